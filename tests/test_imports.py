@@ -18,6 +18,7 @@ ROOMS = (
     "solver",
     "spec",
     "transform",
+    "vm",
 )
 
 

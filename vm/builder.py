@@ -15,7 +15,8 @@ from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.values import Opaque, Value
 from rlx.vm import registers
 from rlx.vm.batches import ALLOCATES_HEAP
-from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.executable import Executable
+from rlx.vm.executable_parts import VMFunction
 from rlx.vm.flow import problems, unused_inputs
 from rlx.vm.instructions import (
     MOST_IMMEDIATE,

@@ -11,7 +11,7 @@ from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.struct_info_of import head_of
 from rlx.semantics.values import Closure, Packed, Value
-from rlx.vm.executable import VMFunction
+from rlx.vm.executable_parts import VMFunction
 from rlx.vm.instructions import VMInstruction
 from rlx.vm.library import MachineFunction
 

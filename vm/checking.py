@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.executable_parts import ExecutableParts, VMFunction
 from rlx.vm.flow import SPECIAL, problems, reads, writes
 from rlx.vm.instructions import MOST_REGISTERS, VMInstruction, WordError
 
 
-def complaints(executable: Executable) -> Iterator[str]:
+def complaints(executable: ExecutableParts) -> Iterator[str]:
     """What is wrong with an executable; nothing if it can run."""
     names = [function.name for function in executable.functions]
     if len(set(names)) < len(names):
@@ -36,7 +36,7 @@ def complaints(executable: Executable) -> Iterator[str]:
         yield f"{len(executable.offsets) - end} instructions belong to no function"
 
 
-def _of_function(executable: Executable, function: VMFunction) -> Iterator[str]:
+def _of_function(executable: ExecutableParts, function: VMFunction) -> Iterator[str]:
     where = f"function {function.name!r}"
     if not 0 <= function.num_inputs <= function.registers <= MOST_REGISTERS:
         yield f"{where} has {function.num_inputs} inputs and {function.registers} registers"

@@ -33,7 +33,7 @@ from rlx.vm.callees import (
     missing_function,
     packed_function,
 )
-from rlx.vm.executable import Executable
+from rlx.vm.executable_parts import ExecutableParts
 from rlx.vm.library import LIBRARY, WITH_STATE, MachineState, told
 
 
@@ -61,7 +61,7 @@ class Linker:
 
     def __init__(
         self,
-        executable: Executable,
+        executable: ExecutableParts,
         packed: Mapping[str, PackedFunction],
         backend: str,
         output: Callable[[str], None],
@@ -230,7 +230,7 @@ def _arrays(args: tuple[Value, ...]) -> list[Any]:
     return found
 
 
-def prim_func(executable: Executable, name: str) -> tir.PrimFunc:
+def prim_func(executable: ExecutableParts, name: str) -> tir.PrimFunc:
     """The PrimFunc that an executable keeps under a name.
 
     Raises

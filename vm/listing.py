@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import ShapeValue
 from rlx.vm.constants import to_json
-from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.executable_parts import ExecutableParts, VMFunction
 from rlx.vm.instructions import (
     VOID,
     Argument,
@@ -23,7 +23,7 @@ from rlx.vm.instructions import (
 )
 
 
-def statistics(executable: Executable) -> str:
+def statistics(executable: ExecutableParts) -> str:
     """How much there is of what."""
     shapes = [str(list(v.values)) for v in executable.constants if isinstance(v, ShapeValue)]
     functions = [function.name for function in executable.functions]
@@ -42,7 +42,7 @@ def _row(items: Sequence[str]) -> str:
     return f"[{', '.join(items)}]"
 
 
-def listing(executable: Executable) -> str:
+def listing(executable: ExecutableParts) -> str:
     """An executable as text: its functions, then its constants and the texts it keeps, if any."""
     parts = ["\n".join(_function(executable, function)) for function in executable.functions]
     if executable.names:
@@ -74,7 +74,7 @@ def quoted(name: str) -> str:
     return name if _PLAIN.match(name) else json.dumps(name)
 
 
-def _function(executable: Executable, function: VMFunction) -> Iterator[str]:
+def _function(executable: ExecutableParts, function: VMFunction) -> Iterator[str]:
     named = f" ({', '.join(function.parameters)})" if function.parameters else ""
     inputs = _counted(function.num_inputs, "input")
     counts = f"{inputs}{named}, {_counted(function.registers, 'register')}"
@@ -91,14 +91,14 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _columns(executable: Executable, instruction: VMInstruction) -> tuple[str, str]:
+def _columns(executable: ExecutableParts, instruction: VMInstruction) -> tuple[str, str]:
     if not isinstance(instruction, CallInstruction):
         return "", ""
     args = ", ".join(_argument(executable, arg) for arg in instruction.args)
     return quoted(executable.names[instruction.callee]), args
 
 
-def _argument(executable: Executable, argument: Argument) -> str:
+def _argument(executable: ExecutableParts, argument: Argument) -> str:
     if argument.kind is ArgumentKind.FUNCTION:
         return f"f[{quoted(executable.names[argument.number])}]"
     return str(argument)

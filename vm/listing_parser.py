@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rlx.vm.checking import complaints
 from rlx.vm.constants import ConstantError, from_json
-from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.executable_parts import ExecutableParts, VMFunction
 from rlx.vm.instructions import (
     VM_STATE,
     VOID,
@@ -58,7 +58,7 @@ class _Section(NamedTuple):
     body: list[_Line]
 
 
-def read(text: str) -> Executable:
+def read(text: str) -> ExecutableParts:
     """The executable that a listing describes.
 
     Raises
@@ -77,7 +77,7 @@ class _Reader:
         self.constants: list[Any] = []
         self.kept: dict[str, dict[str, str]] = {"kernel": {}, "operator": {}, "signature": {}}
 
-    def read(self, text: str) -> Executable:
+    def read(self, text: str) -> ExecutableParts:
         for head, body in _sections(text):
             self._section(head, body)
         index = _Names(self.names)
@@ -93,7 +93,7 @@ class _Reader:
             named = tuple(said["named"].split(", ")) if said["named"] else ()
             counts = int(said["inputs"]), int(said["registers"])
             made.append(VMFunction(_unquoted(said["name"]), start, len(offsets), *counts, named))
-        executable = Executable(
+        executable = ExecutableParts(
             tuple(made),
             tuple(index),
             tuple(self.constants),

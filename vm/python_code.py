@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from rlx.vm.constants import to_json
-from rlx.vm.executable import Executable
+from rlx.vm.executable_parts import ExecutableParts
 from rlx.vm.instructions import (
     VM_STATE,
     VOID,
@@ -20,12 +20,12 @@ from rlx.vm.instructions import (
 )
 
 
-def python_code(executable: Executable) -> str:
+def python_code(executable: ExecutableParts) -> str:
     """A program that builds the executable: ``ib.get(formalize=False)`` equals it."""
     return "\n".join(_lines(executable)) + "\n"
 
 
-def _lines(executable: Executable) -> Iterator[str]:
+def _lines(executable: ExecutableParts) -> Iterator[str]:
     yield "import rlx"
     if executable.constants:
         yield "from rlx.vm.constants import from_json"
@@ -49,7 +49,7 @@ def _lines(executable: Executable) -> Iterator[str]:
             yield "    " + _statement(executable, instruction)
 
 
-def _statement(executable: Executable, instruction: VMInstruction) -> str:
+def _statement(executable: ExecutableParts, instruction: VMInstruction) -> str:
     match instruction:
         case CallInstruction(callee=callee, args=args, dst=dst):
             given = ", ".join(_argument(executable, arg) for arg in args)
@@ -71,7 +71,7 @@ def _register(number: int) -> str:
     return "ib.void()" if number == VOID else f"ib.r({number})"
 
 
-def _argument(executable: Executable, argument: Argument) -> str:
+def _argument(executable: ExecutableParts, argument: Argument) -> str:
     match argument.kind:
         case ArgumentKind.REGISTER:
             return _register(argument.number)

@@ -20,7 +20,7 @@ from typing import Any
 
 from rlx.vm.checking import complaints
 from rlx.vm.constants import ConstantError, from_json, to_json
-from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.executable_parts import ExecutableParts, VMFunction
 from rlx.vm.shipped_code import shipped
 
 PathLike = str | os.PathLike[str]
@@ -35,7 +35,7 @@ class LoadError(ValueError):
     """A file or text that is no executable, or a damaged one; the message says what is wrong."""
 
 
-def to_bytes(executable: Executable) -> bytes:
+def to_bytes(executable: ExecutableParts) -> bytes:
     """An executable as bytes; the same executable gives the same bytes."""
     description = json.dumps(described(executable), separators=(",", ":"), sort_keys=True)
     text = description.encode("utf-8", "surrogatepass")
@@ -46,7 +46,7 @@ def to_bytes(executable: Executable) -> bytes:
     return _HEAD.pack(MAGIC, VERSION, sha256(rest).digest()) + rest
 
 
-def from_bytes(content: bytes, name: str = "the file") -> Executable:
+def from_bytes(content: bytes, name: str = "the file") -> ExecutableParts:
     """The executable that :func:`to_bytes` wrote.
 
     Raises
@@ -64,7 +64,7 @@ def from_bytes(content: bytes, name: str = "the file") -> Executable:
     return executable
 
 
-def _opened(content: bytes) -> Executable:
+def _opened(content: bytes) -> ExecutableParts:
     if content[: len(MAGIC)] != MAGIC:
         raise LoadError("this is no executable: it does not begin as one")
     if len(content) < _HEAD.size + _LENGTH.size:
@@ -89,7 +89,7 @@ def _opened(content: bytes) -> Executable:
     return from_description(description, tuple(numbers))
 
 
-def described(executable: Executable) -> dict[str, Any]:
+def described(executable: ExecutableParts) -> dict[str, Any]:
     """All of an executable but the words of its instructions, as lists, numbers and strings."""
     return {
         "functions": [
@@ -106,7 +106,7 @@ def described(executable: Executable) -> dict[str, Any]:
     }
 
 
-def from_description(description: Any, words: Sequence[int]) -> Executable:
+def from_description(description: Any, words: Sequence[int]) -> ExecutableParts:
     """The executable of a description and words; what they say is not compared with each other.
 
     Raises
@@ -136,7 +136,7 @@ def from_description(description: Any, words: Sequence[int]) -> Executable:
         pool = tuple(from_json(written) for written in constants)
     except ConstantError as error:
         raise LoadError(str(error)) from None
-    return Executable(
+    return ExecutableParts(
         tuple(_function(written) for written in functions),
         tuple(names),
         pool,

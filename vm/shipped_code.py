@@ -14,17 +14,17 @@ from collections.abc import Collection, Iterator, Mapping
 
 from rlx.semantics.faults import Stop
 from rlx.semantics.native import program
-from rlx.vm.executable import Executable
+from rlx.vm.executable_parts import ExecutableParts
 from rlx.vm.linking import prim_func
 
 
-def generated(executable: Executable) -> dict[str, str]:
+def generated(executable: ExecutableParts) -> dict[str, str]:
     """The C of each PrimFunc, by name, without the prelude; those that have none are left out."""
     found = {name: _generated(executable, name) for name in executable.kernels}
     return {name: code for name, code in found.items() if code is not None}
 
 
-def _generated(executable: Executable, name: str) -> str | None:
+def _generated(executable: ExecutableParts, name: str) -> str | None:
     try:
         func = prim_func(executable, name)
         return program.generate(func, bounds=True, disjoint=True).kernel
@@ -32,23 +32,23 @@ def _generated(executable: Executable, name: str) -> str | None:
         return None
 
 
-def shipped(executable: Executable) -> Mapping[str, str]:
+def shipped(executable: ExecutableParts) -> Mapping[str, str]:
     """What a file of the executable ships: what its file had, or what is generated now."""
     return executable.shipped or generated(executable)
 
 
-def differing(executable: Executable, names: Collection[str]) -> list[str]:
+def differing(executable: ExecutableParts, names: Collection[str]) -> list[str]:
     """Those of the PrimFuncs whose C is not the one that their text gives."""
     code = executable.shipped
     return [name for name in names if name in code and code[name] != _generated(executable, name)]
 
 
-def files(executable: Executable) -> str:
+def files(executable: ExecutableParts) -> str:
     """A file of C for each PrimFunc, the names in comments between them."""
     return "\n".join(_files(executable))
 
 
-def _files(executable: Executable) -> Iterator[str]:
+def _files(executable: ExecutableParts) -> Iterator[str]:
     code = shipped(executable)
     for name in executable.kernels:
         shown = name.replace("*/", "* /").replace("\n", " ")

@@ -186,9 +186,10 @@ class AliasProver(Prover):
 
     __slots__ = ("_known", "aliases")
 
-    def __init__(self, statistics: Statistics) -> None:
+    def __init__(self, statistics: Statistics | None = None) -> None:
         super().__init__(Context())
-        self.statistics = statistics
+        if statistics is not None:
+            self.statistics = statistics
         self.aliases: dict[tir.Var | object, PrimExpr] = {}
         self._known: dict[object, PrimExpr] = {}
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from rlx.grammar.dtype import BOOL
 from rlx.semantics.values import Scalar, Tensor, Value
-from rlx.vm import LoadError, RunError, VirtualMachine
-from rlx.vm.executable import VMFunction
+from rlx.vm import Executable, LoadError, RunError, VirtualMachine
+from rlx.vm.executable_parts import VMFunction
 from rlx.vm.saving import from_bytes, to_bytes
 
 HEAD = 8 + 4 + 32
@@ -62,7 +62,7 @@ def main(count: int, seed: int) -> int:
         start = time.monotonic()
         content = damaged(contents[k % 2], random.Random(k))
         try:
-            found = from_bytes(content)
+            found = Executable.of(from_bytes(content))
             loaded += 1
             machine = VirtualMachine(
                 found, PACKED, backend="steps", output=lambda _: None, fuel=1000

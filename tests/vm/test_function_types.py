@@ -11,7 +11,7 @@ import numpy as np
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
 from rlx.semantics.values import Tensor, Value
-from rlx.vm import VirtualMachine, build
+from rlx.vm import Executable, VirtualMachine, build
 from rlx.vm.compilation import STAGES
 from rlx.vm.saving import from_bytes, to_bytes
 from tests.vm.agreement import End, on_machine, on_vm
@@ -102,7 +102,7 @@ def ends(text: str, args: tuple[Value, ...]) -> dict[str, End]:
         found[stage.__name__] = on_machine(now, "main", args)
     found["lowered, as text"] = on_machine(parse(print_module(now)).modules[0], "main", args)
     printed: list[str] = []
-    read = from_bytes(to_bytes(executable))
+    read = Executable.of(from_bytes(to_bytes(executable)))
     for name, each in (("vm", executable), ("vm, saved", read)):
         machine = VirtualMachine(each, output=printed.append)
         found[name] = on_vm(machine, printed, "main", args)

@@ -82,7 +82,7 @@ def test_all_ways_end_alike(part: int) -> None:
             assert one == other or ("fuel",) in (one, other), f"{seed}\n{executable}"
         text = executable.as_text()
         assert Executable.from_text(text).as_text() == text
-        again = from_bytes(to_bytes(executable))
+        again = Executable.of(from_bytes(to_bytes(executable)))
         assert to_bytes(again) == to_bytes(executable) and endings(again) == wanted
         lines += [*maker.refused, text, executable.as_python(), str(wanted)]
         lines += [
