@@ -8,10 +8,9 @@ import math
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT64
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import CValue
-from rlx.semantics.native.expressions import converted, value_of
+from rlx.semantics.native.expressions import integral, value_of
 from rlx.semantics.native.ranges import IndexSum, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
@@ -71,7 +70,7 @@ def shape(state: Generation, buffer: tir.Buffer) -> tuple[list[str], list[IndexS
             extents.append(IndexSum.of(dim.value))
             continue
         name = state.out.fresh("d")
-        value = converted(state, value_of(state, dim), INT64)
+        value = integral(state, dim, "extent")
         state.out.put(f"const int64_t {name} = {value.text};")
         dims.append(name)
         extents.append(state.extent_of(dim, name))

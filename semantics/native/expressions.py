@@ -72,6 +72,14 @@ def converted(state: Generation, value: CValue, dtype: DataType) -> CValue:
     return cast(state, value, dtype, None)
 
 
+def integral(state: Generation, expr: Any, what: str) -> CValue:
+    """The value of what only an integer can be: the extent of a loop, or of a buffer."""
+    value = value_of(state, expr)
+    if value.dtype.is_float:
+        refuse(f"{what} of type {value.dtype}", expr.span)
+    return converted(state, value, INT64)
+
+
 def constant(value: int, dtype: DataType) -> CValue:
     """An integer literal of a type, which wraps it: what is known of it is what C computes with."""
     return CValue(c_types.integer(value, dtype), dtype, c_types.wrapped(value, dtype))
@@ -311,6 +319,8 @@ def _call(state: Generation, expr: Any) -> Visit:
         return operands[0]
     dtype = operands[0].dtype
     if op in ("shift_left", "shift_right") and len(operands) == 2 and dtype.is_integer:
+        if operands[1].dtype.is_float:
+            intrinsics.unknown(op)
         return _shifted(state, expr, operands[0], operands[1])
     if op in ("pow", "power") and not dtype.is_float and len(operands) == 2:
         return _power(state, expr, operands[0], operands[1])

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Span
-from rlx.semantics.native.expressions import converted, value_of
+from rlx.semantics.native.expressions import converted, integral, value_of
 from rlx.semantics.native.indices import usable
 from rlx.semantics.native.ranges import Bounds, IndexSum
 from rlx.semantics.native.state import Generation, Hoisted
@@ -131,9 +130,7 @@ def loop_range(state: Generation, loop: tir.For, name: str) -> tuple[str, str]:
                 return low.text(), (low + extent).text()
         else:
             del state.scope.loops[name]
-    first, count = (
-        converted(state, value_of(state, e), INT64).text for e in (loop.min, loop.extent)
-    )
+    first, count = (integral(state, e, "bound of a loop").text for e in (loop.min, loop.extent))
     if (
         loop.loop_var not in state.sums
         or state.sums[loop.loop_var].terms != IndexSum.of(name).terms

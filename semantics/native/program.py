@@ -5,11 +5,11 @@ stop.
 from __future__ import annotations
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT32, INT64
+from rlx.grammar.dtype import INT32
 from rlx.semantics.native import c_types, prelude, statements
 from rlx.semantics.native.allocation import strides
 from rlx.semantics.native.c_types import CValue
-from rlx.semantics.native.expressions import converted, value_of
+from rlx.semantics.native.expressions import integral
 from rlx.semantics.native.ranges import SMALL, IndexSum, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
@@ -237,7 +237,7 @@ def _extent(state: Generation, dim: tir.PrimExpr, memory: CBuffer) -> str:
         memory.extents.append(IndexSum.of(dim.value))
     else:
         text = state.out.fresh("d")
-        value = converted(state, value_of(state, dim), INT64)
+        value = integral(state, dim, "extent")
         state.out.put(f"const int64_t {text} = {value.text};")
         memory.extents.append(state.extent_of(dim, text))
     memory.dims.append(text)

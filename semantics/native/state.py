@@ -253,6 +253,8 @@ class Generation(IndexKnowledge):
         before, self.exact = self.exact, self.bounds and known is None
         value = yield index
         self.exact = before
+        if value.dtype.is_float:
+            refuse(f"index of type {value.dtype}", getattr(index, "span", None))
         text = f"(int64_t){value.text}"
         proved = known is not None and self.within(known, memory.extents[axis])
         return text, self.bounds and not proved

@@ -11,11 +11,10 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Span
 from rlx.semantics.native import c_types, emit_reduction, hoisting
 from rlx.semantics.native.allocation import allocate, element, release
-from rlx.semantics.native.expressions import converted, value_of
+from rlx.semantics.native.expressions import converted, integral, value_of
 from rlx.semantics.native.hoisting import bind_axis, loop_range
 from rlx.semantics.native.indices import poly_of, usable
 from rlx.semantics.native.ranges import IndexSum, literal
@@ -308,7 +307,7 @@ def spend_here(state: Generation, loop: tir.For) -> None:
     """Pay for a loop at its start, unless the nest has paid for it."""
     if loop in state.paid:
         return
-    count = converted(state, value_of(state, loop.extent), INT64)
+    count = integral(state, loop.extent, "bound of a loop")
     state.out.put(
         f"if ({count.text} > 0) RLX_SPEND((double){count.text}, {_site(state, loop.span)});"
     )

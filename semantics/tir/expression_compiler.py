@@ -58,12 +58,16 @@ class ExpressionCompiler:
         """An expression whose value alone is wanted."""
         return self.compile(expr).run
 
+    def integral(self, expr: tir.PrimExpr, what: str) -> Evaluate:
+        """The value of what only an integer can be: an extent, the first value of a loop."""
+        return _without_fraction(self.compile(expr), expr, what).run
+
     def index(self, expr: tir.PrimExpr) -> Term:
         """An index of a buffer."""
         before, self.exact = self.exact, True
         term = self.compile(expr)
         self.exact = before
-        return term
+        return _without_fraction(term, expr, "an index")
 
     def value(self, expr: tir.PrimExpr) -> Term:
         """What is no index though it may stand inside of one: a condition, an argument."""
@@ -82,3 +86,9 @@ class ExpressionCompiler:
         """The buffer last declared under a name."""
         found = [b for b in self.slots if isinstance(b, tir.Buffer) and b.name == name]
         return found[-1] if found else None
+
+
+def _without_fraction(term: Term, expr: Any, what: str) -> Term:
+    if term.dtype.is_float:
+        unsupported("E-tir-type", f"{what} must be an integer, not {term.dtype}", expr.span)
+    return term

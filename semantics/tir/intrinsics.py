@@ -236,7 +236,7 @@ def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Functi
         return first, lambda a: a
     if name in _TESTS and first.is_float:
         return BOOL, _TESTS[name]
-    if (name in BITWISE or name in _COUNTS) and not first.is_float:
+    if (name in BITWISE or name in _COUNTS) and not any(d.is_float for d in operands):
         return _COUNTS.get(name, first), bitwise(name, first)
     if name == "nextafter":
         return first, _next_after(first)

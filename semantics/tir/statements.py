@@ -152,7 +152,7 @@ def _if(run: StatementCompiler, stmt: Any) -> Execute:
 @rule("E-tir-for", "f8d3df0a", "TIR statement")
 def _for(run: StatementCompiler, stmt: Any) -> Execute:
     """Once for each value of the variable, in order, whatever the kind of the loop."""
-    low, count = run.number(stmt.min), run.number(stmt.extent)
+    low, count = (run.integral(e, "a bound of a loop") for e in (stmt.min, stmt.extent))
     slot = run.slot(stmt.loop_var)
     run.loops[stmt.loop_var] = stmt
     body = run.statement(stmt.body)
@@ -226,7 +226,7 @@ def _allocate(run: StatementCompiler, stmt: Any) -> Execute:
 
 def allocation(run: StatementCompiler, buffer: tir.Buffer) -> Execute:
     """The memory of a buffer: fresh, or that of another."""
-    dims = [run.number(dim) for dim in buffer.shape]
+    dims = [run.integral(dim, "an extent") for dim in buffer.shape]
     if buffer.attrs.get("data") is not None:
         return alias(run, buffer, dims)
     slot, name, scalar = run.slot(buffer), buffer.name, vector_element(buffer.dtype)
@@ -266,8 +266,9 @@ def _match_buffer(run: StatementCompiler, stmt: Any) -> Execute:
     if source.buffer not in run.slots:
         opaque(stmt)
     behind = run.slots[source.buffer]
-    starts = [run.number(i.start if isinstance(i, tir.Slice) else i) for i in source.indices]
-    dims = [run.number(dim) for dim in buffer.shape]
+    firsts = [i.start if isinstance(i, tir.Slice) else i for i in source.indices]
+    starts = [run.integral(first, "an index") for first in firsts]
+    dims = [run.integral(dim, "an extent") for dim in buffer.shape]
     written = buffer.attrs.get("strides") or ()
     names = [(run.slot(s), at - len(written)) for at, s in enumerate(written) if type(s) is tir.Var]
     start = buffer.attrs.get("elem_offset")

@@ -243,6 +243,25 @@ def test_intrinsics_that_are_not_known_are_refused() -> None:
     assert caught.value.code == "E-native-construct"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "A[T.float32(1)] = 1",
+        "A[0] = A[1 + T.float32(1)]",
+        "for i in range(T.float32(2)): A[i] = 1",
+        "for i in T.serial(T.float32(1), 2): A[0] = 1",
+        'b = T.alloc_buffer((T.float32(2),), "int32")',
+        "A[0] = T.shift_left(A[0], T.float32(1))",
+    ],
+)
+def test_what_must_be_an_integer_is_never_cut_to_one(body: str) -> None:
+    func = of_body('A: T.Buffer((4,), "int32")', body)
+    with pytest.raises(UnsupportedStop) as caught:
+        native.compile(func)
+    assert caught.value.code == "E-native-construct"
+    assert "the C compiler" not in caught.value.message
+
+
 def test_deep_nesting_of_expressions() -> None:
     value: tir.PrimExpr = tir.IntImm(1, INT64)
     for _ in range(10_000):

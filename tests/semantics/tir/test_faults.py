@@ -60,6 +60,12 @@ def test_faults(body: str, code: str) -> None:
         ('b = T.decl_buffer((9,), "int32", data=C.data)', "E-tir-opaque"),
         ('A[0] = T.reinterpret("int32", T.float64(1))', "E-tir-reinterpret-size"),
         ('A[0] = T.Cast("int32", T.Cast("handle", 1))', "E-tir-type"),
+        ("A[T.float32(1)] = 1", "E-tir-type"),
+        ("A[0] = A[1 + T.float32(1)]", "E-tir-type"),
+        ("for i in range(T.float32(2)): A[i] = 1", "E-tir-type"),
+        ("for i in T.serial(T.float32(1), 2): A[i] = 1", "E-tir-type"),
+        ('b = T.alloc_buffer((T.float32(2),), "int32")', "E-tir-type"),
+        ("A[0] = T.shift_left(A[0], T.float32(1))", "E-tir-intrinsic-unknown"),
     ],
 )
 def test_what_cannot_be_evaluated(body: str, code: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar import tir
-from rlx.semantics.faults import Stop
+from rlx.semantics.faults import Stop, UnsupportedStop
 from rlx.semantics.native.intrinsics import LIBM
 from rlx.semantics.native.write_analysis import expressions, statements
 from rlx.semantics.tir import evaluate
@@ -27,7 +27,7 @@ def wanted(case: Case) -> Answer:
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         If it has no meaning for something.
     """
     args = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in case.args]
@@ -36,7 +36,7 @@ def wanted(case: Case) -> Answer:
         try:
             evaluate(case.func, args, fuel=FUEL, memory=MEMORY)
         except Stop as stop:
-            if stop.code.startswith("E-tir-intrinsic") or type(stop).__name__ == "Unsupported":
+            if isinstance(stop, UnsupportedStop):
                 raise
             ending = stop.code
     return Answer(ending, [arg for arg in args if isinstance(arg, np.ndarray)])
