@@ -44,9 +44,13 @@ class Executable(ExecutableParts):
         ------
         LoadError
             If the text is none; the message names the line.
+        TypeError
+            If it is no text.
         """
         from rlx.vm.listing_parser import read
 
+        if not isinstance(text, str):
+            raise TypeError(f"expected the text of an executable, found {type(text).__name__}")
         return Executable.of(read(text))
 
     def as_c(self) -> str:

@@ -81,7 +81,7 @@ class ExecutableParts(Record):
             If there is none; the message names those that there are.
         """
         for function in self.functions:
-            if function.name == name:
+            if isinstance(name, str) and function.name == name:
                 return function
         known = ", ".join(function.name for function in self.functions) or "none"
         raise KeyError(f"the executable has no function {name!r}; it has: {known}")

@@ -45,9 +45,9 @@ class VirtualMachine:
     Raises
     ------
     TypeError
-        If `executable` is none.
+        If `executable` is none, or `packed` does not map names to functions.
     ValueError
-        If there is no such backend.
+        If there is no such backend, or `fuel` is no number.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class VirtualMachine:
             raise TypeError(f"expected an Executable, found {type(executable).__name__}")
         if backend not in ("native", "steps"):
             raise ValueError(f"backend: expected 'native' or 'steps', found {backend!r}")
-        for name, call in (packed or {}).items():
-            if not callable(getattr(call, "call", call)):
-                raise TypeError(f"packed[{name!r}]: expected a function, found {call!r}")
+        _check_packed(packed)
+        if fuel is not None and (type(fuel) is not int or fuel < 0):
+            raise ValueError(f"fuel: expected a number of calls or None, found {fuel!r}")
         self.executable = executable
         self._packed, self._backend = dict(packed or {}), backend
         self._output, self._devices = output, tuple(devices)
@@ -113,7 +113,7 @@ class VirtualMachine:
         KeyError
             If there is none.
         """
-        if name in self._saved:
+        if isinstance(name, str) and name in self._saved:
             return self._saved[name]
         self.executable.function(name)
         return lambda *args: to_plain(self.invoke(name, [self._value(arg) for arg in args]))
@@ -121,7 +121,10 @@ class VirtualMachine:
     def _value(self, arg: Any) -> Value:
         if hasattr(arg, "__dlpack__") and not hasattr(arg, "__array_interface__"):
             arg = arg.numpy()
-        return to_value(arg)
+        try:
+            return to_value(arg)
+        except Stop as stop:
+            raise run_error(stop, None, ()) from None
 
     def invoke(self, name: str, args: Sequence[Value]) -> Value:
         """Call a function with values; what it returns.
@@ -252,8 +255,8 @@ class VirtualMachine:
         ValueError
             If no arguments were set.
         """
+        self.executable.function(name)
         if name not in self._inputs:
-            self.executable.function(name)
             raise ValueError(f"set_input({name!r}, …) comes before invoke_stateful({name!r})")
         self._outputs[name] = self.invoke(name, self._inputs[name])
 
@@ -265,8 +268,8 @@ class VirtualMachine:
         ValueError
             If it was not called.
         """
+        self.executable.function(name)
         if name not in self._outputs:
-            self.executable.function(name)
             raise ValueError(f"invoke_stateful({name!r}) comes before get_outputs({name!r})")
         return to_plain(self._outputs[name])
 
@@ -280,9 +283,11 @@ class VirtualMachine:
         KeyError
             If there is no such function.
         ValueError
-            If the other name is taken.
+            If the other name is taken, or is no name.
         """
         self.executable.function(name)
+        if not isinstance(saved_name, str) or not saved_name:
+            raise ValueError(f"expected a name for the saved function, found {saved_name!r}")
         if any(function.name == saved_name for function in self.executable.functions):
             raise ValueError(f"there is a function {saved_name!r} already")
         values = tuple(self._value(arg) for arg in args)
@@ -296,7 +301,15 @@ class VirtualMachine:
     # Looking on
 
     def set_instrument(self, instrument: Instrument | None) -> None:
-        """Set a function to call around each packed function or PrimFunc; None unsets it."""
+        """Set a function to call around each packed function or PrimFunc; None unsets it.
+
+        Raises
+        ------
+        TypeError
+            If it is neither.
+        """
+        if instrument is not None and not callable(instrument):
+            raise TypeError(f"expected a function or None, found {instrument!r}")
 
         def wrap(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
             def watched(*args: Value) -> Value:
@@ -326,6 +339,18 @@ class VirtualMachine:
         finally:
             self._linker, self._counter, self._translator = before
         return found
+
+
+def _check_packed(packed: object) -> None:
+    if packed is None:
+        return
+    if not isinstance(packed, Mapping):
+        raise TypeError(f"packed: expected names with functions, found {packed!r}")
+    for name, call in packed.items():
+        if not isinstance(name, str):
+            raise TypeError(f"packed: expected the name of a function, found {name!r}")
+        if not callable(getattr(call, "call", call)):
+            raise TypeError(f"packed[{name!r}]: expected a function, found {call!r}")
 
 
 __all__ = ["RunError", "VirtualMachine"]

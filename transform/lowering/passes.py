@@ -70,6 +70,8 @@ class Sequential(ModulePass):
         before: Hook | None = None,
         after: Hook | None = None,
     ) -> None:
+        if not isinstance(passes, list | tuple):
+            raise TypeError(f"Sequential takes a list of passes, found {passes!r}")
         for each in passes:
             if not isinstance(each, ModulePass):
                 hint = ": write the parentheses" if isinstance(each, type) else ""
