@@ -1,5 +1,9 @@
 """What a place means, and what is said where nothing stands there."""
 
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
 import pytest
 
 from rlx.checker.check import check_text
@@ -10,6 +14,9 @@ from rlx.checker.why.recorder import recording
 from rlx.checker.why.step import Step, every
 from rlx.checker.why.tree_text import render
 from rlx.grammar.diagnostic import Source
+from tests.hostile.damage import damaged, tokens
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.rlx"))
 
 PROGRAM = """\
 @I.ir_module
@@ -135,6 +142,30 @@ def test_every_place_has_an_answer() -> None:
                 assert at_place(builder, report, line, column).roots
             except PlaceError as nothing:
                 assert str(nothing)
+
+
+def wrong_texts() -> Iterator[tuple[str, str]]:
+    """Names and texts: examples with a changed token, and texts without a program."""
+    for path in EXAMPLES:
+        text = path.read_text("utf-8")
+        yield path.stem, damaged(text, tokens(text), Random(path.stem))
+    yield from (("nothing", ""), ("a comment", "# x\n"), ("a statement", "\n\nx = 1\n"))
+
+
+WRONG = dict(wrong_texts())
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_shown_where_the_check_shows_it(name: str) -> None:
+    """Without a place it belongs to the first line."""
+    with recording() as recorder:
+        report = check_text(WRONG[name], "p.rlx")
+    builder = StepBuilder(report, recorder)
+    for found in report.diagnostics:
+        line, column = report.source.position(found.span[0] if found.span else 0)
+        for at in (None, column):
+            shown = every(at_place(builder, report, line, at).roots)
+            assert (found.code, found.message) in {(s.code, s.text) for s in shown}
 
 
 def test_a_text_that_does_not_parse() -> None:
