@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from rlx.generate.campaign.finding import Finding, cause_of
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rlx.checker.check import Report
     from rlx.generate.campaign.oracles.meaning import Meaning
 
-_peers: list[Peer] = []
+_peer = cache(Peer)
+"""TVM is imported once, where it is asked for."""
 
 
 class Case:
@@ -48,11 +49,7 @@ class Case:
         self.stage = ""
         self._errors: dict[str, list[str]] = {}
         self._meanings: dict[str, list[Meaning]] = {}
-        self.peer: Peer | None = None
-        if against == "tvm":
-            if not _peers:
-                _peers.append(Peer())
-            self.peer = _peers[0]
+        self.peer: Peer | None = _peer() if against == "tvm" else None
 
     def begin(self, stage: str) -> None:
         """Say what is done next: should the process die, this is where."""

@@ -202,6 +202,11 @@ def test_what_a_pass_does_wrong() -> None:
     [(kind, stage, cause, sentence)] = put("passes", only(edited("R.add(x, y)", "R.add(x, z)")))
     assert (kind, stage, cause) == ("wrong-code", "Pass", "WF02-undefined")
     assert sentence.startswith("Pass makes an illegal module: WF02-undefined")
+    broken = edited(
+        "R.add(x, y)", 'R.add(x, z)\n            c: R.Tensor((3,), "float32") = R.exp(x)'
+    )
+    [(_, _, cause, sentence)] = put("passes", only(broken))
+    assert sentence.startswith(f"Pass makes an illegal module: {cause}: ")
     made: list[Any] = []
 
     def judged(module: Any) -> str:
