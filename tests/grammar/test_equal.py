@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import FLOAT32, INT32
 from rlx.grammar.equal import first_difference, structural_equal
 from rlx.grammar.node import Node, replace
+from rlx.grammar.parser import parse
 
 from .rebuild import changes, copied
 from .strategies import dims, modules
@@ -140,6 +143,58 @@ def test_an_axis_may_leave_its_range_to_its_loop() -> None:
     assert structural_equal(written(None), written((tir.IntImm(0, INT32), four)))
     five = tir.IntImm(5, INT32)
     assert not structural_equal(written(None), written((tir.IntImm(0, INT32), five)))
+
+
+BINDERS = """@I.ir_module
+class M:
+    @R.function
+    def f(
+        x: R.Tensor(("a", "b")), y: R.Tensor(("a", "b")), n: R.Prim("int64"), m: R.Prim("int64"),
+    ) -> R.Object:
+        c, d = T.int64(), T.int64()
+        u = R.match_cast(x, R.Tensor((c, d)))  # binds u, c, d
+        v = R.match_cast(y, R.Tensor((c, d)))  # binds v
+        l: R.Prim("int64") = R.tensor_to_scalar(u)  # binds l
+        o: R.Prim("int64") = R.tensor_to_scalar(v)  # binds o
+        s = (x, y, u, v, R.shape([a, b]), R.shape([c, d]), R.shape([n, m]), R.shape([l, o]))
+        return s
+
+    @T.prim_func
+    def g(p: T.Buffer((2, 2)), q: T.Buffer((2, 2)), h: T.int32, r: T.int32):  # binds p, q, h, r
+        for i, j in T.grid(2, 2):  # binds i, j
+            with T.block("B"):
+                e, z = T.axis.remap("SS", [i, j])  # binds e, z
+                p[e, z] = q[z, z]
+                T.evaluate(h - r)
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *(("x", "y"), ("u", "v"), ("a", "b"), ("c", "d"), ("n", "m"), ("l", "o")),
+        *(("p", "q"), ("h", "r"), ("i", "j"), ("e", "z")),
+    ],
+)
+def test_names_exchanged_where_they_are_used(one: str, other: str) -> None:
+    """Exchanged at their binders as well they are only renamed."""
+
+    def exchanged(text: str) -> str:
+        return re.sub(rf"\b({one}|{other})\b", lambda m: other if m[0] == one else one, text)
+
+    def binds(line: str) -> bool:
+        return one in line.partition("# binds")[2] or other in line.partition("# binds")[2]
+
+    head, body = BINDERS.split(") -> R.Object:\n")
+    lines = body.splitlines(keepends=True)
+    used = "".join(line if binds(line) else exchanged(line) for line in lines)
+    module, changed, renamed = (
+        parse(text).modules[0]
+        for text in (BINDERS, f"{head}) -> R.Object:\n{used}", exchanged(BINDERS))
+    )
+    assert not structural_equal(module, changed)
+    assert not structural_equal(changed, module)
+    assert structural_equal(module, renamed)
 
 
 def test_the_difference_says_where_and_what() -> None:
