@@ -269,7 +269,7 @@ def _result_in_parts(context: ReadContext, a: Arguments) -> bool:
             f"{len(results)} results need {len(results)} element types, but {len(written)} are"
             " given"
         )
-        raise Rejected(words, *dtype.span, certain=True)
+        raise Rejected(words, *dtype.span)
     made = []
     for at, entry in enumerate(results):
         value = _shape_asked_for(entry.value) or entry.value

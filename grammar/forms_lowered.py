@@ -113,7 +113,7 @@ def _index(context: ReadContext, a: Arguments, entry: Entry | None) -> ast.Expr:
     if isinstance(entry.value, str | Name):
         if named == "cpu":
             return _number(0)
-        raise Rejected(f"{a.head} takes the index of a device, or cpu", *entry.span, certain=True)
+        raise Rejected(f"{a.head} takes the index of a device, or cpu", *entry.span)
     return context.coerce.expr(entry)
 
 

@@ -191,7 +191,7 @@ def cast(context: ReadContext, a: Arguments) -> Cast:
     if info is None or isinstance(info.value, str | ast.DataTypeImm | ast.StringImm):
         help = 'for another element type: `R.astype(x, "float32")`'
         words = "R.cast takes a value and a type: `R.cast(x, R.Tensor)`"
-        raise Rejected(words, *a.span, help, certain=True)
+        raise Rejected(words, *a.span, help)
     entry = info
     if isinstance(info.value, Sequence) and len(info.value.items) == 1:
         (entry,) = info.value.items

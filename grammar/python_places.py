@@ -109,7 +109,7 @@ def _place(frame: FrameType, code: CodeType, at: int) -> Place:
     nowhere = (None, None, None, None)
     position = next(islice(code.co_positions(), at // 2, None), nowhere)
     first, last, start, end = position
-    line = first or frame.f_lineno or 1
+    line = first or 1
     source = _source(frame, code.co_filename, last or line)
     begin = _offset(source, line, start or 0)
     place = Place((begin, max(begin, _offset(source, last or line, end or 0))))

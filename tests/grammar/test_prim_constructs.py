@@ -93,6 +93,23 @@ def test_other_forms_are_kept_as_text(text: str) -> None:
     assert structural_equal(result.modules[0], parse(print_module(result.modules[0])).modules[0])
 
 
+def test_a_tab_in_kept_text_is_eight_columns_wide() -> None:
+    text = """@T.prim_func
+def f(a: T.Buffer((8,), "float32")):
+        for i in range(8):
+                yield [
+i,
+        (i,
+                        i), [
+                i,
+                ]]
+                a[i] = 1.0
+"""
+    (spaces,), (tabs,) = (parse(t).modules for t in (text, text.replace(" " * 8, "\t")))
+    assert print_module(tabs) == print_module(spaces)
+    assert "        yield [\n        i,\n        (i,\n                i), [\n" in str(tabs)
+
+
 @pytest.mark.parametrize(
     ("text", "message", "at"),
     [

@@ -29,3 +29,12 @@ def test_a_shape_comes_first(shape: str) -> None:
     assert 'R.call_tir(cls.f, (x,), out_ty=R.Tensor((n, 4), dtype="float32"))' in print_module(
         found.modules[0]
     )
+
+
+@pytest.mark.parametrize("numbers", ["(n, 4)", "[n, 4]", "R.shape([n, 4])"])
+def test_numbers_for_the_function_come_last(numbers: str) -> None:
+    text = TEXT.replace("b: T.handle):", "b: T.handle, m: T.int64, k: T.int64):")
+    found = check_text(text.replace("SHAPE, f, [x]", f"(n, 4), f, [x], {numbers}"))
+    assert found.diagnostics == ()
+    printed = print_module(found.modules[0])
+    assert "R.call_tir(cls.f, (x,), " in printed and "tir_vars=R.shape([n, 4])" in printed

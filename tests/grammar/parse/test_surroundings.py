@@ -53,3 +53,16 @@ def test_a_constant_that_is_bound_twice_is_captured() -> None:
     assert _errors(body, "K = 5") == ["OBL-reshape-count"]
     assert _errors(body, "K = config.k") == []
     assert _errors(body, "if config:\n        K = 5") == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "codes"), [(1, ["OBL-reshape-count"]), (20, ["OBL-reshape-count"]), (99, [])]
+)
+def test_a_name_may_be_given_by_names(steps: int, codes: list[str]) -> None:
+    """Twenty steps are followed; what lies behind more of them is taken as it comes."""
+    head = HEAD + "C0 = 5\n" + "".join(f"C{at + 1} = C{at}\n" for at in range(steps))
+    assert _errors(f"return R.reshape(x, (C{steps},))", head=head) == codes
+
+
+def test_names_that_are_given_by_each_other_are_captured() -> None:
+    assert _errors("return R.reshape(x, (A,))", head=HEAD + "A = B\nB = A\n") == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,71 @@ def test_examples(path: Path) -> None:
     text = path.read_text("utf-8")
     if not any(d.severity == "error" for d in parse(text).diagnostics):
         keeps(text, 0)
+
+
+def width(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def stays(lines: list[str], at: int) -> bool:
+    """Whether a comment above a line is printed there: the heads of definitions, declarations and
+    what a branch or a block yields have theirs elsewhere.
+    """
+    ends = at + 1 == len(lines) or width(lines[at + 1]) < width(lines[at])
+    return not ELSEWHERE.match(lines[at]) and not (ends and RESULT.match(lines[at]))
+
+
+ELSEWHERE = re.compile(
+    r"\s*(?:def |class |# |cls = |else:|R\.output|T\.(?:reads|writes)|[RT]\.func_attr|with T\.init|[\w, ]+ = T\.axis"
+    r"|\w+ = (?:TypeVar|T\.match_buffer|T\.sblock_alloc_buffer|T\.\w+\(\)))"
+)
+RESULT = re.compile(r"\s*(?:R\.|\w+(?:: R\..*)? = (?!T\.))")
+
+
+def programs() -> Iterator[str]:
+    """Texts as `rlx fmt` writes them."""
+    for path in EXAMPLES:
+        text = path.read_text("utf-8")
+        if not any(d.severity == "error" for d in parse(text).diagnostics):
+            yield format_text(text).text or ""
+    yield format_text(KERNELS).text or ""
+
+
+KERNELS = """
+@T.prim_func
+def first(a: T.handle, B: T.Buffer((8, 16), "float32"), C: T.Buffer((16,), "int32"), v: T.float32):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 8), "float32")
+    t: T.float32 = v * 2.0
+    D = T.decl_buffer((8,), "float32")
+    for i, j in T.grid(8, 16):
+        B[i, j] = t
+        if i > 0:
+            B[i, j] = v
+        else:
+            B[i, j] = 1.0
+            t = t + 1.0
+    while C[0] > 0:
+        C[0] = C[0] - 1
+    assert n > 0, "words"
+    T.evaluate(T.call_extern("int32", "f", n))
+    for i in range(n):
+        with T.block("B"):
+            k = T.axis.spatial(n, i)
+            D[k] = A[k, 0]
+    T.evaluate(0)
+"""
+
+
+@pytest.mark.parametrize("text", list(programs()))
+def test_a_comment_stays_above_its_line(text: str) -> None:
+    lines = text.splitlines()
+    places = [at for at, line in enumerate(lines) if line.strip() and stays(lines, at)]
+    assert places
+    made = list(lines)
+    for at in reversed(places):
+        made.insert(at, f"{' ' * width(lines[at])}# above {at}")
+    assert format_text("\n".join(made) + "\n").text == "\n".join(made) + "\n"
 
 
 def test_comments_of_every_place() -> None:
