@@ -1,0 +1,77 @@
+"""Which functions of a text a place is in, and which part of a text answers for it: counted character by character."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import pytest
+
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.lsp.cut import Cut, cut
+from rlx.lsp.document import Document
+from rlx.lsp.version import TextVersion
+from rlx.lsp.window import window
+
+TEXT = """# in front
+@R.function
+def a(x: R.Object):
+    return x
+# between
+@T.prim_func
+def b(x: T.Buffer((2,), "float32")):
+    x[0] = 1.0
+@R.function
+def c(x: R.Object) -> R.Object:
+
+    return x
+
+# behind
+"""
+PARTS = cut(TEXT)
+PLACES = range(0, len(TEXT) + 1, 3)
+
+
+def holders(at: Cut, start: int, end: int) -> set[int]:
+    """The functions with a character at one of the offsets from start to end."""
+    pieces = enumerate(at.pieces)
+    return {n for n, piece in pieces if {*range(start, end + 1)} & {*range(*piece.span)}}
+
+
+def test_the_functions() -> None:
+    assert [piece.name for piece in PARTS.pieces] == ["a", "b", "c"]
+    assert "".join(PARTS.gap(n) + PARTS.of(n) for n in range(3)) + PARTS.gap(3) == TEXT
+
+
+@pytest.mark.parametrize("length", [1, 30, 120])
+def test_functions_that_a_diagnostic_is_about(length: int) -> None:
+    version = TextVersion(PARTS, (), (None,) * 3)
+    for start in range(len(TEXT)):
+        inside = holders(PARTS, start, start)
+        before = {n for n, piece in enumerate(PARTS.pieces) if piece.span[1] <= start}
+        beside = {max(before, default=-1), max(before, default=-1) + 1} & {0, 1, 2}
+        found = Diagnostic("D14", "error", "words", (start, start + length))
+        assert version.told_of([found]) == (inside or beside), start
+    assert version.told_of([Diagnostic("D14", "error", "words", None)]) == set()
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_the_part_that_answers(others: bool) -> None:
+    whole = Document(TEXT, "a.rlx")
+    for start, end in combinations_with_replacement(PLACES, 2):
+        found = window(PARTS, whole, start, end, others)
+        numbers = holders(PARTS, start, end)
+        if not numbers:
+            assert found.part is None and found.document is whole
+            continue
+        assert found.key == frozenset(numbers | ({-2} if others else set()))
+        for number in numbers:
+            first, last = PARTS.pieces[number].span
+            for at in (first, (first + last) // 2, last - 1):
+                assert found.document.source.text[found.into(at)] == TEXT[at]
+                assert found.back((found.into(at), found.into(at))) == (at, at)
+
+
+def test_a_text_that_is_another_is_all_of_it() -> None:
+    whole = Document(TEXT + "\n", "a.rlx")
+    assert window(PARTS, whole, 20, 30, False).document is whole
+    assert window(None, whole, 20, 30, False).document is whole
