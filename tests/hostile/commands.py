@@ -12,9 +12,13 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import FrameType
 
-from rlx.commands import check, prove, run, step, why
+from rlx.commands import build, check, disasm, lower, prove, run, step, why
 from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.formatting import format_text
+from rlx.grammar.parser import parse
+from rlx.transform.lowering.passes import PassError
+from rlx.vm.compilation import STAGES
+from tests.vm.agreement import differences
 
 SECONDS = 10
 """How long a command may take."""
@@ -25,7 +29,22 @@ STATUSES = {
     "step": (0, 1, 2, 3),
     "prove": (0, 1, 2, 3),
     "why": (0, 1, 2),
+    "lower": (0, 1, 2, 3),
+    "build": (0, 1, 2, 3),
+    "disasm": (0,),
 }
+CHECKS = [
+    ["--dynamic-checks"],
+    ["--format", "json", "--derivations"],
+    ["--format", "json", "--types"],
+    ["--format", "sarif"],
+    ["--format", "github", "--strict"],
+    ["--types"],
+    ["--diff"],
+    ["--spec", "2022"],
+    ["--statistics"],
+]
+"""What check is asked for, at random."""
 
 
 class Slow(BaseException):
@@ -59,9 +78,11 @@ def complaints(text: str, folder: Path, rng: random.Random) -> list[str]:
     """
     path = folder / "input.rlx"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    asked = rng.choice(CHECKS)
     tried: list[tuple[str, Callable[[], str | None]]] = [
-        ("check", lambda: _answered("check", check.main, ["--dynamic-checks", str(path)])),
+        (f"check {' '.join(asked)}", lambda: _answered("check", check.main, [*asked, str(path)])),
         ("fmt", lambda: _formatted(text, rng)),
+        ("check", lambda: _answered("check", check.main, [str(path)])),
     ]
     found = [problem for name, attempt in tried if (problem := outcome(name, attempt))]
     if not _refused[0] or rng.random() < 0.1:
@@ -70,7 +91,12 @@ def complaints(text: str, folder: Path, rng: random.Random) -> list[str]:
         tried = [
             ("run", lambda: _answered("run", run.main, [*options, "--fuel", "3000"])),
             ("step", lambda: _answered("step", step.main, [*options, "--limit", "300"])),
+            ("lower", lambda: _lowered(path, rng)),
         ]
+        if rng.random() < 0.3:
+            tried.append(("build", lambda: _built(path, rng)))
+        if not _refused[0] and rng.random() < 0.3:
+            tried.append(("agreement", lambda: _disagreed(text, rng)))
         if rng.random() < 0.1:
             tried.append(("reduce", lambda: _reduced(text, rng)))
         found += [problem for name, attempt in tried if (problem := outcome(name, attempt))]
@@ -129,6 +155,36 @@ def _answered(name: str, main: Callable[[list[str]], int], argv: list[str]) -> s
 def proved(goal: str) -> str | None:
     """What is wrong with the prover's answer to a text."""
     return outcome("prove", lambda: _answered("prove", prove.main, ["--", goal]))
+
+
+def _lowered(path: Path, rng: random.Random) -> str | None:
+    stage = rng.choice(STAGES).__name__
+    options = ["--to", stage] + ["--legalize"] * (rng.random() < 0.3)
+    return _answered("lower", lower.main, [*options, str(path)])
+
+
+def _disagreed(text: str, rng: random.Random) -> str | None:
+    """Where the machine on the source and the virtual machine do not end alike."""
+    if len(parse(text).modules) != 1:
+        return None
+    try:
+        return next(differences(text, rng.randrange(1000), stages=rng.random() < 0.2), None)
+    except PassError:
+        return None
+
+
+def _built(path: Path, rng: random.Random) -> str | None:
+    """Compile for the virtual machine, and if that is done, print and run it."""
+    made = path.with_suffix(".rlxexe")
+    made.unlink(missing_ok=True)
+    options = [str(path), "-o", str(made)] + ["--legalize"] * (rng.random() < 0.2)
+    problem = _answered("build", build.main, options)
+    if problem or not made.exists():
+        return problem
+    fuel = ["--fuel", "3000", "--iterations", "3000"]
+    return _answered("disasm", disasm.main, [str(made)]) or _answered(
+        "run", run.main, [str(made), *fuel]
+    )
 
 
 def _formatted(text: str, rng: random.Random) -> str | None:
