@@ -20,6 +20,16 @@ m = TypeVar("m")
 class M:
 """
 
+DOUBLE = """
+@T.prim_func(private=True)
+def double(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
+    for i in range(n):
+        with T.sblock("y"):
+            v = T.axis.spatial(n, i)
+            y[v] = x[v] * T.float32(2)
+"""
+"""A PrimFunc `double`, to be put behind a program."""
+
 
 def module(text: str) -> ast.IRModule:
     """The module of a text: of functions, or of a whole class."""
@@ -84,3 +94,9 @@ def rules_of(text: str, *args: Any, entry: str = "main", **packed: Any) -> list[
 def floats(*numbers: float) -> np.ndarray[Any, np.dtype[np.float32]]:
     """A vector of float32."""
     return np.array(numbers, np.float32)
+
+
+def double(x: Any) -> Any:
+    """An external function that overwrites its argument."""
+    x *= 2
+    return x

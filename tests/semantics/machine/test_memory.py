@@ -7,17 +7,9 @@ import pytest
 
 from rlx.semantics.outcome import CheckFailed, Fault, Unsupported
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
-from tests.semantics.machine.running import ended, floats, returned
+from tests.semantics.machine.running import DOUBLE, ended, floats, returned
 
 HEAD = '@R.function(pure=False)\ndef main(x: R.Tensor((n,), "float32")) -> R.Any:\n    cls = M\n'
-DOUBLE = """
-@T.prim_func(private=True)
-def double(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
-    for i in range(n):
-        with T.sblock("y"):
-            v = T.axis.spatial(n, i)
-            y[v] = x[v] * T.float32(2)
-"""
 
 
 def lines(*body: str) -> str:

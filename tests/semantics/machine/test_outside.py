@@ -10,18 +10,13 @@ import pytest
 
 from rlx.semantics.outcome import CheckFailed, Fault, Unsupported
 from rlx.semantics.values import NULL, Packed, Scalar, ShapeValue, StringValue, Tensor, TupleValue
-from tests.semantics.machine.running import ended, floats, returned, value
+from tests.semantics.machine.running import DOUBLE, double, ended, floats, returned, value
 
 PACKED = "@R.function(pure=False)\ndef main(x: R.Any, y: R.Any) -> R.Any:\n    return "
 OUT = 'R.Tensor((n,), "float32")'
 PURE = (
     '@R.function\ndef main(x: R.Tensor((n,), "float32"), y: R.Tensor((n,), "float32")) -> R.Any:\n'
 )
-
-
-def double(x: Any) -> Any:
-    x *= 2
-    return x
 
 
 def test_plain_functions_get_plain_values() -> None:
@@ -138,14 +133,7 @@ def test_packed_functions_with_new_results() -> None:
     assert [f.shape for f in found.fields] == [(1,), (1, 2)]  # type: ignore[attr-defined]
 
 
-KERNELS = """
-@T.prim_func(private=True)
-def double(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
-    for i in range(n):
-        with T.sblock("y"):
-            v = T.axis.spatial(n, i)
-            y[v] = x[v] * T.float32(2)
-
+KERNELS = f"""{DOUBLE}
 @T.prim_func(private=True)
 def clobber(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
     for i in range(n):

@@ -10,7 +10,7 @@ from rlx.semantics.machine import Configuration, environment
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.semantics.store import Store
 from rlx.semantics.values import Tensor, TupleValue
-from tests.semantics.machine.running import floats, module, program, value
+from tests.semantics.machine.running import double, floats, module, program, value
 
 MUTATING = """
 @R.function(pure=False)
@@ -21,11 +21,6 @@ def main(x: R.Any) -> R.Any:
     d = R.call_packed("double", c)
     return (b, d)
 """
-
-
-def double(x: Any) -> Any:
-    x *= 2
-    return x
 
 
 def steps(text: str, *args: Any, **packed: Any) -> list[Configuration | Outcome]:
