@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.entries import Token
 from rlx.grammar.function_bodies import AFTER_RETURN
 from rlx.grammar.kept_text import kept_names
+from rlx.grammar.outline import indentation, logical_lines
 from rlx.grammar.relax_statements import NO_CLASS
+from rlx.grammar.source_tokens import words_of
 
 _NAMES = frozenset(["WF01-escape", "WF02-undefined"])
 """What is said of a name behind the statement that would have bound or exported it."""
@@ -24,18 +28,18 @@ _DIMENSIONS = frozenset(
 """What is said of a shape variable, which casts and parameters bind anywhere in a function."""
 _OBLIGATION = "OBL-"
 """The beginning of the codes of what an operator asks of shapes."""
-_QUOTED = re.compile(r"'(\w+)'")
 _WORD = re.compile(r"\w+")
-_LINE = re.compile(r"^([ \t]*)(?:(@[^\n]*ir_module|class\b)|@[ \t]*\w)", re.MULTILINE)
-"""A line that a class or a function begins with."""
+_BRACKETS = {
+    **dict.fromkeys(["HEAD", "LPAR"], ("(", 1)),
+    "RPAR": ("(", -1),
+    "LSQB": ("[", 1),
+    "RSQB": ("[", -1),
+    "LBRACE": ("{", 1),
+    "RBRACE": ("{", -1),
+}
+"""The kind of bracket that a token opens or closes."""
 _CAST = "match_"
 """A part of the words for what binds shape variables."""
-_READ = ("is not defined", "is not declared")
-"""How errors end that lose no statement."""
-_TARGET = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*(?:=(?!=)|:[^\n]*? = )")
-"""What a line begins with whose statement binds a name, as far as the `=`."""
-_DECLARED = re.compile(r"^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*T\.")
-"""A line that declares a shape variable."""
 
 
 def without_consequences(text: str, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
@@ -66,26 +70,22 @@ def without_consequences(text: str, diagnostics: Sequence[Diagnostic]) -> list[D
 def _following(text: str, errors: list[Diagnostic]) -> Iterable[Diagnostic]:
     """Those of the errors in one function that follow from others."""
     syntax = [d for d in errors if d.code == "PARSE"]
-    lost = sorted(
-        _start(d) for d in syntax if not d.message.endswith(_READ) and not _binds(text, _start(d))
-    )
+    lost = sorted(_start(d) for d in syntax if not d.unknown and not _binds(text, _start(d)))
     unknown = any(
         d.code == "WF14-variable" or (d.code == "PARSE" and not _binds(text, _start(d), _CAST))
         for d in errors
     )
-    declared = {name for d in syntax for name in _DECLARED.findall(_line_of(text, _start(d)))}
-    excused: set[str] = set()
+    declared = {_declared(text, _start(d)) for d in syntax}
+    excused: set[tuple[bool, str]] = set()
     signature: set[tuple[int, int] | None] = set()
     for found in sorted(errors, key=_start):
-        if found.code in _DIMENSIONS and (
-            unknown or declared.intersection(_QUOTED.findall(found.message))
-        ):
+        if found.code in _DIMENSIONS and (unknown or found.unknown in declared):
             yield found
         elif found.code == "D15-result" and any(d.message == AFTER_RETURN for d in syntax):
             yield found  # another statement was meant to return
-        elif found.code in _NAMES or (found.code == "PARSE" and found.message.endswith(_READ[0])):
+        elif found.code in _NAMES or (found.code == "PARSE" and found.unknown):
             # Each statement that was not read may have bound one name.
-            excused.add(found.message)
+            excused.add((found.code == "WF01-escape", found.unknown))
             if len(excused) <= bisect_right(lost, _start(found)):
                 yield found
         elif found.code == "WF06-unbound":  # a place that binds nothing is one mistake
@@ -99,10 +99,9 @@ def _of_unbound(starts: list[int], diagnostics: Sequence[Diagnostic]) -> Iterabl
     function says that it is not bound.
     """
     unbound = {
-        (bisect_right(starts, _start(found)), name)
+        (bisect_right(starts, _start(found)), found.unknown)
         for found in diagnostics
         if found.code in _DIMENSIONS
-        for name in _QUOTED.findall(found.message)
     }
     for found in diagnostics if unbound else ():
         if found.severity != "error" and found.code.startswith(_OBLIGATION):
@@ -118,14 +117,28 @@ def _binds(text: str, at: int, unless: str | None = None) -> bool:
     The reader gives that name a meaning; no other one is lost. A line that holds ``unless`` may
     have bound more.
     """
-    start = text.rfind("\n", 0, at) + 1
-    line = _line_of(text, at)
-    target = _TARGET.match(line)
-    if target is None or at < start + target.end() or (unless is not None and unless in line):
+    tokens = _line_of(text, at)
+    depth, signs = Counter[str](), []
+    for number, token in enumerate(tokens):
+        if bracket := _BRACKETS.get(token.type):
+            depth[bracket[0]] += bracket[1]
+        is_sign = token.type == "EQUAL" or token.type == "TARGET"
+        if is_sign and (number == 0 or text[token.end - 2 : token.end + 1] == " = "):
+            signs.append(token.end)
+    if any(depth.values()) or (unless is not None and any(unless in t.value for t in tokens)):
         return False
-    if " = " in line[target.end() :]:  # the end of a line is missing
-        return False
-    return all(line.count(a) == line.count(b) for a, b in ("()", "[]", "{}"))
+    kinds = [token.type for token in tokens[:2]]
+    binds = kinds[:1] == ["TARGET"] or kinds == ["NAME", "COLON"]
+    # A second sign says that the end of a line is missing.
+    return binds and len(signs) == 1 and signs[0] <= at
+
+
+def _declared(text: str, at: int) -> str | None:
+    """The shape variable that the line in which an offset stands declares, `n = T.int64()`."""
+    tokens = _line_of(text, at)
+    if [token.type for token in tokens[:1]] != ["TARGET"] or len(tokens) < 2:
+        return None
+    return tokens[0].value if tokens[1].value.startswith("T.") else None
 
 
 def _without_class(
@@ -137,15 +150,14 @@ def _without_class(
         if any(start <= _start(d) < end for d in errors):
             words = {found.name for found in kept_names(text, start, end)}
             for found in errors:
-                name = found.message.removesuffix(" is not defined").strip("'")
-                if _start(found) >= end and (name in words or found.message == NO_CLASS):
+                if _start(found) >= end and (found.unknown in words or found.message == NO_CLASS):
                     yield found
 
 
-def _line_of(text: str, at: int) -> str:
-    """The line in which an offset stands."""
+def _line_of(text: str, at: int) -> list[Token]:
+    """The tokens of the line in which an offset stands."""
     end = text.find("\n", at)
-    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
+    return list(words_of(text, (text.rfind("\n", 0, at) + 1, end if end >= 0 else len(text))))
 
 
 def _start(found: Diagnostic) -> int:
@@ -160,14 +172,20 @@ def _outline(text: str) -> tuple[list[int], list[tuple[int, int]]]:
     heads: list[tuple[int, int]] = []
     column: int | None = None
     begun: int | None = None
-    for found in _LINE.finditer(text):
-        if found[2]:
+    for start, end in logical_lines(text):
+        marked = text[start] == "@"
+        if not marked and not text.startswith("class", start):
+            continue
+        words = [token.value for token in words_of(text, (start, end))]
+        if words[0] == "class" or (marked and any("ir_module" in word for word in words)):
             column = None
-            begun = found.start() if begun is None else begun
-        elif column is None or len(found[1]) <= column:
-            column = len(found[1])
-            starts.append(found.start())
+            begun = start if begun is None else begun
+        elif not marked or not any(word[:1].isidentifier() for word in words[1:2]):
+            continue  # a name such as `classes`, or `@@`
+        elif column is None or indentation(text, start) <= column:
+            column = indentation(text, start)
+            starts.append(text.rfind("\n", 0, start) + 1)
             if begun is not None:
-                heads.append((begun, found.start()))
+                heads.append((begun, starts[-1]))
                 begun = None
     return starts, heads

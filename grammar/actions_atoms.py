@@ -84,7 +84,7 @@ class NamesAround:
         known = sorted(self.scope.modules - {"self", "Module"})
         help = did_you_mean(closest(word, known) or known[:1])
         span = (start, start + len(word))
-        self.context.reports.error(f"{word!r} is not defined", span, help)
+        self.context.reports.error(f"{word!r} is not defined", span, help, unknown=word)
         self.scope.modules.add(word)
 
 

@@ -90,6 +90,8 @@ class Diagnostic(Record):
         Values of shape variables for which it goes wrong.
     source
         The text that the spans point into; None until a report holds the diagnostic.
+    unknown
+        The name of which it says that nothing defines, declares, binds or exports it.
     """
 
     code: str
@@ -103,6 +105,7 @@ class Diagnostic(Record):
     edit: Edit | None = None
     counterexample: Mapping[str, int] | None = None
     source: Source | None = None
+    unknown: str = ""
 
     def __str__(self) -> str:
         """``file:line:column: severity[CODE]: message``"""

@@ -119,7 +119,7 @@ class RelaxStatements(BranchReader):
             return  # the head of the class could not be read
         at = self.context.text.rfind(text, 0, self.context.text.find("\n", behind))
         help = did_you_mean(closest(text, known) or given[:1])
-        self.reports.error(f"{text!r} is not defined", (at, at + len(text)), help)
+        self.reports.error(f"{text!r} is not defined", (at, at + len(text)), help, unknown=text)
 
     def _bind(
         self,
@@ -352,7 +352,8 @@ class RelaxStatements(BranchReader):
         elif isinstance(value, Name):
             own = {var.name_hint: var for var in self.scope.frame.own}
             meant = closest(value.text, reversed(own))
-            self.reports.error(f"{value.text!r} is not defined", span, did_you_mean(meant))
+            help = did_you_mean(meant)
+            self.reports.error(f"{value.text!r} is not defined", span, help, unknown=value.text)
             for name in meant:
                 export(own[name])
             self.scope.bind(value.text, self.reports.hole(value.text, span))

@@ -72,9 +72,10 @@ class Reports:
         help: str | None = None,
         related: Span | None = None,
         layout: bool = False,
+        unknown: str = "",
     ) -> None:
         """Report a syntax error; one of the layout only if it
-        does not follow from one before it.
+        does not follow from one before it. ``unknown`` is the name that it says nobody defines.
         """
         labels = () if related is None else (Label(related, "first defined here"),)
         if self._cascade is None:
@@ -85,7 +86,9 @@ class Reports:
         )
         if not follows:
             self.diagnostics.append(
-                Diagnostic("PARSE", "error", message, span, related=labels, help=help)
+                Diagnostic(
+                    "PARSE", "error", message, span, related=labels, help=help, unknown=unknown
+                )
             )
         if span is not None:
             self._cascade.note(span[0], layout)

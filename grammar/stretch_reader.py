@@ -274,4 +274,4 @@ class StretchReader:
 def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:
     help = did_you_mean(closest_names(name, known)) or f"declare it above: `{declaration}`"
     words = f"the dimension {name!r} is not declared"
-    return Diagnostic("PARSE", "error", words, span, help=help)
+    return Diagnostic("PARSE", "error", words, span, help=help, unknown=name)

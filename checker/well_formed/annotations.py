@@ -93,6 +93,7 @@ def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | Non
         "WF14-unbound",
         f"the shape variable {var.name!r} in this tensor's annotation is not bound",
         span,
+        unknown=var.name,
         notes=(HOW_TO_BIND,),
         help=similar(state, var.name, names_in_scope(state)),
     )
@@ -105,6 +106,7 @@ def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | No
         "WF15-unbound",
         f"the shape variable {var.name!r} in this shape's annotation is not bound",
         span,
+        unknown=var.name,
         notes=(HOW_TO_BIND,),
         help=similar(state, var.name, names_in_scope(state)),
     )
@@ -117,6 +119,7 @@ def scalar_value_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | Non
         "WF16-unbound",
         f"the shape variable {var.name!r} in this scalar's annotation is not bound",
         span,
+        unknown=var.name,
         notes=(HOW_TO_BIND,),
         help=similar(state, var.name, names_in_scope(state)),
     )
@@ -159,6 +162,7 @@ def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
             "WF04-unbound",
             f"no parameter binds the shape variable {var.name!r} of the result",
             span,
+            unknown=var.name,
             notes=("a variable that the body binds is not visible to a caller",),
             help=similar(state, var.name, names_in_scope(state))
             or "annotate the parameter that has this dimension, or omit the shape: "
@@ -174,6 +178,7 @@ def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) 
             "WF05-unbound",
             f"the shape variable {var.name!r} is not bound",
             span,
+            unknown=var.name,
             notes=(HOW_TO_BIND,),
             help=similar(state, var.name, names_in_scope(state)),
         )
@@ -187,6 +192,7 @@ def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
             "WF06-unbound",
             f"no dimension of a parameter is the shape variable {var.name!r} alone",
             span,
+            unknown=var.name,
             notes=("a dimension binds a variable only if it is that variable alone",),
             help=similar(state, var.name, names_in_scope(state)),
         )

@@ -161,11 +161,12 @@ class WellFormedCheck:
         related: tuple[Label, ...] = (),
         notes: tuple[str, ...] = (),
         help: str | None = None,
+        unknown: str = "",
     ) -> None:
-        """Report that a premise fails."""
+        """Report that a premise fails; ``unknown`` is the name that it says nothing binds."""
         refuted(code)
         self.diagnostics.append(
-            Diagnostic(code, severity, message, span, label, related, notes, help)
+            Diagnostic(code, severity, message, span, label, related, notes, help, unknown=unknown)
         )
 
     def once(self, key: object) -> bool:
@@ -211,6 +212,7 @@ def dataflow_variable_stays_inside(
                 "WF01-escape",
                 f"the dataflow variable {var.name_hint!r} is used outside its dataflow block",
                 span,
+                unknown=var.name_hint,
                 related=bound_here(var),
                 help=(
                     f"export it from the dataflow block: add `R.output({var.name_hint})` at its end"
@@ -256,6 +258,7 @@ def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None
             "WF02-undefined",
             f"{name!r} is not defined",
             span,
+            unknown=name,
             help=similar(state, name, names_in_scope(state)),
         )
     elif later in state.pending:
