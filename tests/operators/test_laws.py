@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from rlx.grammar import tir
 from rlx.grammar.ast import ShapeExpr, TensorStructInfo
 from rlx.operators import dim_arithmetic
 from rlx.solver.evaluate import evaluate
-from tests.operators.context import derive, k, m, n, prim, tensor
+from tests.operators.context import constant, derive, k, m, n, prim, tensor
 
 POINT = {n: 5, m: 3, k: 8}
 
@@ -112,6 +113,27 @@ def test_ranges_have_the_length_python_gives_them(start: int, end: int, step: in
         assert step == 0 or len(range(start, end, step)) == 0
     else:
         assert concrete(found.info) == (len(range(start, end, step)),)
+
+
+@given(st.integers(0, 4), st.lists(st.integers(-6, 5), min_size=1, max_size=3))
+def test_indices_are_out_of_bounds_where_numpy_says_so(size: int, indices: list[int]) -> None:
+    """Negative indices count from the end; only `take` has none."""
+    data, places = np.zeros(size), np.array(indices)
+    try:
+        np.take_along_axis(data, places, 0)
+        wrong = []
+    except IndexError:
+        wrong = ["OBL-bounds-index"]
+    literal = constant(tuple(indices), "int64")
+    found = [
+        derive("gather_elements", tensor((size,)), literal, axis=0),
+        derive(
+            "scatter_elements", tensor((size,)), literal, tensor((len(indices),)), reduction="add"
+        ),
+    ]
+    negative = derive("take", tensor((size,)), literal, axis=0)
+    assert [sorted(set(one.codes)) for one in found] == [wrong, wrong]
+    assert bool(negative.codes) == (bool(wrong) or min(indices) < 0)
 
 
 OPERATIONS: dict[str, Any] = {

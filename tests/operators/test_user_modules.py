@@ -1,0 +1,55 @@
+"""Where a module that the command line names is looked for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlx.operators.user_modules import imported
+
+NAME = "rlx_test_chosen"
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """The current directory, and another folder where Python looks first."""
+    here, installed = tmp_path / "here", tmp_path / "installed"
+    for folder in (here, installed):
+        folder.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(sys, "path", [str(installed), *filter(None, sys.path)])
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
+    return here, installed
+
+
+def test_the_current_directory_comes_before_what_is_installed(folders: tuple[Path, Path]) -> None:
+    for folder in folders:
+        (folder / f"{NAME}.py").write_text(f"PLACE = {folder.name!r}")
+    try:
+        assert imported(NAME).PLACE == "here"
+    finally:
+        del sys.modules[NAME]
+    assert sys.path.count("") == 1
+
+
+def test_what_is_installed_is_found(folders: tuple[Path, Path]) -> None:
+    (folders[1] / f"{NAME}.py").write_text("PLACE = 'installed'")
+    try:
+        assert imported(NAME).PLACE == "installed"
+    finally:
+        del sys.modules[NAME]
+
+
+def test_a_file_is_a_module_whose_parts_know_its_name(folders: tuple[Path, Path]) -> None:
+    """Data classes and pickles look their module up by its name."""
+    path = folders[1] / "own.py"
+    path.write_text(
+        "from dataclasses import dataclass\n\n@dataclass\nclass Pair:\n    a: 'int' = 1\n"
+    )
+    try:
+        module = imported(str(path))
+        assert sys.modules[module.Pair.__module__] is module
+    finally:
+        sys.modules.pop("rlx_user_own", None)
