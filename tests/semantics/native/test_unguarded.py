@@ -128,6 +128,54 @@ def test_shapes_that_do_not_agree() -> None:
         assert found.value.code == "E-tir-argument"
 
 
+INSIDE = """
+for k in range(n):
+    s = T.alloc_buffer((k + 1,), "int64")
+    t = T.alloc_buffer((n,), "int64")
+    for i in range(k + 1): s[i] = x[i] * k
+    for i in range(n): t[i] = x[n - 1 - i]
+    x[k] = s[k] + t[k]
+"""
+
+
+@pytest.fixture
+def workspace(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The memory that kernels share, of which there is none at first."""
+    shared = type(kernel._workspace)()
+    monkeypatch.setattr(kernel, "_workspace", shared)
+    return shared
+
+
+def test_memory_of_an_earlier_call_is_used_again(workspace: Any) -> None:
+    """A call that needs more takes more; the next ones have it, whatever they need of it."""
+    func = of_body('x: T.Buffer(("n",), "int64")', INSIDE)
+    compiled = native.compile(func)
+    kept = []
+    for count in (3, 50, 50, 4, 0, 200, 7, 199, 201):
+        mine, theirs = np.arange(count), np.arange(count)
+        evaluate(func, [theirs])
+        compiled([mine])
+        np.testing.assert_array_equal(mine, theirs)
+        kept.append(workspace.memory)
+    sizes = [memory[2] for memory in kept]
+    assert sizes == sorted(sizes) and len({id(memory) for memory in kept}) == 4
+    assert all(memory[1] % 64 == 0 for memory in kept)
+    for array, start, size in kept:
+        begin = array.__array_interface__["data"][0]
+        assert begin <= start and start + size <= begin + array.nbytes
+
+
+def test_memory_is_limited_whether_or_not_there_is_some(workspace: Any) -> None:
+    func = of_body('x: T.Buffer(("n",), "int64")', INSIDE)
+    compiled, given = native.compile(func), np.arange(8)
+    enough = 8 * (8 + 8)
+    for _ in range(2):
+        compiled([given], memory=enough)
+        with pytest.raises(FaultStop) as found:
+            compiled([given], memory=enough - 1)
+        assert found.value.code == "E-tir-allocate"
+
+
 def test_scalars_that_shapes_say_may_be_left_out() -> None:
     func = of_body(
         'A: T.Buffer(("n",), "int32"), B: T.Buffer(("n",), "int32"), n: T.int64',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 
@@ -300,6 +301,48 @@ def test_sizes_are_solved_one_after_the_other() -> None:
 )
 def test_contradictions(texts: dict[str, str], message: str) -> None:
     assert message in refused("x: R.Tensor((n,)), y: R.Tensor((n * 2,))", **texts)
+
+
+SHAPES = ("n", "n + 1", "n * 2", "n * n", "n // 2", "7 - n", "n * 3 - 1", "n + m", "n * m + n")
+"""Dimensions; Python computes them as well."""
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_said_of_sizes_agrees_with_what_is_given(shape: str) -> None:
+    params = f"x: R.Tensor(({shape},)), y: R.Tensor((n,)), z: R.Tensor((m,))"
+    for n, m, size in itertools.product(range(5), range(3), range(6)):
+        texts = {"n": str(n), "m": str(m), "x": str([0] * size)}
+        if eval(shape, {"n": n, "m": m}) == size:
+            assert given(params, **texts).sizes == {"n": n, "m": m}
+        else:
+            assert f"x has {size} there" in refused(params, **texts)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sizes_that_are_found_make_what_is_given(shape: str) -> None:
+    for m, size in itertools.product(range(3), range(6)):
+        possible = [n for n in range(size + 8) if eval(shape, {"n": n, "m": m}) == size]
+        params = f"x: R.Tensor(({shape},)), z: R.Tensor((m,)), y: R.Tensor((n,))"
+        texts = {"m": str(m), "x": str([0] * size)}
+        if possible:
+            assert given(params, **texts).sizes["n"] in possible
+        elif shape not in ("n * n", "n * m + n"):
+            assert f"makes {shape}" in refused(params, **texts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mean", "deviation"),
+    [("bool", 1 / 2, 1 / 2), ("int32", 9 / 2, 33**0.5 / 2), ("float64", 0, 1)],
+)
+def test_random_elements_are_spread_evenly(kind: str, mean: float, deviation: float) -> None:
+    """Booleans, the digits, and the standard normal distribution."""
+    count = 10_000
+    (value,) = given(f'x: R.Tensor(({count},), "{kind}")', x="rand").values
+    assert isinstance(value, Tensor)
+    assert abs(value.data.mean() - mean) < 4 * deviation / count**0.5
+    assert abs(value.data.std() - deviation) < 0.04
+    if kind != "float64":
+        assert len(np.unique(value.data)) == (2 if kind == "bool" else 10)
 
 
 def test_an_input_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

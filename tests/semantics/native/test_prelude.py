@@ -1,0 +1,41 @@
+"""What a kernel needs of the prelude is what it gets: all that is mentioned, and the widest vectors where they help."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rlx.semantics.native import prelude
+
+NAMES = sorted(prelude._providers())
+OURS = re.compile(r"\b(?:rlx|RLX)_\w+")
+ATTRIBUTE = re.compile(r"\s*__attribute__\(\((?:[^()]|\([^()]*\))*\)\)")
+NARROW = re.compile(r'^#pragma GCC target\("prefer-vector-width=256"\)$', re.MULTILINE)
+
+
+def defined(text: str) -> set[str]:
+    """Names of macros, types, functions and tables, by C's rules for where they stand."""
+    text = ATTRIBUTE.sub("", text)
+    return {
+        *re.findall(r"^#define (\w+)", text, re.MULTILINE),
+        *re.findall(r"^typedef .*?(\w+);$", text, re.MULTILINE),
+        *re.findall(r"^[A-Za-z][^#=;]*?\b(\w+)(?:\(|\[\d+\] =)", text, re.MULTILINE),
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_mentioned_is_defined(name: str) -> None:
+    text = prelude.text(f"x = {name}(y);")
+    known = defined(text)
+    assert name in known
+    missing = {word for word in OURS.findall(text) if word in NAMES and word not in known}
+    assert not missing
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_vectors_are_narrower_where_the_widest_do_not_help(name: str) -> None:
+    """The pragma holds for the functions behind it: it comes first or not at all."""
+    text = prelude.text(f"x = {name}(y);")
+    wide = {"RLX_LANES", "RLX_ROWS", "rlx_to_f16"} & {*OURS.findall(text), name}
+    assert [found.start() < 100 for found in NARROW.finditer(text)] == ([] if wide else [True])
