@@ -146,7 +146,7 @@ def _grows_freely(engine: Quotients, rest: Poly, b: Poly) -> bool:
         return False
     own = {i for mono in b.terms for i in mono}
     for mono, coef in rest.terms.items():
-        if coef > 0 and len(mono) == 1 and mono[0] not in own:
+        if coef > 0 and mono and mono[0] not in own:
             return engine.ranges.get(mono[0], (None, None))[1] is None
     return False
 

@@ -389,7 +389,5 @@ def _solved(pairs: Pairs) -> Iterator[PrimExpr]:
         for left, right in ((a, b), (b, a)):
             if isinstance(left, tir.Mul) and isinstance(right, tir.Mul):
                 yield from (
-                    tir.EQ(x, y)
-                    for x, y in ((left.a, right.a), (left.b, right.b))
-                    if isinstance(x, tir.Var) and x is not y
+                    tir.EQ(x, y) for x, y in ((left.a, right.a), (left.b, right.b)) if x is not y
                 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,8 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, Relation, Unknown, explain, prove
+from rlx.solver import context as contexts
+from rlx.solver.context import divisors
 from rlx.solver.question_parser import parse, show
 
 HARD = [
@@ -82,6 +86,34 @@ def test_divisors_that_must_not_be_zero_are_listed() -> None:
     known = prove("(n*m)//m == n", assume=["m >= 1"])
     assert isinstance(known, Proved)
     assert known.divisors == ()
+
+
+@pytest.mark.parametrize("divisor", range(-4, 5))
+@pytest.mark.parametrize("operator", ["//", "%"])
+def test_of_constant_divisors_only_zero_counts(operator: str, divisor: int) -> None:
+    goal = parse(f"n {operator} ({divisor}) == m", {})
+    found = [show(d) for d in divisors([goal])]
+    assert found == (["0"] if divisor == 0 else [])
+
+
+@pytest.mark.parametrize(("count", "looks"), [(20, 60), (60, 180), (65, 130), (300, 600)])
+def test_facts_are_ordered_one_by_one_where_they_are_few(
+    monkeypatch: pytest.MonkeyPatch, count: int, looks: int
+) -> None:
+    """Of many facts each is looked at twice: what is left is not sorted anew after each."""
+    looked: list[PrimExpr] = []
+
+    def key(expr: PrimExpr, *rest: Any) -> tuple[int, int]:
+        looked.append(expr)
+        return original(expr, *rest)
+
+    original = contexts._key
+    monkeypatch.setattr(contexts, "_key", key)
+    chain = [tir.Var(f"x{at}") for at in range(count + 1)]
+    facts = [tir.LE(a, b) for a, b in pairwise(chain)]
+    variables, ordered = contexts.order(tir.GE(chain[0], tir.IntImm(0)), facts, Context().state)
+    assert set(variables) == set(chain) and len(ordered) == count
+    assert len(looked) == looks if count > 64 else len(looked) > looks
 
 
 def test_zero_divisors_are_no_counterexamples() -> None:
@@ -238,6 +270,9 @@ def relation(*pairs: tuple[str, str]) -> Relation:
         ([("n", "m")], "sometimes", "n == m"),
         ([("n//4*4", "n")], "sometimes", "n % 4 == 0"),
         ([("max(n, 1)", "n")], "sometimes", "n >= 1"),
+        ([("n*m", "k*m")], "sometimes", "n == k"),
+        ([("m*n", "m*k")], "sometimes", "n == k"),
+        ([("(n + 1)*4", "(m + 1)*4")], "sometimes", "n + 1 == m + 1"),
         ([("n", "16"), ("n", "32")], "never", None),
         ([("n", "3"), ("2*n", "6")], "sometimes", "n == 3"),
         ([("n", "3"), ("2*n", "7")], "never", None),
