@@ -6,6 +6,7 @@ from typing import Protocol
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import replace
 from rlx.grammar.overloaded import NUMBER
 
@@ -17,20 +18,22 @@ class _Known(Protocol):
 def settled(call: ast.Call, known: _Known) -> ast.Call:
     """A call with constants for the numbers that stand beside a tensor of a known element type.
 
-    A number that the element type does not hold stays: the checker says what is wrong with it.
+    The first tensor decides; one of Booleans only where there is no other, since it chooses
+    (``where``). A number that the element type does not hold stays: the checker says what is wrong
+    with it.
     """
     if not call.spelled or NUMBER not in call.spelled.values():
         return call
-    tensors = [
-        info
+    kinds = [
+        info.dtype
         for at, arg in enumerate(call.args)
         if call.spelled.get(at) != NUMBER
         and isinstance(info := known.info(arg), ast.TensorStructInfo)
         and not info.dtype.is_void
     ]
-    if not tensors:
+    if not kinds:
         return replace(call, spelled={})
-    kind = tensors[0].dtype
+    kind = next((kind for kind in kinds if kind != BOOL), BOOL)
     args: list[Expr] = []
     for at, arg in enumerate(call.args):
         value = arg.value if isinstance(arg, ast.PrimValue) else None

@@ -23,6 +23,7 @@ from rlx.transform.builder.given import WORDS
 from rlx.transform.builder.operators import member
 
 F = 'R.Tensor(("n", 4), "float32")'
+op: Any = rlx.op
 
 
 def test_the_stub_says_what_the_declarations_say() -> None:
@@ -45,6 +46,31 @@ def test_each_operator_has_a_function() -> None:
         assert inspect.signature(function).return_annotation == "Call"
         assert function.__doc__, name
     assert "add" in dir(rlx.op) and "relu" in dir(rlx.op.nn)
+
+
+@pytest.mark.parametrize(
+    ("make", "wanted"),
+    [
+        (lambda c, x, i: op.where(c, x, 2), 'R.where(c, x, R.const(2.0, "float16"))'),
+        (lambda c, x, i: op.where(c, -1, i), 'R.where(c, R.const(-1, "int64"), i)'),
+        (lambda c, x, i: op.full_like(x, 1), 'R.full_like(x, R.const(1.0, "float16"))'),
+        (lambda c, x, i: op.full_like(i, 1), 'R.full_like(i, R.const(1, "int64"))'),
+        (lambda c, x, i: 2 * x, 'R.multiply(R.const(2.0, "float16"), x)'),
+        (lambda c, x, i: i - 2, 'R.subtract(i, R.const(2, "int64"))'),
+    ],
+)
+def test_a_number_has_the_element_type_of_the_tensor_that_it_stands_for(
+    make: Any, wanted: str
+) -> None:
+    """Not that of the tensor which chooses."""
+    params = [
+        rlx.Var(name, f'R.Tensor((3,), "{kind}")')
+        for name, kind in (("c", "bool"), ("x", "float16"), ("i", "int64"))
+    ]
+    bb = rlx.BlockBuilder()
+    with bb.function("main", params):
+        bb.emit_func_output(bb.emit(make(*params)))
+    assert wanted in str(bb.get())
 
 
 def test_texts_and_calls_are_the_same() -> None:

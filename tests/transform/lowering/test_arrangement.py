@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,3 +99,12 @@ def test_a_bound_that_is_declared_makes_the_size_a_number() -> None:
     assert "alloc_storage(R.shape([12, n])" in planned("")
     assert "alloc_storage(R.shape([456])" in planned('"tir_var_upper_bound": {"n": 50}')
     assert "alloc_storage(R.shape([12, n])" in planned('"tir_var_upper_bound": {"m": 50}')
+
+
+@pytest.mark.parametrize("attributes", ["", '"tir_var_upper_bound": {"n": 50}'])
+def test_tensors_that_do_not_leave_share_one_piece_of_memory(attributes: str) -> None:
+    """Two of the three: the last is the result, whose memory is its own."""
+    text = planned(attributes)
+    assert text.count("alloc_storage(") == 2
+    uses = Counter(re.findall(r"R\.memory\.alloc_tensor\((\w+),", text))
+    assert sorted(uses.values()) == [1, 2]

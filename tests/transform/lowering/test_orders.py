@@ -10,6 +10,7 @@ import pytest
 from rlx import vm
 from rlx.grammar.parser import parse
 from rlx.transform.lowering.passes import ModulePass, PassError, Sequential
+from rlx.transform.lowering.structure import LambdaLift
 from rlx.vm.compilation import STAGES
 
 MODULE = parse("""
@@ -80,3 +81,43 @@ def test_a_pass_twice_is_a_pass_once(twice: type[ModulePass]) -> None:
     for stage in STAGES:
         passes += [stage(), stage()] if stage is twice else [stage()]
     assert end([Sequential(passes)]) == RIGHT
+
+
+TAKEN = """
+@I.ir_module
+class Module:
+    @R.function
+    def main_inner(y: R.Tensor((4,), "float32")):
+        return R.multiply(y, y)
+
+    @R.function
+    def main_inner_1(y: R.Tensor((4,), "float32")):
+        return R.multiply(y, y)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        @R.function
+        def inner(y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            @R.function
+            def inner(z: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+                return R.add(z, z)
+            w = inner(y)
+            return R.add(x, w)
+        a = inner(x)
+        b = Module.main_inner(x)
+        c = Module.main_inner_1(x)
+        return (a, b, c)
+"""
+
+
+def test_a_lifted_function_has_a_name_of_its_own() -> None:
+    module = parse(TAKEN).modules[0]
+    lifted = LambdaLift()(module)
+    names = [gv.name_hint for gv in lifted.functions]
+    assert len(names) == len(set(names)) == 5
+    assert {"main_inner", "main_inner_1", "main_inner_2", "main"} < {*names}
+    given = np.arange(4, dtype=np.float32)
+    for each in (module, lifted):
+        a, b, c = vm.VirtualMachine(vm.build(each), backend="steps")["main"](given)
+        assert a.tolist() == [*(given * 3)]
+        assert b.tolist() == c.tolist() == [*(given * given)]

@@ -1,0 +1,103 @@
+"""A call like one that was checked before is not checked again, and the program is the same as if it were."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+import rlx
+from rlx.grammar import ast
+from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.transform.builder.frame import Frame
+from rlx.transform.builder.known_calls import KnownCalls
+from tests.operators.cases import LEGAL, WARNED, Case
+from tests.operators.context import argument, k, m, n, shape, tensor
+
+CASES = [*LEGAL, *(call for _, call in WARNED)]
+MORE: list[Case] = [
+    ("print", (tensor((n, 4)),), {"format": "{}"}),
+    ("memory.kill_tensor", (tensor((n, 4)),), {}),
+    ("vm.kill_object", (tensor((n, 4)),), {}),
+    ("nn.dropout", (tensor((n, m)),), {}),
+    ("builtin.alloc_tensor", ((n, 4),), {"dtype": "float32", "runtime_device_index": 0}),
+]
+
+
+def built(case: Case, dataflow: bool) -> tuple[str, list[str]]:
+    """A program with the same call several times, of the same variables; and what is said of it."""
+    name, args, attrs = case
+    params = [rlx.Var(f"p{at}", arg) for at, arg in enumerate(args) if isinstance(arg, StructInfo)]
+    variables = iter(params)
+    given = [next(variables) if isinstance(arg, StructInfo) else argument(arg) for arg in args]
+
+    def call() -> ast.Call:
+        return ast.Call(ast.op(f"relax.{name}"), tuple(given), (), attrs)
+
+    sizes = rlx.Var("sizes", shape((n, m, k)))
+    bb = rlx.BlockBuilder()
+    said = []
+    with bb.function("main", [sizes, *params], pure=False):
+        with bb.dataflow() if dataflow else nullcontext():
+            # On lines of their own: of one place the same thing is said once.
+            said.append(emitted(lambda: bb.emit(call())))
+            said.append(emitted(lambda: bb.emit(call())))
+            said.append(emitted(lambda: bb.emit(call())))
+            out = bb.emit_output(sizes) if dataflow else sizes
+        bb.emit_func_output(out)
+    return rlx.show(bb.get()), [*said, *(str(d) for d in bb.diagnostics)]
+
+
+def emitted(emit: Callable[[], ast.Var]) -> str:
+    """What the builder says of a call."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rlx.BuildWarning)
+        try:
+            return str(emit().struct_info_annotation)
+        except rlx.BuildError as error:
+            return str(error)
+
+
+def cases() -> list[Case]:
+    """Two calls of each operator on tensors, and some that have effects."""
+    found: dict[str, list[Case]] = {}
+    for case in CASES:
+        tensors = [arg for arg in case[1] if isinstance(arg, TensorStructInfo)]
+        device = any(isinstance(given, ast.VDevice) for given in case[2].values())
+        if tensors and not device and not any(isinstance(x.shape, ast.Var) for x in tensors):
+            found.setdefault(case[0], []).append(case)
+    return [call for calls in found.values() for call in (calls[0], calls[-1])] + MORE
+
+
+@pytest.mark.parametrize("dataflow", [False, True], ids=["outside", "dataflow"])
+def test_the_program_is_the_same_as_if_each_call_were_checked(
+    monkeypatch: pytest.MonkeyPatch, dataflow: bool
+) -> None:
+    quick = [built(case, dataflow) for case in cases()]
+    monkeypatch.setattr(KnownCalls, "remember", lambda *_: None)
+    slow = [built(case, dataflow) for case in cases()]
+    for case, one, other in zip(cases(), quick, slow, strict=True):
+        assert one == other, case
+
+
+@pytest.mark.parametrize("dataflow", [False, True], ids=["outside", "dataflow"])
+def test_a_call_like_another_is_checked_once(
+    monkeypatch: pytest.MonkeyPatch, dataflow: bool
+) -> None:
+    checked: list[Any] = []
+    original = Frame.bind
+
+    def bind(self: Frame, binding: Any, place: Any) -> None:
+        checked.append(binding)
+        original(self, binding, place)
+
+    monkeypatch.setattr(Frame, "bind", bind)
+    for name in ("exp", "abs", "sum", "add", "matmul"):
+        case = next(case for case in LEGAL if case[0] == name)
+        checked.clear()
+        built(case, dataflow)
+        calls = [b for b in checked if isinstance(b.value, ast.Call)]
+        assert len(calls) == 1, name
