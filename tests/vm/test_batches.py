@@ -314,8 +314,10 @@ def test_functions_of_the_user_hide_prim_funcs() -> None:
 @pytest.mark.parametrize(
     "values",
     [
-        [Tensor(np.ones(3, np.float32)[::1])],
-        [Tensor(np.ones((3, 3), np.float32)[:, 0])],
+        [Tensor(np.arange(3, dtype=np.float32)[::1])],
+        [Tensor(np.arange(3, dtype=np.float32)[::-1])],
+        [Tensor(np.arange(9, dtype=np.float32).reshape(3, 3)[:, 0])],
+        [Tensor(np.broadcast_to(np.float32(2), 3))],
         [Tensor(np.ones(3, np.float64))],
         [ShapeValue((3,))],
         [Scalar(3)],
