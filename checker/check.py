@@ -18,7 +18,7 @@ _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
 class Report(Record):
-    """What checking a text gave.
+    """The result of checking a text.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Report(Record):
     info
         Struct info of every variable, global variable and expression of these modules.
     statistics
-        What the prover was asked, by module.
+        The questions to the prover, by module.
     """
 
     source: Source
@@ -45,17 +45,17 @@ class Report(Record):
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error; warnings may be there."""
+        """Whether there are no errors; there may be warnings."""
         return not self.errors
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics of severity ``"error"``: rules that are certainly broken."""
+        """The diagnostics of severity ``"error"``: rules that are certainly violated."""
         return self._of("error")
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics of severity ``"warning"``: rules that may be broken."""
+        """The diagnostics of severity ``"warning"``: rules that may be violated."""
         return self._of("warning")
 
     @property
@@ -91,7 +91,7 @@ class Report(Record):
 
 
 class IllFormedError(ValueError):
-    """The checker finds errors; ``report`` has them, and the message shows them."""
+    """The checker found errors; ``report`` has them, and the message shows them."""
 
     def __init__(self, report: Report) -> None:
         super().__init__(f"the program has errors\n{report}")
@@ -99,14 +99,14 @@ class IllFormedError(ValueError):
 
 
 def check_text(text: str, path: str = "<text>") -> Report:
-    """Check a text of any dialect; all that is wrong with it is found in one run.
+    """Check a text of any dialect, and find all its errors in one run.
 
     Parameters
     ----------
     text
         A `.rlx` or Python text, with any number of modules and other code around them.
     path
-        What diagnostics call it.
+        The path in diagnostics.
     """
     from rlx.grammar.parser import parse
 

@@ -18,16 +18,16 @@ Check = Callable[[str, str], Report]
 
 
 class Mended(Record):
-    """A text after mending.
+    """A text after fixing.
 
     Attributes
     ----------
     text
-        The mended text.
+        The fixed text.
     applied
         The diagnostics whose edits were kept, in order.
     report
-        What the checker says of it now.
+        The checker's report about the new text.
     """
 
     text: str
@@ -36,10 +36,10 @@ class Mended(Record):
 
 
 def mended(text: str, path: str = "<text>", check: Check = check_text) -> Mended:
-    """Apply the edits that do good: afterwards there are fewer errors, or as many and fewer
+    """Apply the edits that help: afterwards there are fewer errors, or as many errors and fewer
     warnings.
 
-    Edits that exclude each other, or of which one alone does harm, are tried one by one.
+    Edits that conflict, or of which one alone does harm, are tried one by one.
     """
     best = now = Mended(text, (), check(text, path))
     for _ in range(ROUNDS):

@@ -12,7 +12,7 @@ __all__ = ["normal_form"]
 
 
 def normal_form(module: ast.IRModule) -> list[Diagnostic]:
-    """What of a module is not in normal form."""
+    """The violations of normal form in a module."""
     judge = Judge()
     for function in module.functions.values():
         if isinstance(function, ast.Function):
@@ -72,29 +72,44 @@ class Judge:
                 value_is_flat(self, value, (inner,), span)
 
 
+_WORDS: dict[type[ast.Expr], str] = {
+    ast.Call: "a call",
+    ast.If: "an if",
+    ast.Function: "a function",
+    ast.Tuple: "a tuple",
+    ast.TupleGetItem: "a tuple field",
+    ast.Op: "an operator",
+}
+
+
+def _word(expr: ast.Expr) -> str:
+    """What a message calls an expression."""
+    return _WORDS.get(type(expr), "an expression")
+
+
 @rule("NF1", "5edcfb4c", "normal form")
 def value_is_flat(
     judge: Judge, value: ast.Expr, inside: tuple[ast.Expr, ...], span: Span | None
 ) -> None:
-    """What stands inside of a bound value is a leaf."""
+    """The operands of a bound value are leaves."""
     for expr in inside:
         if isinstance(expr, ast.SeqExpr):
             sequence_is_body(judge, expr, span)
         elif not is_leaf(expr):
-            kind = type(expr).__name__
+            kind = _word(expr)
             judge.report(
                 "NF1-nested",
-                f"a {kind} is nested inside another expression",
+                f"{kind} is nested inside another expression: bind it to a variable",
                 getattr(expr, "span", None) or span,
             )
 
 
 @rule("NF2", "e3d73470", "normal form", refuses=True)
 def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
-    """A SeqExpr that is no body and no branch."""
+    """A SeqExpr that is neither a body nor a branch."""
     judge.report(
         "NF2-place",
-        "a SeqExpr is neither the body of a function nor a branch of an if",
+        "a sequence of blocks is neither the body of a function nor a branch of an if",
         seq.span or span,
     )
 
@@ -103,17 +118,19 @@ def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
 def body_is_sequence(judge: Judge, body: ast.Expr, what: str, span: Span | None) -> None:
     """A body is a SeqExpr."""
     if not isinstance(body, ast.SeqExpr):
-        judge.report("NF3-body", f"{what} is not a SeqExpr", getattr(body, "span", None) or span)
+        judge.report(
+            "NF3-body", f"{what} is not a sequence of blocks", getattr(body, "span", None) or span
+        )
 
 
 def result_is_leaf(judge: Judge, seq: ast.SeqExpr) -> None:
-    """What a SeqExpr leads to is a leaf (NF3)."""
+    """The result of a SeqExpr is a leaf (NF3)."""
     if isinstance(seq.body, ast.SeqExpr):
         sequence_is_body(judge, seq.body, seq.body_span)
     elif not is_leaf(seq.body):
         judge.report(
             "NF3-result",
-            f"the result of a SeqExpr is a {type(seq.body).__name__} that no variable is bound to",
+            f"the result is {_word(seq.body)} without a name: bind it to a variable",
             seq.body_span or seq.span,
         )
 

@@ -48,7 +48,7 @@ def modules(
     Parameters
     ----------
     size
-        At most how many steps a module is made of; a step is about one binding.
+        The largest number of steps that generate a module; a step is about one binding.
     features
         Which of :data:`rlx.generate.programs.FEATURES` may occur.
     operators
@@ -59,7 +59,7 @@ def modules(
     Raises
     ------
     ValueError
-        If a feature or an operator is not known.
+        If a feature or an operator is unknown.
     """
     options = _options(size, features, operators)
     return plans(size).map(lambda plan: build(plan, options))
@@ -68,7 +68,7 @@ def modules(
 def _options(size: int, features: Collection[str], operators: Sequence[str]) -> Options:
     unknown = set(features) - FEATURES
     if unknown:
-        raise ValueError(f"unknown features {sorted(unknown)}; known are {sorted(FEATURES)}")
+        raise ValueError(f"unknown features {sorted(unknown)}; expected some of {sorted(FEATURES)}")
     return Options(size, frozenset(features), tuple(map(operator_name, operators)))
 
 
@@ -86,7 +86,7 @@ def operator_name(name: str) -> str:
 
         near = get_close_matches(plain, every_name(), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no operator {name!r}{hint}")
+        raise ValueError(f"unknown operator {name!r}{hint}")
     if not of_templates(plain):
         raise ValueError(
             f"calls of {name!r} declare their result: they come with features, not by name"
@@ -111,16 +111,16 @@ def functions(
     features: Collection[str] = FEATURES - _GLOBAL,
     operators: Sequence[str] = (),
 ) -> st.SearchStrategy[Function]:
-    """Functions that stand alone: they mention no other one.
+    """Functions that use no other function.
 
     Raises
     ------
     ValueError
-        If a feature or an operator is not known, or a feature needs other functions.
+        If a feature or an operator is unknown, or a feature needs other functions.
     """
     needed = set(features) & _GLOBAL
     if needed:
-        raise ValueError(f"functions alone cannot have {sorted(needed)}")
+        raise ValueError(f"functions without a module cannot have {sorted(needed)}")
     options = _options(size, features, operators)
     plan = _function(size).map(lambda made: ModulePlan((made,)))
     return plan.map(lambda made: _entry(build(made, options)))

@@ -15,7 +15,7 @@ class IRModule(Node):
     Attributes
     ----------
     name
-        The name of the class; ``"Module"`` for functions that stand without one (``bare`` is then
+        The name of the class; ``"Module"`` for functions without a class (``bare`` is then
         True).
     attrs, global_infos
         ``I.module_attrs`` and ``I.module_global_infos``; the virtual devices are under
@@ -25,8 +25,7 @@ class IRModule(Node):
     comments
         Comment lines above the class (without those of the printed import header).
     bases
-        What stands between the parentheses behind the name of the class; programs mean nothing by
-        it.
+        The base classes in parentheses after the name of the class; they have no meaning.
     """
 
     functions: Mapping[GlobalVar, Function | PrimFunc]

@@ -66,7 +66,7 @@ class Edit(Record):
 
 
 class Diagnostic(Record):
-    """One thing found in a program.
+    """One error, warning or note about a program.
 
     Attributes
     ----------
@@ -74,20 +74,20 @@ class Diagnostic(Record):
         The rule's id, with a suffix where the rule has several premises: ``D14-arity``; ``PARSE``
         for syntax.
     severity
-        ``"error"``: the rule is certainly broken. ``"warning"``: it may be, or the program can only
-        fail at run time. ``"note"``: worth knowing.
+        ``"error"``: the rule is certainly violated. ``"warning"``: it may be violated, or the
+        program can fail at run time. ``"note"``: additional information.
     message
         One sentence that names the values involved.
     span
         Where; None for a whole file.
     label
-        A few words that stand beside the carets.
+        A few words beside the carets.
     related
         Other places (where something was defined).
     notes, help, edit
-        Further facts, what to do about it, and the replacement that does it.
+        Further facts, the advice, and the replacement that follows it.
     counterexample
-        Values of shape variables for which it goes wrong.
+        Values of shape variables for which the program fails.
     source
         The text that the spans point into; None until a report holds the diagnostic.
     unknown
@@ -127,7 +127,7 @@ class Diagnostic(Record):
     def rule(self) -> str:
         """The id of the rule: the code without the suffix that names a premise.
 
-        ``D14-arity`` is of ``D14``, ``OBL-reshape-count`` of ``OBL-reshape``.
+        The rule of ``D14-arity`` is ``D14``, that of ``OBL-reshape-count`` is ``OBL-reshape``.
         """
         head, *rest = self.code.split("-")
         return head if not rest or head[-1].isdigit() else f"{head}-{rest[0]}"

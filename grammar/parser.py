@@ -298,7 +298,7 @@ __all__ = ["ParseError", "Parsed", "parse", "parse_expr", "parse_prim_expr", "pa
 
 
 class ParseError(SyntaxError):
-    """A piece of text is not what it was read as; ``diagnostics`` says why."""
+    """A text has syntax errors; ``diagnostics`` has them."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         first = diagnostics[0]

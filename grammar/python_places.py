@@ -36,14 +36,14 @@ class Place(tuple[int, int]):
 
 
 class MisuseError(TypeError):
-    """A value of Python stands where another kind is expected.
+    """A Python value of the wrong kind.
 
-    The message begins with ``file:line:column`` of the code that gave it.
+    The message begins with ``file:line:column`` of the code that passed it.
 
     Attributes
     ----------
     message
-        What is wrong, without the place.
+        The message without the place.
     """
 
     def __init__(self, message: str, place: Place) -> None:

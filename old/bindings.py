@@ -71,7 +71,7 @@ def _compare(
     if is_subtype(found, wanted):
         return
     if find_glb(found, wanted) is not None:
-        message = f"{said} {wanted}, but all that is known is {found}"
+        message = f"{said} {wanted}, but the value is only known to be {found}"
         help = insert_cast(wanted)
         state.report(codes[0], message, span, help=help)
     else:
@@ -87,7 +87,7 @@ def bound_shape(state: OlderDerivation, binding: ast.VarBinding) -> Expr:
     if not proved and not state.is_poisoned(binding.value) and _has_type(state, binding):
         message = f"the shape is annotated {shape_text(wanted)}, but is {shape_text(found)}"
         if isinstance(found, ast.ShapeExpr):
-            message += ", which is not proved to be the same"
+            message += ", which is not provably equal"
         help = f"check it when the program runs: R.match_shape(…, {shape_text(wanted)})"
         state.report("OS-bind-proved", message, binding.value_span or binding.span, help=help)
     return merged
@@ -101,7 +101,7 @@ def _as_annotated(
     merged, proved = _annotated(state, shape, wanted)
     if not proved and not state.is_poisoned(binding.value):
         said, found = shape_text(wanted), shape_text(shape)
-        message = f"the shape is annotated {said}, but what is matched is {found}"
+        message = f"the shape is annotated {said}, but the matched shape is {found}"
         state.report("OS-bind-proved", message, var.annotation_span or binding.span)
     return merged
 
@@ -156,11 +156,11 @@ def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
                 state.report("OT-match-rank", message, binding.struct_info_span or span)
             known = DynTensorType(count, dtype)
         case _:
-            message = f"only a tensor or a shape has a shape to match, but this is {found}"
+            message = f"only a tensor or a shape can be matched with a shape, but this is {found}"
             state.report("OT-match-kind", message, span)
             return wanted or OBJECT
     if wanted is not None:
-        _compare(state, MATCH, "what is matched is annotated", wanted, known, span)
+        _compare(state, MATCH, "the matched value is annotated", wanted, known, span)
     return wanted or known
 
 

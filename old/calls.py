@@ -42,7 +42,7 @@ def effect(state: OlderDerivation, node: ast.Call) -> None:
         return
     state.impure = True
     if state.dataflow:
-        message = "a call that may have effects stands in a dataflow block"
+        message = "a dataflow block contains a call that may have side effects"
         state.report("OT-effect-dataflow", message, node.span, help="move it out of the block")
 
 
@@ -132,9 +132,7 @@ def closure_type(state: OlderDerivation, node: ast.Call) -> Type:
         state.poison.add(node)
         return OBJECT
     if len(function.arg_types) != len(node.args):
-        message = (
-            f"the function takes {len(function.arg_types)} arguments, {len(node.args)} are given"
-        )
+        message = f"the function takes {len(function.arg_types)} arguments, found {len(node.args)}"
         state.report("OT-closure-arity", message, node.span)
         state.poison.add(node)
         return function.ret_type
@@ -167,7 +165,7 @@ def closure_shape(state: OlderDerivation, node: ast.Call) -> Expr:
             state.prover,
         )
     except UnificationError as error:
-        message = f"an argument does not have the shape that the function takes: {error}"
+        message = f"an argument does not fit the shape of its parameter: {error}"
         state.report("OS-call-shape", message, node.span)
         return UNKNOWN
 

@@ -19,7 +19,7 @@ _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
 class OlderReport(Report):
-    """What checking a text by the specification of 2022 gave.
+    """The result of checking a text by the specification of 2022.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class OlderReport(Report):
 def check_text(text: str, path: str = "<text>") -> OlderReport:
     """Check a text of any dialect by the rules of 2022.
 
-    What its types and expressions have no word for is an error of its own (OMIX-…).
+    Constructs that its types and expressions cannot express are errors of their own (OMIX-…).
     """
     from rlx.grammar.parser import parse
 
@@ -54,7 +54,7 @@ def check_modules(
     try:
         return _check(modules, source, found, holes, captured)
     except RecursionError:
-        words = "values are nested deeper, one in another, than the check can follow"
+        words = "the values are nested too deeply for the check"
         deep = Diagnostic("PARSE", "error", words, None, source=source)
         return OlderReport(source, (*found, deep), Obligations(), (), {})
 

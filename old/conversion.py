@@ -45,16 +45,16 @@ class Converted(Record):
 
 
 def to_today(module: ast.IRModule) -> Converted:
-    """A module of 2022 in today's words.
+    """Translate a module of 2022 to today's specification.
 
-    Matches of shapes become casts, and functions say whether they are pure.
+    Matches of shapes become casts, and functions declare whether they are pure.
     """
     with recursion_room():
         return _ToToday(derive(module)).converted()
 
 
 def to_2022(module: ast.IRModule) -> Converted:
-    """A module in the words of 2022.
+    """Translate a module to the specification of 2022.
 
     Casts that only compare shapes become `match_shape`; annotations say what types and shape
     annotations of 2022 can say.
@@ -119,7 +119,7 @@ class _ToToday(_Conversion):
             info = ast.ShapeStructInfo(values, len(values), node.struct_info_span)
         else:
             if not isinstance(found, DynTensorType):
-                words = "a match of a value that may be a tensor or a shape is a cast to a tensor"
+                words = "the match of a tensor or a shape: it becomes a cast to a tensor"
                 self.lose(words, node)
             shape = ast.ShapeExpr(values, node.struct_info_span)
             kind = found.dtype if isinstance(found, DynTensorType) else DynTensorType().dtype
@@ -190,7 +190,7 @@ class _To2022(_Conversion):
         """
         if not self.inferred_pure(node) and declared_purity(node) is None:
             if node in self.effectful:
-                self.lose("that the function is pure: a call in it may have effects", node)
+                self.lose("the purity of the function: a call in it may have side effects", node)
             else:
                 node = replace(node, attrs={**node.attrs, "pure": True})
         if not any(_given_dims(p.struct_info_annotation) for p in node.params):
@@ -314,20 +314,20 @@ SYSTEMS = ("2022", "0.27")
 
 
 def convert_text(text: str, path: str, system: str) -> Formatted:
-    """The text of modules in the words of another system.
+    """Translate the text of modules to another system.
 
     Parameters
     ----------
     path
-        What complaints call the text.
+        The path in complaints.
     system
         One of :data:`SYSTEMS`.
 
     Returns
     -------
     Formatted
-        The text, with a complaint for each thing that it does not say any more; no text where
-        something has no translation at all.
+        The text, with a complaint for each fact that it loses; no text if something has no
+        translation.
     """
     from rlx.grammar.parser import parse
 
@@ -339,7 +339,7 @@ def convert_text(text: str, path: str, system: str) -> Formatted:
     made = [translate(module) for module in parsed.modules]
     source = Source(text, path)
     lost = [
-        Diagnostic("LOST", "note", f"not said in {system}: {loss.message}", loss.span)
+        Diagnostic("LOST", "note", f"not expressible in {system}: {loss.message}", loss.span)
         for each in made
         for loss in each.lost
     ]

@@ -25,7 +25,7 @@ def shape_of(value: Expr) -> ast.Call:
 
 @rule("OCHECK", "1cddb2e0", "procedure")
 def check_annotation(e: Expr, s: Expr) -> Expr:
-    """An expression with the value of ``e`` that fails when it runs and the shape is not ``s``.
+    """An expression with the value of ``e``; it fails at run time if the shape is not ``s``.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def field_type(state: OlderDerivation, node: ast.TupleGetItem) -> Type:
         message = f"only a tuple has fields, but this is {whole}"
         state.report("OT-field-tuple", message, node.span, help=cast_help(whole, "R.Tuple(…)"))
     elif not 0 <= node.index < len(whole.fields):
-        message = f"the tuple has {len(whole.fields)} fields, and none with the number {node.index}"
+        message = f"the tuple has {len(whole.fields)} fields; index {node.index} is out of range"
         state.report("OT-field-index", message, node.span)
     else:
         return whole.fields[node.index]

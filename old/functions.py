@@ -123,7 +123,7 @@ def result_type(state: OlderDerivation, function: ast.Function, found: Type) -> 
         return wanted
     span = (body.body_span if isinstance(body, ast.SeqExpr) else None) or function.span
     if find_glb(found, wanted) is not None:
-        message = f"the result is annotated {wanted}, but all that is known is {found}"
+        message = f"the result is annotated {wanted}, but the value is only known to be {found}"
         help = insert_cast(wanted)
         state.report("OT-function-cast", message, span, help=help)
     else:
@@ -136,7 +136,7 @@ def _purity(state: OlderDerivation, function: ast.Function) -> bool:
     said = declared_purity(function)
     forced = function.attrs.get("force_pure") or function.attrs.get("relax.force_pure")
     if said and state.impure and not forced:
-        message = "the function says that it is pure, but a call in it may have effects"
+        message = "the function is declared pure, but a call in it may have side effects"
         state.report("OT-function-pure", message, function.name_span or function.span)
     return not state.impure if said is None else said
 

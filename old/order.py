@@ -8,7 +8,7 @@ from rlx.spec.registry import refuted, rule
 
 
 def is_subtype(one: Type, other: Type) -> bool:
-    """Whether every value of ``one`` may stand where ``other`` is expected (``one <: other``)."""
+    """Whether every value of ``one`` can be used where ``other`` is expected (``one <: other``)."""
     if one == other:
         return True
     match one, other:
@@ -85,7 +85,7 @@ def find_lub(T1: Type, T2: Type) -> Type:
 
 @rule("OT-glb", "8d24ef9d", "procedure")
 def find_glb(T1: Type, T2: Type) -> Type | None:
-    """The greatest type below both; None where there is none."""
+    """The greatest type below both; None if there is none."""
     if T1 == T2 or isinstance(T1, ObjectType):
         return T2
     if isinstance(T2, ObjectType):

@@ -15,7 +15,7 @@ from rlx.solver.verdict import Proved
 
 
 class RuntimeDepShape(Expr):
-    """A shape that is not known before the program runs, or that is none at all."""
+    """A shape that is known only at run time, or the shape of a value without one."""
 
 
 UNKNOWN = RuntimeDepShape()

@@ -37,12 +37,12 @@ ShapeVarMapping = dict[tir.Var, tir.PrimExpr]
 def map_shape_vars(
     param_shape: Expr, arg_shape: Expr, shape_var_mapping: ShapeVarMapping, prover: Prover
 ) -> bool:
-    """Match the shape of a parameter with that of an argument, and note what its variables are.
+    """Match the shape of a parameter with that of an argument, and record its variables.
 
     Returns
     -------
     bool
-        Whether the shapes match for certain.
+        Whether the shapes certainly match.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def map_shape_vars(
             return False
         case ast.ShapeExpr(values=wanted), ast.ShapeExpr(values=given):
             if len(wanted) != len(given):
-                count = f"{len(given)} dimensions, {len(wanted)} are expected"
+                count = f"expected {len(wanted)} dimensions, found {len(given)}"
                 message = f"{shape_text(arg_shape)} has {count}"
                 raise UnificationError("OS-map-rank", message)
             pairs = zip(wanted, given, strict=True)
@@ -62,7 +62,7 @@ def map_shape_vars(
             return all(fits)
         case ast.Tuple(fields=wanted), ast.Tuple(fields=given):
             if len(wanted) != len(given):
-                message = f"the tuple has {len(given)} fields, {len(wanted)} are expected"
+                message = f"expected a tuple of {len(wanted)} fields, found {len(given)}"
                 raise UnificationError("OS-map-length", message)
             parts = zip(wanted, given, strict=True)
             return all(map_shape_vars(p, a, shape_var_mapping, prover) for p, a in parts)
@@ -74,7 +74,9 @@ def map_shape_vars(
             return True
         case (ast.Call() | ast.TupleGetItem(), _) | (_, ast.Call() | ast.TupleGetItem()):
             return False
-    message = f"{shape_text(arg_shape)} is no shape like {shape_text(param_shape)}"
+    message = (
+        f"expected a shape of the form {shape_text(param_shape)}, found {shape_text(arg_shape)}"
+    )
     raise UnificationError("OS-map-construct", message)
 
 
@@ -91,7 +93,7 @@ def _map_dim(
     if can_prove_equal(ast.ShapeExpr((wanted,)), ast.ShapeExpr((arg_dim,)), prover):
         return True
     if can_prove_not_equal(wanted, arg_dim, prover):
-        message = f"the dimension is {arg_dim}, expected {wanted}"
+        message = f"expected the dimension {wanted}, found {arg_dim}"
         raise UnificationError("OS-map-dimension", message)
     return False
 
@@ -135,7 +137,7 @@ def substitute_shape(
     shape_
         Gives the `shape_` of a parameter or an argument.
     in_scope
-        The Relax variables and shape variables in scope where the call stands.
+        The Relax variables and shape variables in scope at the call.
 
     Raises
     ------

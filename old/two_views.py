@@ -110,7 +110,7 @@ def rendered(found: Views) -> str:
 
 def _older(each: BindingViews) -> str:
     if each.checked_type is None:
-        return "no word in 2022"
+        return "not expressible in 2022"
     return f"checked_type_ {each.checked_type}, shape_ {each.shape}"
 
 

@@ -14,8 +14,8 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class DynTensorType(Type):
-    """Tensors; ``ndim`` is -1 where the rank is not known, ``dtype`` Void where the element type is
-    not.
+    """Tensors; ``ndim`` is -1 if the rank is unknown, ``dtype`` is Void if the element type is
+    unknown.
     """
 
     ndim: int = -1
@@ -55,7 +55,7 @@ class TupleType(Type):
 
 @dataclass(frozen=True, slots=True)
 class FuncType(Type):
-    """Closures: what they take and return, and whether calls of them have no effects."""
+    """Closures: their argument and result types, and whether calls of them have no side effects."""
 
     arg_types: tuple[Type, ...]
     ret_type: Type

@@ -25,21 +25,21 @@ class OperatorsError(Exception):
 def operator(
     name: str, *, pure: bool = True, calls: str = "", compute: Compute | None = None
 ) -> Callable[[R], R]:
-    """Declare an operator of one's own by the rule for its struct info; texts write it ``R.`` and
-    its name.
+    """Declare your own operator with the rule for its struct info; texts write it as ``R.`` and its
+    name.
 
     Parameters
     ----------
     name
         Such as ``"my.op"``.
     pure
-        Whether a call of it has no visible effect.
+        Whether a call of it has no side effect.
     calls
-        Legal calls of it, one a line (``"f(a, b), axis=0 | 1"``), from which programs are
-        generated; they follow from the signature where it takes tensors alone.
+        Legal calls of it, one on each line (``"f(a, b), axis=0 | 1"``), from which programs are
+        generated; for an operator on tensors only, they follow from the signature.
     compute
-        Computes a call with NumPy from a value for each parameter; without it a run that gets there
-        is not supported.
+        Computes a call with NumPy from a value for each parameter; without it, a run of the
+        operator is unsupported.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def operator(
     Raises
     ------
     OperatorsError
-        If it is no name, Relax has an operator of that name, or an annotation is no kind of
-        parameter.
+        If the name is invalid, Relax has an operator of that name, or an annotation is not a kind
+        of parameter.
     """
     if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
         raise OperatorsError(f"expected the name of an operator such as 'my.op', found {name!r}")

@@ -70,7 +70,7 @@ def print_attribute(value: object) -> str:
             return json.dumps(value, ensure_ascii=False)
         case tuple() | list():
             return f"[{', '.join(map(print_attribute, value))}]"
-    raise TypeError(f"{value!r} is no attribute of Relay")
+    raise TypeError(f"{value!r} is not an attribute of Relay")
 
 
 def print_float(value: float) -> str:

@@ -137,7 +137,7 @@ class BlockReader(AttributeReader):
     def _end_statement(self) -> None:
         """``;``, which may be left out at the end of a line."""
         if self.accept(";") is None and not self.token.fresh_line and self.token.kind != "}":
-            self.unexpected("';' behind the binding")
+            self.unexpected("';' after the binding")
 
     def _let(self) -> tuple[RelayVar, RelayExpr, int]:
         """``let %x: T = …;``"""

@@ -49,17 +49,17 @@ class RelayReport(Record):
 
 
 def check(text: str, path: str = "<text>") -> RelayReport:
-    """All that is wrong with a text of Relay.
+    """Check a text of Relay.
 
     The types of values are those of its translation to Relax, and so are the proof obligations of
-    its operators; what is found points into the text of Relay.
+    its operators; diagnostics point into the text of Relay.
 
     Parameters
     ----------
     text
         A text in Relay's format.
     path
-        What messages call it.
+        The path in messages.
     """
     source = Source(text, path)
     found = read(text, path)

@@ -97,7 +97,7 @@ class Cursor:
         found = _KINDS["END"] if token.kind == "END" else f"'{_short(token.text)}'"
         span = (token.start, max(token.end, token.start + 1))
         if token.kind == "WORD":
-            self.error(f"{found} is no number, name or symbol of Relay", span)
+            self.error(f"{found} is not a number, name or symbol of Relay", span)
             raise Abandoned
         self.error(f"expected {wanted}, found {found}", span, help)
         raise Abandoned

@@ -20,7 +20,9 @@ def too_deep(function: RelayFunction) -> Diagnostic | None:
         what, help = TUPLES, "use one tuple with more fields"
     else:
         return None
-    words = f"{what} are nested deeper than {NESTING[what]}, by the nodes that they use"
+    words = (
+        f"{what} are nested deeper than {NESTING[what]}, counted through the nodes that they use"
+    )
     return Diagnostic("PARSE", "error", words, function.span, help=help)
 
 

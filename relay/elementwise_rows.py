@@ -70,7 +70,7 @@ def _variance(c: OperatorCall) -> ast.Expr:
     dims, rank = c.dims(x), c.rank(x)
     sizes = [dims[axis % rank] for axis in (range(rank) if axes is None else axes)]
     if not all(isinstance(size, tir.IntImm) for size in sizes):
-        c.fail("the unbiased variance needs to know the sizes of the axes")
+        c.fail("the unbiased variance needs axes of known size")
     count = prod(size.value for size in sizes if isinstance(size, tir.IntImm)) - 1
     return call("divide", call("sum", squares, **options), scalar(float(count), c.kind_of(x)))
 

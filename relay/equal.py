@@ -25,7 +25,7 @@ from rlx.relay.nodes import (
 def structural_equal(first: RelayModule, second: RelayModule) -> bool:
     """Whether two modules have equal functions by equal names, in any order.
 
-    The names of variables and places in texts are no part of it; which nodes are shared is.
+    The names of variables and places in texts do not count; the sharing of nodes does.
     """
     mine = {var.name: function for var, function in first.functions.items()}
     yours = {var.name: function for var, function in second.functions.items()}

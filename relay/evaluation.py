@@ -171,7 +171,7 @@ class Evaluator:
     def _call(self, callee: Value, args: Sequence[Value]) -> Run:
         """Evaluate the body of a function with values for its parameters."""
         if not isinstance(callee, RelayClosure):
-            raise faults.IllFormedStop("RL-run-function", "what is called is no function")
+            raise faults.IllFormedStop("RL-run-function", "expected a function as the callee")
         function = callee.function
         if len(args) != len(function.params):
             words = f"expected {len(function.params)} arguments, found {len(args)}"
@@ -203,7 +203,7 @@ class Evaluator:
             case RelayGlobalVar():
                 return self._globals[node]
             case RelayOp(name=name):
-                raise faults.UnsupportedStop("RL-run-function", f"{name} is used as a value")
+                raise faults.UnsupportedStop("RL-run-function", f"{name} cannot be used as a value")
         return memo.find(node)
 
     def _truth(self, cond: RelayExpr, memo: Memo) -> bool:
@@ -215,4 +215,6 @@ class Evaluator:
         self._span = span or self._span
         self._fuel -= 1
         if self._fuel < 0:
-            raise faults.OutOfFuelStop("RL-run-fuel", "the run evaluated all nodes that it may")
+            raise faults.OutOfFuelStop(
+                "RL-run-fuel", "the run did not end within its limit of nodes"
+            )

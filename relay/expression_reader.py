@@ -232,7 +232,7 @@ class ExpressionReader(BlockReader):
         self.take()
         if self.token.kind != "(" or self.token.fresh_line:
             self.error(
-                f"'{token.text}' stands alone: expected a call of it, or the name of a variable",
+                f"'{token.text}' stands alone: expected a call or a variable",
                 span,
                 f"variables begin with %: %{token.text}",
             )
@@ -277,7 +277,7 @@ class ExpressionReader(BlockReader):
                 self._keyword(attrs)
             else:
                 if attrs:
-                    self.unexpected("an attribute: operands stand in front of attributes")
+                    self.unexpected("an attribute: operands come before attributes")
                 args.append(self.expression())
             if not self.accept(","):
                 break
@@ -334,7 +334,7 @@ class ExpressionReader(BlockReader):
         span = (token.start, token.end)
         first = self.names.here(token.text)
         if first is not None:
-            words = f"two parameters are called {token.text}"
+            words = f"two parameters have the name {token.text}"
             self.error(words, span, None, first, code="RL-name-once")
         if self.accept("{"):
             self._keyword({})

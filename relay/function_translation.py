@@ -299,7 +299,7 @@ class FunctionTranslation:
     def _by_name(
         self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
     ) -> ast.Expr:
-        words = f"{name} is not in the table of operators: it becomes a packed function of its name"
+        words = f"{name} is not a known operator: it becomes a packed function of the same name"
         self._say("RL-operator-known", "note", words, place, did_you_mean(similar(name)))
         tensor = self._roles.get(node) not in ("function", "tuple")
         result = UNKNOWN_TENSOR if tensor else OBJECT

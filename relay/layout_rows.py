@@ -22,7 +22,7 @@ def layout_transform(c: OperatorCall) -> ast.Expr:
     source, target = (_pieces(c, name) for name in ("src_layout", "dst_layout"))
     axes = "".join(axis for axis, factor in source if factor is None)
     if sorted(axes) != sorted(axis for axis, factor in target if factor is None):
-        words = f"from {c.string('src_layout')} to {c.string('dst_layout')}: other axes"
+        words = f"from {c.string('src_layout')} to {c.string('dst_layout')}: the axes differ"
         c.fail(words)
     if len(source) != c.rank(x):
         words = f"the layout {c.string('src_layout')} is not that of an operand of rank {c.rank(x)}"
@@ -94,7 +94,7 @@ def _filled(
         length, factor, more = lengths[axis], _factor(axis, parts), 0
         if factor > 1:
             if not isinstance(length, tir.IntImm):
-                c.fail(f"the length of the axis {axis} must be known to be split")
+                c.fail(f"only an axis of known length can be split, not the axis {axis}")
             more = -length.value % factor
             lengths[axis] = tir.IntImm(length.value + more)
         widths += [0, more]

@@ -123,12 +123,12 @@ def _spaces_end(text: str, at: int) -> int:
 def _no_token(text: str, at: int) -> Diagnostic:
     character = text[at]
     if character in "\"'":
-        return Diagnostic("PARSE", "error", "the string has no end in its line", (at, at + 1))
+        return Diagnostic("PARSE", "error", "the string is not closed on its line", (at, at + 1))
     if character in "%@":
-        words = f"expected a name behind '{character}'"
+        words = f"expected a name after '{character}'"
         return Diagnostic("PARSE", "error", words, (at, at + 1))
     bad = text[at : _behind_bad(text, at)]
-    words = "no number, name or symbol of Relay"
+    words = "not a number, name or symbol of Relay"
     return Diagnostic("PARSE", "error", f"{bad[:40]!r} is {words}", (at, at + len(bad)))
 
 
@@ -147,7 +147,9 @@ def _comment_end(text: str, start: int, found: list[Diagnostic]) -> int:
     while depth:
         edge = _COMMENT_EDGE.search(text, at)
         if edge is None:
-            found.append(Diagnostic("PARSE", "error", "the comment has no end", (start, start + 2)))
+            found.append(
+                Diagnostic("PARSE", "error", "the comment is not closed", (start, start + 2))
+            )
             return len(text)
         depth += 1 if edge[0] == "/*" else -1
         at = edge.end()
@@ -177,7 +179,7 @@ def _match_brackets(tokens: list[RelayToken], found: list[Diagnostic]) -> None:
 def _stray(token: RelayToken, open_: list[RelayToken]) -> Diagnostic:
     span = (token.start, token.end)
     if not open_:
-        words = f"'{token.text}' closes nothing"
+        words = f"'{token.text}' has no matching opening bracket"
         return Diagnostic("PARSE", "error", words, span)
     last = open_[-1]
     words = f"'{token.text}' does not close '{last.text}'"

@@ -50,7 +50,7 @@ class LiteralReader(TypeReader):
         if floats:
             return Literal(float(sign + digits), kind, ())
         if not digits.isdigit():
-            self.error(f"'{token.text}' is no integer", span)
+            self.error(f"'{token.text}' is not an integer", span)
             return Literal(0, kind, ())
         return Literal(self._whole(int(sign + digits), kind, span), kind, ())
 
@@ -59,7 +59,8 @@ class LiteralReader(TypeReader):
         if code in ("int", "uint"):
             allowed = ("8", "16", "32", "64")
         if bits not in allowed:
-            self.error(f"there is no number of type {code}{bits[:8]}", span)
+            wanted = f"{', '.join(allowed)} bits"
+            self.error(f"expected {code} of {wanted}, found {code}{bits[:8]}", span)
             bits = allowed[0]
         return dtype(code + bits)
 
@@ -70,7 +71,7 @@ class LiteralReader(TypeReader):
         if low <= value <= high:
             return value
         help = f"write {value}i64" if abs(value) < 1 << 63 and kind.bits < 64 else None
-        self.error(f"{value} is no number of type {kind}: {low} to {high}", span, help)
+        self.error(f"{value} does not fit into {kind}, whose range is {low} to {high}", span, help)
         return 0
 
     def special(self, token: RelayToken, sign: str = "") -> Literal | None:
@@ -107,13 +108,13 @@ class LiteralReader(TypeReader):
         """
         reference, span = self.reference()
         if reference.kind != CONSTANTS:
-            self.error(f"{reference} is no expression: expected meta[{CONSTANTS}][…]", span)
+            self.error(f"{reference} is not an expression: expected meta[{CONSTANTS}][…]", span)
         entries = self._entries(span).get(reference.kind)
         found: Literal | None = None
         if self.metadata and reference.kind == CONSTANTS:
             count = len(entries or ())
             if reference.index >= count:
-                words = f"the metadata have {count} constants, no number {reference.index}"
+                words = f"constant {reference.index} is out of range: the metadata have {count}"
                 self.error(words, span)
             else:
                 assert entries is not None
@@ -145,7 +146,7 @@ class LiteralReader(TypeReader):
         if self._tensors is None:
             found = read_metadata(self.metadata) if self.metadata else {}
             if found is None:
-                self.error("the metadata section is no JSON", span)
+                self.error("the metadata section is not JSON", span)
                 self.metadata = ""
             self._tensors = found or {}
         return self._tensors

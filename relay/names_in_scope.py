@@ -65,9 +65,9 @@ def report_unbound(
     place = later.behind(name, token.start)
     if name == statement or later.reaches(name, statement, token.start):
         words = (
-            f"{name} needs itself"
+            f"{name} depends on itself"
             if name == statement
-            else (f"{name} needs {statement}, and {statement} needs {name}")
+            else (f"{name} depends on {statement}, and {statement} depends on {name}")
         )
         cursor.error(
             f"the nodes form a cycle: {words}",
@@ -81,7 +81,7 @@ def report_unbound(
         cursor.error(
             f"{name} is bound in a block that has ended",
             span,
-            "bind it in front of the block",
+            "bind it before the block",
             names.left[name],
             "bound here",
             "RL-name-bound",

@@ -264,7 +264,7 @@ def _scaled(c: OperatorCall, dim: tir.PrimExpr, scale: float) -> tir.PrimExpr:
     if isinstance(dim, tir.IntImm):
         return tir.IntImm(round(dim.value * scale))
     if scale != int(scale):
-        c.fail(f"the size of an axis must be known to be scaled by {scale}")
+        c.fail(f"only an axis of known size can be scaled by {scale}")
     return times(dim, tir.IntImm(int(scale)))
 
 

@@ -166,7 +166,7 @@ class OperatorCall:
         """An attribute that is an axis, counted from the front."""
         axis, rank = self.integer(name, default), self.rank(operand)
         if not -rank <= axis < rank:
-            self.fail(f"there is no axis {axis} of {rank}")
+            self.fail(f"axis {axis} is out of range for rank {rank}")
         return axis % rank
 
 

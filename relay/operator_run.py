@@ -34,7 +34,7 @@ def array_of(data: Literal) -> Any:
         If the text leaves its data out.
     """
     if data.value is None and data.content is None:
-        raise UnsupportedStop("E-constant-data", "the text leaves the constant's data out")
+        raise UnsupportedStop("E-constant-data", "the program text omits the constant's data")
     kind = numpy_type(data.dtype)
     if data.value is not None:
         return np.array(data.value, kind).reshape(data.shape or ())
@@ -133,7 +133,7 @@ class _OperatorRun:
     def info_of(self, expr: ast.Expr) -> ast.StructInfo:
         """What is known of an operand: its shape and element type."""
         if expr not in self._values:
-            raise OperandError("an operand that is made by a call has no type here")
+            raise OperandError("the type of an operand that is a call is not known here")
         return struct_info_of(self._values[expr])
 
     def evaluate(self, expr: ast.Expr) -> Value:

@@ -36,7 +36,7 @@ class RelayText(NamedTuple):
 
 
 def parse(text: str, path: str = "<text>") -> RelayModule:
-    """The module that a text of Relay holds.
+    """Parse the module of a text of Relay.
 
     A text that is one expression is a module with the function ``@main``.
 
@@ -45,12 +45,12 @@ def parse(text: str, path: str = "<text>") -> RelayModule:
     text
         In Relay's text format: `#[version = "0.0.5"] def @main(%x: Tensor[(2, 3), float32]) { … }`.
     path
-        What messages call the text.
+        The path in messages.
 
     Raises
     ------
     TypeError
-        If it is no text.
+        If it is not a text.
     ParseError
         If it has errors: ``diagnostics`` has all of them.
     """
@@ -90,7 +90,7 @@ def _other_language(text: str, wrong: list[Diagnostic]) -> list[Diagnostic]:
     if found is None or _RELAY.search(text):
         return wrong
     help = "check a program of Relax by `rlx check`"
-    words = "this is Python, and no text of Relay"
+    words = "expected a program of Relay, found Python"
     return [Diagnostic("PARSE", "error", words, found.span(1), help=help)]
 
 
@@ -127,7 +127,7 @@ class ModuleReader(ExpressionReader):
             self.error(words, (token.start, token.end), code="RL-refused-adt")
             raise Abandoned
         elif self.is_word("import"):
-            words = "import: a module is read from one text alone"
+            words = "import: imports are not supported"
             self.error(words, (token.start, token.end), code="PARSE")
             raise Abandoned
         elif token.kind == "GLOBAL" and self.peek(2).text == "primfn":
@@ -169,7 +169,7 @@ class ModuleReader(ExpressionReader):
         name = self.expect("GLOBAL")
         span = (name.start, name.end)
         if name.text in places:
-            words = f"two functions are called {name.text}"
+            words = f"two functions have the name {name.text}"
             self.error(words, span, None, places[name.text], code="RL-name-once")
         places.setdefault(name.text, span)
         self.names.frames[:] = [{}]

@@ -26,9 +26,9 @@ def run(
     entry
         The function.
     packed
-        What runs operators that the table does not have, by name.
+        The functions that run operators which the table does not have, by name.
     fuel
-        How many nodes the run may evaluate.
+        The largest number of nodes to evaluate.
 
     Returns
     -------

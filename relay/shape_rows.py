@@ -48,7 +48,9 @@ def _rewritten(
     codes, rest = list(shape), list(dims)
 
     def take() -> tir.PrimExpr:
-        return rest.pop(0) if rest else c.fail("newshape asks for more dimensions than there are")
+        return (
+            rest.pop(0) if rest else c.fail("newshape needs more dimensions than the operand has")
+        )
 
     while codes:
         code = codes.pop(0)
@@ -79,7 +81,7 @@ def _halves(c: OperatorCall, dim: tir.PrimExpr, parts: list[int]) -> tuple[tir.P
             return tir.IntImm(size), parts_of(dim, size)
         case [one, other] if one > 0 and other > 0:
             return tir.IntImm(one), tir.IntImm(other)
-    return c.fail("two sizes stand behind -4 in newshape, one of which may be -1")
+    return c.fail("expected two sizes after -4 in newshape, at most one of them -1")
 
 
 def _like(name: str, c: OperatorCall) -> ast.Expr:
@@ -106,7 +108,7 @@ def _expand_dims(c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
     axis, count = c.integer("axis"), c.integer("num_newaxis", 1)
     if axis < 0 and count != 1:
-        c.fail("several new axes are counted from the front")
+        c.fail("expected axis >= 0 for more than one new axis")
     return call("expand_dims", x, axis=tuple(range(axis, axis + count)))
 
 

@@ -112,7 +112,7 @@ class TypeReader(Cursor):
             return dtype(token.text)
         except ValueError:
             self.error(
-                f"'{token.text}' is no element type",
+                f"'{token.text}' is not an element type",
                 (token.start, token.end),
                 did_you_mean(data_type(token.text)),
             )
@@ -130,7 +130,9 @@ class TypeReader(Cursor):
             return RelayTensorType((), kind, (token.start, token.end))
         near = closest(token.text, ["Tensor", "float32", "int64", "bool", "fn"])
         if near:
-            self.error(f"'{token.text}' is no type", (token.start, token.end), did_you_mean(near))
+            self.error(
+                f"'{token.text}' is not a type", (token.start, token.end), did_you_mean(near)
+            )
             self.take()
             if self.token.kind == "[":
                 self.skip_brackets()

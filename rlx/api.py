@@ -28,7 +28,7 @@ DIALECT = "0.27"
 
 
 def check(subject: Subject) -> Report:
-    """All that is wrong with a program, found in one go.
+    """Check a program, and report all its errors at once.
 
     Parameters
     ----------
@@ -55,16 +55,16 @@ def check(subject: Subject) -> Report:
 
 
 def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
-    """The derivation of what stands at a place: a tree of rules with their values.
+    """The derivation of the type at a place: a tree of rules with their values.
 
     Parameters
     ----------
     subject
-        A path, a text of any dialect, a module of :func:`parse`, or a ``tvm.IRModule``; of a module
-        the place is one of its text, as :func:`show` writes it.
+        A path, a text of any dialect, a module of :func:`parse`, or a ``tvm.IRModule``; for a
+        module, the place is in its text, as :func:`show` prints it.
     line, column
-        From 1, in characters. With a column the innermost expression there is meant, without one
-        the whole statements of the line.
+        From 1, in characters. With a column: the innermost expression at that place; without one:
+        the statements of the line.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
     Raises
     ------
     PlaceError
-        If nothing that has struct info stands there; the message names what is near.
+        If no node with struct info is there; the message names nearby nodes.
     TypeError, OSError
         As :func:`check`.
     """
@@ -88,23 +88,23 @@ def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
 
 
 def parse(text: str, *, name: str | None = None) -> IRModule:
-    """The module that a text holds.
+    """The module of a text.
 
     Parameters
     ----------
     text
         A text of any dialect; functions without a class form a module, too.
     name
-        Which module, where the text holds several.
+        The name of the module, if the text contains several.
 
     Raises
     ------
     TypeError
-        If it is no text; :func:`load` takes paths and modules of TVM.
+        If it is not a text; :func:`load` takes paths and modules of TVM.
     ParseError
         If it has syntax errors: ``diagnostics`` has all of them.
     SubjectError
-        If it holds no module, or several and no name says which.
+        If it contains no module, or several and `name` is None.
     """
     if not isinstance(text, str):
         raise TypeError(
@@ -116,7 +116,7 @@ def parse(text: str, *, name: str | None = None) -> IRModule:
 
 
 def load(subject: Subject, *, name: str | None = None) -> IRModule:
-    """The module in a file, in a text, or behind a ``tvm.IRModule``.
+    """The module of a file, of a text, or of a ``tvm.IRModule``.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def load(subject: Subject, *, name: str | None = None) -> IRModule:
 
 
 def show(subject: Subject, dialect: str = DIALECT) -> str:
-    """A program, or any piece of one, as TVMScript.
+    """Print a program, or a part of one, as TVMScript.
 
     Parameters
     ----------
@@ -156,13 +156,13 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
 
 
 def fmt(subject: Subject, dialect: str = DIALECT) -> str:
-    """A program in one style, with its comments; no file is changed.
+    """Format a program, with its comments; no file is changed.
 
     Raises
     ------
     SubjectError
-        If the text has syntax errors, or holds what printing would lose; the message names the
-        place.
+        If the text has syntax errors, or contains code that printing would lose; the message names
+        the place.
     ValueError
         If there is no such dialect.
     """
@@ -198,8 +198,8 @@ def run(
         The function to call; None for ``main``, or the only one.
     inputs
         Arguments by parameter, or in order: NumPy arrays, numbers, nested lists, tuples, values of
-        an earlier run; sizes of shape variables by their names. A text is read as the command
-        line's: ``"zeros"``, ``"x.npy"``. Missing inputs are inferred from the others, or generated
+        an earlier run; sizes of shape variables by their names. A text is parsed as on the command
+        line: ``"zeros"``, ``"x.npy"``. Missing inputs are inferred from the others, or generated
         at random.
     packed
         The external functions that the program may call, by name. No other code is ever called.
@@ -215,15 +215,15 @@ def run(
     Returns
     -------
     Outcome
-        ``ok`` says whether there is a ``value``; ``numpy()`` gives it as arrays and numbers.
-        Otherwise ``code`` and ``message`` say which rule ended the run, and why.
+        ``ok`` tells whether there is a ``value``; ``numpy()`` converts it to arrays and numbers.
+        Otherwise ``code`` and ``message`` tell which rule ended the run, and why.
 
     Raises
     ------
     IllFormedError
         If the checker finds errors; its ``report`` has them.
     SubjectError
-        If there is no such entry, or the text holds several modules.
+        If there is no such entry, or the text contains several modules.
     ValueError
         If an input does not fit, a number is negative, or there is no such backend.
     TypeError

@@ -16,24 +16,24 @@ command needs them, and Python's own figures walk through all of it again and ag
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("rlx.commands.check", "check programs, as relax-check does"),
-    "fmt": ("rlx.commands.fmt", "print programs in one style, in any dialect"),
-    "prove": ("rlx.commands.prove", "decide a condition over integers"),
+    "fmt": ("rlx.commands.fmt", "format programs, in any dialect"),
+    "prove": ("rlx.commands.prove", "prove or refute a condition over integers"),
     "run": ("rlx.commands.run", "run a program, and print what it returns"),
-    "step": ("rlx.commands.step", "show a run step by step, as text or as a page"),
+    "step": ("rlx.commands.step", "show a run step by step, as text or as an HTML page"),
     "generate": ("rlx.commands.generate", "print random legal programs"),
-    "lower": ("rlx.commands.lower", "show a program on its way to the virtual machine"),
+    "lower": ("rlx.commands.lower", "print a program after a pass of the lowering"),
     "build": ("rlx.commands.build", "compile a program for the virtual machine"),
     "relay": ("rlx.commands.relay", "check, convert or run a program of Relay"),
     "disasm": ("rlx.commands.disasm", "print an executable of the virtual machine"),
     "fuzz": ("rlx.commands.fuzz", "test rlx or TVM with random programs"),
-    "reduce": ("rlx.commands.reduce", "make a program smaller as long as a command succeeds on it"),
-    "why": ("rlx.commands.why", "show which rules gave a place its type"),
+    "reduce": ("rlx.commands.reduce", "make a program smaller while a command succeeds on it"),
+    "why": ("rlx.commands.why", "show how the rules derive the type at a place"),
     "bisect": (
         "rlx.commands.bisect",
         "find the first pass of a TVM pipeline that breaks a program",
     ),
-    "lsp": ("rlx.commands.lsp", "serve an editor over the Language Server Protocol"),
-    "explain": ("rlx.commands.explain", "say what a rule demands, and why"),
+    "lsp": ("rlx.commands.lsp", "run a server of the Language Server Protocol"),
+    "explain": ("rlx.commands.explain", "explain a rule, a diagnostic code or an operator"),
     "completion": ("rlx.completion", "print a completion script for a shell"),
 }
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
@@ -60,7 +60,7 @@ def main() -> int:
         arguments = ["check", "--version"]
     name, *rest = arguments
     if name not in COMMANDS:
-        sys.stderr.write(f"rlx: there is no command {name!r}{_near(name)}\n\n{_usage()}")
+        sys.stderr.write(f"rlx: no command {name!r}{_near(name)}\n\n{_usage()}")
         return 2
     from importlib import import_module
 
@@ -102,7 +102,7 @@ def _near(name: str) -> str:
 def _usage() -> str:
     width = max(map(len, COMMANDS))
     listed = "".join(f"  {name:<{width}}  {what}\n" for name, (_, what) in COMMANDS.items())
-    return f"usage: rlx COMMAND ...\n\n{listed}\n`rlx COMMAND --help` says more.\n"
+    return f"usage: rlx COMMAND ...\n\n{listed}\n`rlx COMMAND --help` describes a command.\n"
 
 
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:

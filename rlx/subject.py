@@ -1,4 +1,4 @@
-"""What a user hands in, whatever its form: a path, a text, a module, or a module of TVM.
+"""The input of a user in all its forms: a path, a text, a module, or a module of TVM.
 
 Arguments of the facade are checked here.
 """
@@ -98,13 +98,13 @@ _SUFFIXES = (".rlx", ".py")
 
 
 class SubjectError(ValueError):
-    """What was handed in holds no module, or several; the message says what was expected and what
-    was found.
+    """The input contains no module, or several; the message says what was expected and what was
+    found.
     """
 
 
 def source_of(subject: Subject) -> Source:
-    """The text of what is handed in.
+    """The text of an input.
 
     Raises
     ------
@@ -133,6 +133,15 @@ def source_of(subject: Subject) -> Source:
     )
 
 
+def why_unreadable(path: str, error: OSError | UnicodeDecodeError | SubjectError) -> str:
+    """Why a file cannot be read, in words that begin with its path."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path}: not UTF-8 (byte {error.start})"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{path}: {error.strerror}"
+    return str(error)
+
+
 def _is_path(text: str) -> bool:
     """Whether a string names a file: one line with the suffix of one, or the name of one that is
     there.
@@ -152,7 +161,7 @@ def _read(path: str | bytes) -> Source:
     try:
         return Source(data.decode("utf-8-sig").replace("\r\n", "\n"), name)
     except UnicodeDecodeError as error:
-        raise SubjectError(f"{name}: not UTF-8 (byte {error.start})") from None
+        raise SubjectError(why_unreadable(name, error)) from None
 
 
 def is_of_tvm(subject: object) -> bool:

@@ -25,7 +25,7 @@ def numpy_type(kind: DataType) -> Any:
     """
     found = element_types.numpy_type(kind)
     if found is None:
-        raise UnsupportedStop("E-element-type", f"tensors of {kind} cannot be computed with")
+        raise UnsupportedStop("E-element-type", f"elements of type {kind} are not supported")
     return found
 
 

@@ -9,7 +9,7 @@ from rlx.semantics.values import Value
 
 
 class Outcome(Record):
-    """Base of what a run ends with: :class:`Returned`, or one of the kinds of :class:`Ended`."""
+    """Base class of outcomes: :class:`Returned`, or one of the kinds of :class:`Ended`."""
 
     @property
     def ok(self) -> bool:
@@ -22,12 +22,12 @@ class Outcome(Record):
         Raises
         ------
         RuntimeError
-            If the run returned none; the message says why.
+            If the run returned no value; the message gives the reason.
         """
         raise NotImplementedError
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("an outcome is no truth value: ask for outcome.ok")
+        raise TypeError("an outcome has no truth value: use outcome.ok")
 
     def _repr_html_(self) -> str:
         from rlx.grammar.notebook import preformatted
@@ -100,29 +100,29 @@ class Ended(Outcome):
 
 
 class CheckFailed(Ended):
-    """A check that the program asks for said no: a cast, an entry, a return, an assertion."""
+    """A run-time check of the program failed: a cast, an entry, a return, an assertion."""
 
 
 class Fault(Ended):
-    """The program did what has no meaning: it divided by zero, indexed out of bounds, used what is
-    gone.
+    """The program did something undefined: it divided by zero, indexed out of bounds, or used a
+    killed value.
     """
 
 
 class IllFormed(Ended):
-    """The checker would have refused this program."""
+    """The checker would have rejected this program."""
 
 
 class Stuck(Ended):
-    """No rule applies to a program that is well-formed: a mistake of this tool."""
+    """No rule applies to a well-formed program: a bug in rlx."""
 
 
 class OutOfFuel(Ended):
-    """The run took all the steps that it was given."""
+    """The run reached the limit of steps."""
 
 
 class Unsupported(Ended):
-    """The program is legal and this tool cannot run it."""
+    """The program is legal, but rlx cannot run it."""
 
 
 KINDS: dict[type, str] = {

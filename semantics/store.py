@@ -82,7 +82,7 @@ class Blank:
     def __str__(self) -> str:
         shape, dtype = self.tensor.shape, self.tensor.dtype
         if self.written is None:
-            return f"nothing was written into the tensor {list(shape)} of {dtype}"
+            return f"the tensor {list(shape)} of {dtype} was never written"
         holes = np.flatnonzero(self.written == 0)
         first = [int(k) for k in np.unravel_index(int(holes[0]), shape)]
         count = f"{len(holes)} of the {self.written.size} elements"

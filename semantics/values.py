@@ -154,19 +154,19 @@ def fitted(number: Any, kind: DataType) -> int | float:
         ``bool``, an integer out of range, a float that would round to infinity.
     """
     if not isinstance(number, (bool, int, float)):
-        raise DoesNotFit(f"{number!r} is no number")
+        raise DoesNotFit(f"{number!r} is not a number")
     if kind.code == "bool":
         if number in (0, 1) and not isinstance(number, float):
             return bool(number)
-        raise DoesNotFit(f"{number} is no bool: true or false is")
+        raise DoesNotFit(f"{number} is neither true nor false")
     if isinstance(number, bool):
-        raise DoesNotFit(f"{number} is a bool, no {kind}")
+        raise DoesNotFit(f"{number} is a bool, not {kind}")
     if kind.is_float:
         return _float(number, kind)
     low, high = limits(kind)
     if isinstance(number, int) and low <= number <= high:
         return number
-    raise DoesNotFit(f"{number} is no {kind}: integers from {low} to {high} are")
+    raise DoesNotFit(f"{number} is not an integer of type {kind} ({low} to {high})")
 
 
 def _float(number: float, kind: DataType) -> float:
@@ -176,7 +176,7 @@ def _float(number: float, kind: DataType) -> float:
         rounded = math.inf
     if math.isfinite(rounded) or _same(rounded, number):
         return rounded
-    raise DoesNotFit(f"{number} is beyond the numbers of {kind}")
+    raise DoesNotFit(f"{number} does not fit into {kind}")
 
 
 def fitted_arguments(args: Sequence[Value]) -> tuple[Value, ...]:

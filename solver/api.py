@@ -35,26 +35,26 @@ def prove(
         A condition, as text (``"n % 4 == 0"``; see :mod:`rlx.solver.question_parser`), as an
         expression or, where TVM is importable, as a TVM PrimExpr.
     assume
-        Conditions that hold; one may stand alone.
+        Conditions that hold, as a list or a single one.
     lower
         Smallest value of a variable, by name; None for one that may be as small as its data type
         allows. All others are >= 0.
     int64
-        Whether a value beyond 64 bits counts as a failure of the goal.
+        Whether a value beyond 64 bits refutes the goal.
 
     Raises
     ------
     ValueError
-        If a text cannot be read, is no condition, or names a variable of which the expressions hold
-        several; if no value of a variable's type is as large as its smallest value.
+        If a text cannot be parsed, is not a condition, or has a name that several variables of the
+        expressions share; if no value of a variable's type is as large as its lower bound.
     TypeError
-        If goal or assumption is no condition (an integer, or the bool that ``a == b`` of two nodes
-        gives), or another argument of the wrong type.
+        If a goal or an assumption is not a condition (an integer, or the bool of ``a == b`` for two
+        nodes), or another argument has the wrong type.
 
     Warns
     -----
     UserWarning
-        If ``lower`` names a variable that the question does not have.
+        If ``lower`` has a variable that the question does not have.
     """
     prover, condition = question(goal, assume, lower, int64=int64)
     verdict = prover.always(condition)
@@ -176,7 +176,7 @@ def _text(goal: str, named: dict[str, tir.Var], shared: Collection[str]) -> Prim
     for var in prim_exprs.variables([read]) if shared else ():
         if var.name in shared:
             raise ValueError(
-                f"{var.name} is ambiguous: several variables of the question are called so"
+                f"{var.name} is ambiguous: several variables of the question have this name"
             )
     return read
 
@@ -188,7 +188,7 @@ def explain(
     *,
     int64: bool = False,
 ) -> str:
-    """How a question is settled: the steps, or what would have to be assumed.
+    """The proof of a question as text: the steps, or a missing assumption.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def to_smtlib(
 ) -> str:
     """The question as an SMT-LIB 2 script: ``unsat`` means proved, ``sat`` that it is not.
 
-    With ``int64`` the variables are within 64 bits, and that all values are is part of the goal.
+    With ``int64`` the variables are within 64 bits, and the goal includes that all values are.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def to_smtlib(
     Raises
     ------
     ValueError, TypeError
-        As :func:`prove`; TypeError also for operations that are no integer arithmetic.
+        As :func:`prove`; TypeError also for operations that are not integer arithmetic.
     """
     from rlx.solver.definedness import defined
     from rlx.solver.overflow import MachineSession, obligation
@@ -243,5 +243,5 @@ def to_smtlib(
     query = session.whole(wanted).query()
     text = script(query.where([defined(part) for part in (expanded, *facts)]), style)
     if int64:
-        return "; int64: that no value leaves 64 bits is part of the goal\n" + text
+        return "; int64: the goal includes that every value fits into 64 bits\n" + text
     return text

@@ -74,7 +74,7 @@ def made(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
         return cast(name, operands[0])
     if _FLOAT.match(name):
         raise ValueError(
-            f"expected integers and conditions, found {name}: the prover knows no floats"
+            f"expected integers and conditions, found {name}: the prover does not support floats"
         )
     arguments = "1 argument" if count == 1 else f"{count} arguments"
     if (wanted := _takes(low)) is not None:

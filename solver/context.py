@@ -75,11 +75,11 @@ def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
 
 
 class Context:
-    """Ranges, facts and definitions that questions are asked under.
+    """The ranges, facts and definitions for questions.
 
     Extending, leaving (:meth:`pop`) and copying cost no more than what is added. A variable is one
-    object; declaring or defining it again is a new variable of the same name, and what was known of
-    the old one stays with the old one.
+    object; declaring or defining it again makes a new variable of the same name, and the facts
+    about the old one stay with the old one.
     """
 
     __slots__ = ("_mentioned", "_shared", "_stack", "_state")
@@ -97,13 +97,13 @@ class Context:
         return self._state
 
     def declare(self, var: tir.Var, lower: int | None = 0, upper: int | None = None) -> None:
-        """Bind a variable, with its smallest and largest value (None: as far as its data type
-        goes).
+        """Declare a variable, with its smallest and largest value (None: the limit of its data
+        type).
 
         Raises
         ------
         TypeError
-            If that is no variable, or a limit no integer.
+            If the variable is not a variable, or a limit is not an integer.
         ValueError
             If no value lies between the limits.
         """
@@ -121,12 +121,12 @@ class Context:
         self._state.ranges[var] = limits
 
     def assume(self, condition: PrimExpr) -> None:
-        """Add a fact: from now on only values count for which it is defined and true.
+        """Add a fact: it restricts all values to those for which it is defined and true.
 
         Raises
         ------
         TypeError
-            If the fact is no condition; a text is one question's, see :func:`rlx.solver.prove`.
+            If the fact is not a condition; for texts see :func:`rlx.solver.prove`.
         """
         usage_errors.condition(condition)
         added = tuple(prim_exprs.conjuncts(condition))
@@ -140,7 +140,7 @@ class Context:
         Raises
         ------
         TypeError
-            If that is no variable, or no expression.
+            If the arguments are not a variable and an expression.
         """
         usage_errors.variable(var)
         usage_errors.expressions(expr)
@@ -156,7 +156,7 @@ class Context:
         self._state.definitions[var] = expr
 
     def push(self) -> None:
-        """Begin a scope: :meth:`pop` returns to what is known now."""
+        """Begin a scope: :meth:`pop` restores the present contents."""
         self._stack.append((self.state, self._mentioned))
         self._mentioned = set(self._mentioned)
 
@@ -166,7 +166,7 @@ class Context:
         Raises
         ------
         IndexError
-            Without a scope to leave.
+            If no scope is open.
         """
         if not self._stack:
             raise IndexError("expected a push() before this pop(), found none")

@@ -10,9 +10,7 @@ from rlx.grammar.tir import PrimExpr
 
 
 def show(expr: PrimExpr) -> str:
-    """The text of an expression (casts as ``int32(x)``); what is no integer arithmetic as TVMScript
-    has it.
-    """
+    """The text of an expression: casts as ``int32(x)``, other parts as TVMScript spells them."""
     return _Question({}, INT64, lambda value: value_text(value, show)).run(expr)
 
 

@@ -92,7 +92,7 @@ def _node(node: Any, operands: tuple[PrimExpr, ...], variables: dict[object, tir
 def _variable(node: Any) -> tir.Var:
     kind = _dtype(node)
     if kind is None or kind.code == "handle":
-        raise TypeError(f"{_EXPECTED}, found the variable {_name(node)}, which is no number")
+        raise TypeError(f"{_EXPECTED}, found the variable {_name(node)}, which is not a number")
     return tir.Var(_name(node), kind)
 
 

@@ -66,7 +66,7 @@ def topological(*roots: PrimExpr, limit: int | None = None) -> list[PrimExpr]:
             order.append(node)
             pop()
             if limit is not None and len(order) > limit:
-                raise TooLargeError(f"more than {limit} nodes are too many")
+                raise TooLargeError(f"expected at most {limit} nodes")
     return order
 
 
@@ -319,7 +319,7 @@ def uninterpreted(nodes: Iterable[PrimExpr]) -> PrimExpr | None:
 
 
 def named(node: PrimExpr) -> str:
-    """What an expression that is no integer arithmetic is called."""
+    """What an expression that is not integer arithmetic is called."""
     match node:
         case tir.Call(op=op):
             return op

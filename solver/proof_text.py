@@ -13,7 +13,7 @@ from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Proved, Refuted, Un
 _MEANS = {
     "identical": "both sides are the same expression",
     "normal form": "both sides have the same normal form",
-    "bounds": "limits of the variables and terms decide it",
+    "bounds": "the bounds of the variables and terms decide it",
     "floor": "the quotient is determined by 0 <= remainder < divisor",
     "residues": "it holds for every residue of the variables modulo the constant divisors",
     "cases": "a case distinction, each case by its normal form",
@@ -51,7 +51,7 @@ def explained(prover: Prover, goal: PrimExpr) -> str:
 
 def _by_smt(means: str) -> str:
     style = means.removeprefix("smt: ")
-    return f"Z3 finds no values against it ({style} encoding; export it with --smtlib)"
+    return f"Z3 finds no counterexample ({style} encoding; export it with --smtlib)"
 
 
 def _steps(prover: Prover, goal: PrimExpr) -> list[str]:

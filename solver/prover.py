@@ -24,14 +24,15 @@ _SESSIONS = 8
 class Prover:
     """Answers questions under a context, which may change between them.
 
-    Integers are exact, those of narrow types too; only casts wrap. What is no scalar integer or
-    Boolean is unknown. A condition is proved if it holds wherever it is defined: for all values of
-    the variables in their ranges that satisfy the facts and make no divisor zero.
+    Integers are exact, also those of narrow types; only casts wrap. Questions about other values
+    than scalar integers and Booleans are unknown. A condition is proved if it holds wherever it is
+    defined: for all values of the variables in their ranges that satisfy the facts and make no
+    divisor zero.
 
     Parameters
     ----------
     context
-        What is assumed; a fresh one where none is given.
+        The assumptions; by default an empty context.
     int64
         Whether a value beyond 64 bits counts as a failure of the goal: verdicts then show where
         intermediate values overflow.
@@ -39,7 +40,7 @@ class Prover:
     Attributes
     ----------
     statistics
-        How many questions, by which means, the slowest ones.
+        The number of questions, the methods, the slowest questions.
     """
 
     __slots__ = ("_sessions", "context", "int64", "statistics")
@@ -59,7 +60,7 @@ class Prover:
         Raises
         ------
         TypeError
-            Here as for all questions: if an argument is no :class:`~rlx.grammar.tir.PrimExpr`, such
+            As for all questions: if an argument is not a :class:`~rlx.grammar.tir.PrimExpr`, such
             as a text.
         """
         usage_errors.expressions(a, b)
@@ -93,7 +94,7 @@ class Prover:
         Raises
         ------
         TypeError
-            If it is another verdict.
+            If the verdict is not a refutation.
         """
         if not isinstance(refuted, Refuted):
             raise TypeError(f"expected a Refuted, found {usage_errors.described(refuted)}")
@@ -118,7 +119,7 @@ class Prover:
         Raises
         ------
         TypeError
-            If that are no pairs of expressions.
+            If the arguments are not pairs of expressions.
         """
         _expect_pairs(pairs)
         open_pairs = [(a, b) for a, b in pairs if self.int64 or not prim_exprs.alike(a, b)]
@@ -128,9 +129,7 @@ class Prover:
         return relate(self._session(), open_pairs)
 
     def assumption(self, condition: PrimExpr) -> PrimExpr | None:
-        """A simple condition that can hold and under which another one is proved; None where none
-        was found.
-        """
+        """A satisfiable simple condition that proves another one; None if none was found."""
         usage_errors.condition(condition)
         return assumption(self._session(), condition)
 

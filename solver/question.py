@@ -122,7 +122,7 @@ class Question:
 
     @cached_property
     def foreign(self) -> PrimExpr | None:
-        """A node that is no integer arithmetic."""
+        """A node that is not integer arithmetic."""
         return next((node for node in self._nodes if not prim_exprs.interpreted(node)), None)
 
     # Points

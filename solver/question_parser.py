@@ -33,9 +33,7 @@ _TOKEN = re.compile(
 )
 _SAY_INSTEAD = {
     "=": "write == for equality",
-    "=>": (
-        "write >= for at least; for what follows from a condition, give the condition as assumption"
-    ),
+    "=>": ("write >= for at least; give the left side of an implication as an assumption"),
     "=<": "write <= for at most",
     "=!": "write != for inequality",
     "is": "write == for equality",
@@ -44,7 +42,7 @@ _SAY_INSTEAD = {
         "write // for the quotient rounded down, or truncdiv(a, b) for the one rounded towards zero"
     ),
     "?": "write select(c, a, b) or if_then_else(c, a, b)",
-    ".": "the prover knows integers only, no floats",
+    ".": "the prover supports only integers, not floats",
 }
 """What to write instead of something that other languages have."""
 

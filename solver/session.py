@@ -101,7 +101,7 @@ class Session:
         self._kept += len(order)
         strange = prim_exprs.stranger(order)
         if strange is not None:
-            return self._told(Unknown(f"{prim_exprs.named(strange)} is no integer arithmetic"))
+            return self._told(Unknown(f"{prim_exprs.named(strange)} is not integer arithmetic"))
         if prim_exprs.has_call(order):
             (expanded,) = prim_exprs.expand([condition])
             order = prim_exprs.topological(expanded)
@@ -117,7 +117,7 @@ class Session:
         if not isinstance(verdict, Refuted) and self.contradictory():
             return Proved(CONTRADICTORY)
         if self._strange and isinstance(verdict, Refuted):
-            return Unknown("an assumption is no integer arithmetic")
+            return Unknown("an assumption is not integer arithmetic")
         return verdict
 
     def contradictory(self) -> bool:

@@ -112,7 +112,7 @@ def by_generalization(question: Question) -> Verdict | None:
 
 def by_smt(question: Question) -> Verdict | None:
     if question.foreign is not None:
-        question.tried.append(f"{prim_exprs.named(question.foreign)} is no integer arithmetic")
+        question.tried.append(f"{prim_exprs.named(question.foreign)} is not integer arithmetic")
         return None
     if question.size > _SMT_NODES:
         question.tried.append(f"{question.size} nodes are too many for SMT")
@@ -128,7 +128,7 @@ def by_smt(question: Question) -> Verdict | None:
             length = max(len(text), _SMT_TEXT)
             granted = question.work.for_smt(limit * _SMT_TEXT * _SMT_POWER // (length * power))
             if not granted:
-                question.tried.append("no work is left for SMT")
+                question.tried.append("no budget is left for SMT")
                 return None
             answer = smt.solve(text, granted, names)
             if answer.status == "unsat":
@@ -147,7 +147,9 @@ TACTICS = (
     Tactic("normal form", "both sides have the same normal form", by_normal_form),
     Tactic("first points", "a few small values refute it", by_first_points),
     Tactic(
-        "whole normal form", "the same for a large question, with all fuel", by_whole_normal_form
+        "whole normal form",
+        "the same for a large question, with the whole budget",
+        by_whole_normal_form,
     ),
     Tactic("conditions", "bounds, floors, residues and cases decide it", by_conditions),
     Tactic("more points", "other values that satisfy the assumptions refute it", by_more_points),
@@ -197,7 +199,7 @@ def _points(question: Question, budget: int) -> Refuted | None:
         return None
     tape = question.tape
     if not tape.usable:
-        question.tried.append("values too large to try points")
+        question.tried.append("the values are too large to test points")
         return None
     samples = Samples(tape, question.ranges, question.known_engine)
     point = samples.find(_affordable(question, budget))

@@ -17,7 +17,7 @@ NEVER_DEFINED = "never defined"
 class Verdict(Record):
     """The answer to a question; one of :class:`Proved`, :class:`Refuted` and :class:`Unknown`.
 
-    It is no truth value: ``bool(verdict)`` raises TypeError.
+    It has no truth value: ``bool(verdict)`` raises TypeError.
     """
 
     @property
@@ -55,7 +55,7 @@ class Verdict(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a verdict is proved, refuted or unknown, and no truth value: ask for verdict.proved"
+            "a verdict has no truth value (proved, refuted or unknown): use verdict.proved"
             f" or verdict.refuted (this one is {self.status})"
         )
 
@@ -71,8 +71,8 @@ class Proved(Verdict):
     Attributes
     ----------
     means
-        What settled it: ``"identical"``, ``"normal form"``, ``"bounds"``, ``"residues"``,
-        ``"floor"``, ``"cases"``, ``"smt: …"``; or why there is nothing to be proved:
+        The method of the proof: ``"identical"``, ``"normal form"``, ``"bounds"``, ``"residues"``,
+        ``"floor"``, ``"cases"``, ``"smt: …"``; or the reason why the question is trivial:
         :data:`CONTRADICTORY`,
         :data:`NEVER_DEFINED`.
     divisors
@@ -103,7 +103,7 @@ class Refuted(Verdict):
     values
         The same by variable: two variables may share a name.
     means
-        What found them: ``"points"``, ``"normal form"``, ``"smt: …"``, ``"overflow"``.
+        The method that found them: ``"points"``, ``"normal form"``, ``"smt: …"``, ``"overflow"``.
     overflow
         In int64 mode, the sub-expression whose value does not fit; the goal itself may be true.
     """
@@ -129,7 +129,7 @@ class Refuted(Verdict):
 
 
 class Unknown(Verdict):
-    """Neither proved nor refuted; ``reason`` says what was tried."""
+    """Neither proved nor refuted; ``reason`` tells what was tried."""
 
     reason: str
 
@@ -171,6 +171,6 @@ class Relation(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a relation is always, sometimes, never or unknown, and no truth value: compare"
+            "a relation has no truth value (always, sometimes, never or unknown): compare"
             f" relation.kind (here {self.kind!r})"
         )

@@ -213,9 +213,9 @@ class _BatchPlanner:
                 raise NoPlan("a tensor of the pool is copied for each call")
             if k == place:
                 if id(value) not in self._heaps and not isinstance(value, Null):
-                    raise NoPlan("what is used as a heap is none")
+                    raise NoPlan("a value used as a shape heap is not one")
             elif id(value) in self._heaps:
-                raise NoPlan("a heap is used as something else")
+                raise NoPlan("a shape heap is used as something else")
 
     def _laid(self, made: Value, passed: Sequence[Value]) -> None:
         """A tensor in a piece of memory."""

@@ -37,7 +37,7 @@ from rlx.vm.instructions import (
 
 
 class ExecBuildError(ValueError):
-    """What was built is no function; the message says what was expected and what was found."""
+    """An invalid function was built; the message says what was expected and what was found."""
 
 
 class UnusedInput(UserWarning):
@@ -56,7 +56,7 @@ class _Function(Record):
 class ExecBuilder:
     """Emits instructions of functions and makes an :class:`Executable` of them.
 
-    A function that turns out to be wrong is dropped, and the builder can be used on.
+    An invalid function is dropped, and the builder remains usable.
 
     Examples
     --------
@@ -107,17 +107,17 @@ class ExecBuilder:
         """
         if self._open is not None:
             raise ExecBuildError(
-                f"function {name!r} begins inside {self._open!r}, which must end before"
+                f"function {name!r} begins inside {self._open!r}; end that function first"
             )
         if _named(name) in self._functions:
-            raise ExecBuildError(f"there is a function {name!r} already")
+            raise ExecBuildError(f"a function {name!r} exists already")
         if not _is_index(num_inputs) or num_inputs > MOST_REGISTERS:
             raise ExecBuildError(f"expected the number of inputs, found {num_inputs!r}")
         parameters = _listed(parameters, "names of parameters")
         if not all(isinstance(parameter, str) for parameter in parameters):
             raise ExecBuildError(f"expected names of parameters, found {parameters!r}")
         if parameters and len(parameters) != num_inputs:
-            raise ExecBuildError(f"{len(parameters)} names of parameters for {num_inputs} inputs")
+            raise ExecBuildError(f"{len(parameters)} parameter names for {num_inputs} inputs")
         self._open, self._code = name, []
         try:
             yield self
@@ -151,7 +151,7 @@ class ExecBuilder:
         number = _integer(value)
         if number is None:
             raise ExecBuildError(
-                f"expected an integer, found {value!r}; other values are constants"
+                f"expected an integer, found {value!r}; add other values as constants"
             )
         if not -MOST_IMMEDIATE - 1 <= number <= MOST_IMMEDIATE:
             raise ExecBuildError(f"{number} does not fit into 56 bits; make it a constant")
@@ -182,7 +182,7 @@ class ExecBuilder:
         return register(VM_STATE)
 
     def void(self) -> Argument:
-        """The register of a result that nobody wants."""
+        """The register for an unused result."""
         return register(VOID)
 
     def emit_constant(self, value: Any) -> int:
@@ -191,7 +191,7 @@ class ExecBuilder:
         Raises
         ------
         ExecBuildError
-            If an executable cannot keep such a value.
+            If an executable cannot store such a value.
         """
         from rlx.vm.constants import ConstantError, constant
 
@@ -219,14 +219,14 @@ class ExecBuilder:
             Arguments as :meth:`r`, :meth:`imm`, :meth:`c`, :meth:`f` and :meth:`vm_state` make
             them. Integers stand for themselves; arrays, strings and other values become constants.
         dst
-            The register of the result, None if nobody wants it.
+            The register of the result; None if it is unused.
         """
         listed = () if args is None else _listed(args, "arguments")
         given = tuple(self._argument(arg) for arg in listed)
         self._emit(CallInstruction(self._name(name), given, self._register(dst, VOID)))
 
     def emit_ret(self, result: Argument) -> None:
-        """Return what is in a register."""
+        """Return the value of a register."""
         self._emit(RetInstruction(self._register(result)))
 
     def emit_if(self, condition: Argument, false_offset: int) -> None:
@@ -328,7 +328,7 @@ class ExecBuilder:
     def _emit(self, instruction: VMInstruction) -> None:
         if self._open is None:
             raise ExecBuildError(
-                "instructions stand in functions: with ib.function(name, num_inputs=…):"
+                "emit instructions inside a function: with ib.function(name, num_inputs=…):"
             )
         self._code.append(instruction)
 
@@ -387,5 +387,5 @@ def _is_index(value: object) -> bool:
 
 def _distance(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ExecBuildError(f"expected how many instructions to go, found {value!r}")
+        raise ExecBuildError(f"expected a number of instructions to jump, found {value!r}")
     return value

@@ -152,7 +152,7 @@ def safe(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
 def missing_function(name: str) -> Callable[..., Value]:
     def call(*_: Value) -> Value:
         if ELSEWHERE.match(name):
-            words = f"TVM's run time has {name}; rlx cannot run it"
+            words = f"rlx does not implement {name} of TVM's run time"
             raise UnsupportedStop("E-extern-modelled", words)
         raise FaultStop("E-extern-registered", f"no packed function is registered as {name!r}")
 
@@ -172,4 +172,4 @@ def callable_value(value: Value) -> tuple[Callee, tuple[Value, ...]]:
             return function, captured
         case Packed(call=call, name=name):
             return OutsideFunction(name, call), ()
-    raise FaultStop("V-invoke-closure-function", f"a function is called, not {kind(value)}")
+    raise FaultStop("V-invoke-closure-function", f"expected a function, found {kind(value)}")

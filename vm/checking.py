@@ -13,14 +13,14 @@ def complaints(executable: ExecutableParts) -> Iterator[str]:
     """What is wrong with an executable; nothing if it can run."""
     names = [function.name for function in executable.functions]
     if len(set(names)) < len(names):
-        yield "two functions have one name"
+        yield "two functions have the same name"
     if len(set(executable.names)) < len(executable.names):
-        yield "a name stands twice in the table of names"
+        yield "the table of names contains a name twice"
     unknown = executable.shipped.keys() - executable.kernels.keys()
     if unknown:
-        yield f"there is C of {min(unknown)!r}, and no PrimFunc of that name"
+        yield f"the file has C for {min(unknown)!r}, but no PrimFunc of that name"
     if tuple(executable.offsets) != tuple(sorted(set(executable.offsets))):
-        yield "the offsets of instructions do not ascend"
+        yield "the offsets of instructions are not in ascending order"
         return
     if (executable.offsets[0] if executable.offsets else len(executable.words)) != 0:
         yield "the first instruction does not begin at the first word"
@@ -60,5 +60,7 @@ def _of_function(executable: ExecutableParts, function: VMFunction) -> Iterator[
                 and register not in SPECIAL
                 and not register < function.registers
             ):
-                words = f"register {register} of {function.registers}"
+                words = (
+                    f"register {register} is out of range: the function has {function.registers}"
+                )
                 yield f"{where}, instruction {at}: {words}"

@@ -125,9 +125,7 @@ class _Generator:
         return self._operand(seq.body)
 
     def _left(self, found: str, mend: str) -> PassError:
-        return PassError(
-            f"{self._name} has {found}, for which there is no instruction; {mend} comes before"
-        )
+        return PassError(f"{self._name} has {found}, which has no instruction; run {mend} first")
 
     # ------------------------------------------------------------ values
 
@@ -196,7 +194,7 @@ class _Generator:
                 return self._value(expr)
             case ast.Function():
                 raise self._left("a local function", "LambdaLift")
-        raise PassError(f"{self._name}: no instruction gives {type(expr).__name__}")
+        raise PassError(f"{self._name}: no instruction computes {type(expr).__name__}")
 
     def _known(self, value: tir.PrimExpr) -> int:
         if isinstance(value, tir.IntImm):
@@ -314,7 +312,7 @@ class _Generator:
     def _unpacked(self, args: ast.Expr) -> tuple[ast.Expr, ...]:
         if isinstance(args, ast.Tuple):
             return args.fields
-        raise self._left("arguments that are no tuple", "Normalize")
+        raise self._left("arguments that are not a tuple", "Normalize")
 
 
 def _format(call: ast.Call) -> ast.Expr:
@@ -368,4 +366,4 @@ _LOWERED = {
         "RemovePurityChecking",
     ),
 }
-"""What is gone after the pass that is named."""
+"""What each pass removes."""

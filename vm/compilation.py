@@ -55,23 +55,21 @@ def build(
     module
         A module without errors.
     passes
-        The passes that lower it; None for :func:`pipeline`. A module that is lowered already takes
-        ``()``.
+        The passes that lower it; None for :func:`pipeline`. A lowered module takes ``()``.
     legalize
         Whether operators become PrimFuncs first. They run faster then, and sums of floats may be
         added up in another order.
     reuse
-        Whether a register is taken again where nothing reads its content any more.
+        Whether to reuse a register after the last read of its content.
 
     Raises
     ------
     IllFormedError
         If the checker finds errors; its ``report`` has them.
     PassError
-        If a pass does not take the module, or something is left that the machine has no instruction
-        for.
+        If a pass rejects the module, or the lowered module has something without an instruction.
     TypeError
-        If `module` is no module.
+        If `module` is not a module.
     """
     if not isinstance(module, IRModule):
         raise TypeError(f"expected a module, found {type(module).__name__}: rlx.load reads one")

@@ -46,10 +46,10 @@ def constant(value: Value, deep: int = 0) -> Value:
         case TupleValue(fields=fields) if deep < DEEPEST:
             return TupleValue(tuple(constant(field, deep + 1) for field in fields))
         case TupleValue():
-            raise ConstantError(f"tuples are nested deeper than {DEEPEST}")
+            raise ConstantError(f"tuples are nested more than {DEEPEST} levels deep")
         case Scalar() | ShapeValue() | StringValue() | DataTypeValue() | Null():
             return value
-    raise ConstantError(f"an executable cannot keep {type(value).__name__}")
+    raise ConstantError(f"an executable cannot store {type(value).__name__}")
 
 
 def to_json(value: Value) -> Any:
@@ -72,7 +72,7 @@ def to_json(value: Value) -> Any:
             return {"null": True}
         case TupleValue(fields=fields):
             return {"tuple": [to_json(field) for field in fields]}
-    raise ConstantError(f"an executable cannot keep {type(value).__name__}")
+    raise ConstantError(f"an executable cannot store {type(value).__name__}")
 
 
 def from_json(written: Any, deep: int = 0) -> Value:
@@ -98,7 +98,7 @@ def from_json(written: Any, deep: int = 0) -> Value:
             return NULL
         case {"tuple": list(fields)} if deep < DEEPEST:
             return TupleValue(tuple(from_json(field, deep + 1) for field in fields))
-    raise ConstantError(f"this describes no constant: {str(written)[:80]}")
+    raise ConstantError(f"expected a constant, found {str(written)[:80]}")
 
 
 def _tensor(kind: str, shape: list[Any], data: str, device: Any) -> Tensor:
@@ -130,7 +130,7 @@ def _number(text: str) -> int | float | bool:
     try:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:
-        raise ConstantError(f"{text[:40]!r} is no number") from None
+        raise ConstantError(f"{text[:40]!r} is not a number") from None
 
 
 def _data_type(name: str) -> DataType:

@@ -97,7 +97,7 @@ class ExecutableParts(Record):
             If its words are no instruction.
         """
         if not 0 <= number < len(self.offsets):
-            raise IndexError(f"instruction {number}: there are {len(self.offsets)}")
+            raise IndexError(f"instruction {number} is out of range: there are {len(self.offsets)}")
         following = number + 1
         end = self.offsets[following] if following < len(self.offsets) else len(self.words)
         return decode(self.words, self.offsets[number], end)

@@ -43,7 +43,7 @@ class RunError(Exception):
 
 
 class CheckFailed(RunError):
-    """A check that the program asks for said no: of a parameter, a result, a cast, an assertion."""
+    """A run-time check of the program failed: of a parameter, a result, a cast, an assertion."""
 
     outcome = outcome.CheckFailed
 

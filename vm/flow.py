@@ -125,7 +125,7 @@ def _wrong(
         yield "the register of the machine's state cannot be written"
     if isinstance(instruction, CallInstruction):
         if not 0 <= instruction.callee < names:
-            yield f"the callee has the name {instruction.callee}; there are {names} names"
+            yield f"the callee is name {instruction.callee}; the table has {names} names"
         for arg in instruction.args:
             limit = {ArgumentKind.CONSTANT: constants, ArgumentKind.FUNCTION: names}.get(arg.kind)
             if limit is not None and not 0 <= arg.number < limit:
@@ -176,7 +176,7 @@ def _unwritten_message(register: int, num_inputs: int) -> str:
     inputs = {0: "no inputs", 1: "one input, register 0"}.get(
         num_inputs, f"{num_inputs} inputs, registers 0 to {num_inputs - 1}"
     )
-    return f"register {register} is read and may not be written before; the function has {inputs}"
+    return f"register {register} may be read before it is written; the function has {inputs}"
 
 
 def _set(numbers: dict[int, int], registers: Iterator[int | None]) -> int:

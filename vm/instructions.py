@@ -155,7 +155,7 @@ def decode(words: Sequence[int], at: int, end: int) -> VMInstruction:
         If these are not the words of one instruction.
     """
     if not 0 <= at < end <= len(words):
-        raise WordError(f"an instruction at word {at} to {end}: there are {len(words)} words")
+        raise WordError(f"an instruction at word {at} to {end}: the code has {len(words)} words")
     opcode, found = words[at], words[at + 1 : end]
     if opcode == Opcode.CALL and len(found) >= 3 and len(found) == 3 + found[2]:
         return CallInstruction(found[0], tuple(_argument(word) for word in found[3:]), found[1])
@@ -165,7 +165,9 @@ def decode(words: Sequence[int], at: int, end: int) -> VMInstruction:
         return GotoInstruction(found[0])
     if opcode == Opcode.IF and len(found) == 2:
         return IfInstruction(found[0], found[1])
-    raise WordError(f"word {at}: opcode {opcode} with {len(found)} more words is no instruction")
+    raise WordError(
+        f"word {at}: opcode {opcode} with {len(found)} more words is not an instruction"
+    )
 
 
 def _word(argument: Argument) -> int:
@@ -179,7 +181,7 @@ def _word(argument: Argument) -> int:
 def _argument(word: int) -> Argument:
     kind, number = word >> NUMBER_BITS, word & (1 << NUMBER_BITS) - 1
     if kind not in _KINDS:
-        raise WordError(f"the argument {word:#x} is of no kind: {kind} is none of 0 to 3")
+        raise WordError(f"the argument {word:#x} has the kind {kind}; expected 0 to 3")
     if kind == ArgumentKind.IMMEDIATE and number > MOST_IMMEDIATE:
         number -= 1 << NUMBER_BITS
     return Argument(_KINDS[kind], number)

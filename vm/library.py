@@ -199,7 +199,7 @@ LIBRARY: dict[str, Callable[..., Value]] = {
 """The functions of the run time by name."""
 TAKES: dict[str, str] = {
     **builtin_words.TAKES,
-    "vm.builtin.alloc_storage": "a size, and may be given a device, a data type and a scope",
+    "vm.builtin.alloc_storage": "a size, and optionally a device, a data type and a scope",
     "vm.builtin.alloc_tensor": "a piece of memory, an offset, a shape and a data type",
     "vm.builtin.print": "any values",
     "relax.run.print": "a format and values",

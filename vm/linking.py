@@ -241,7 +241,7 @@ def prim_func(executable: ExecutableParts, name: str) -> tir.PrimFunc:
     for function in _module(name, executable.kernels[name]).functions.values():
         if isinstance(function, tir.PrimFunc):
             return function
-    raise UnsupportedStop("V-name-text", f"the text of {name} holds no PrimFunc")
+    raise UnsupportedStop("V-name-text", f"the text of {name} contains no PrimFunc")
 
 
 TEXTS = 256

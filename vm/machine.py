@@ -92,7 +92,7 @@ class VirtualMachine:
         from rlx.vm.shipped_code import differing
 
         others = differing(self.executable, self._linker.read)
-        words = "the C in the file is not what its PrimFunc gives; it was not used"
+        words = "the C in the file differs from that of its PrimFunc and was not used"
         return (*self._linker.notes, *(f"{name}: {words}" for name in others))
 
     @property
@@ -151,7 +151,7 @@ class VirtualMachine:
         except Stop as stop:
             raise run_error(stop, *self._places(stop, stack)) from stop.__cause__
         except MemoryError as error:
-            raise Fault("E-alloc-size", f"there is no memory left: {error}") from error
+            raise Fault("E-alloc-size", f"out of memory: {error}") from error
         finally:
             store.blank.clear()
 
@@ -244,7 +244,7 @@ class VirtualMachine:
         """
         wanted = self.executable.function(name).num_inputs
         if len(args) != wanted:
-            raise ValueError(f"{name} takes {wanted} arguments, {len(args)} are given")
+            raise ValueError(f"{name} takes {wanted} arguments, found {len(args)}")
         self._inputs[name] = tuple(self._value(arg) for arg in args)
 
     def invoke_stateful(self, name: str) -> None:
@@ -289,7 +289,7 @@ class VirtualMachine:
         if not isinstance(saved_name, str) or not saved_name:
             raise ValueError(f"expected a name for the saved function, found {saved_name!r}")
         if any(function.name == saved_name for function in self.executable.functions):
-            raise ValueError(f"there is a function {saved_name!r} already")
+            raise ValueError(f"a function {saved_name!r} exists already")
         values = tuple(self._value(arg) for arg in args)
 
         def run() -> Any:

@@ -66,4 +66,4 @@ def constant_tensor(data: ast.Literal) -> Tensor:
         return Tensor(np.array(data.value, dtype=kind).reshape(data.shape or ()))
     if data.content is not None:
         return Tensor(np.frombuffer(bytearray(data.content), kind).reshape(data.shape or ()))
-    raise PassError("the text leaves the data of a constant out")
+    raise PassError("the text omits the data of a constant")

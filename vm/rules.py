@@ -118,7 +118,7 @@ class Stepper:
 @rule("V-fuel", "d31d32f3", "machine instruction", refuses=True)
 def out_of_fuel(fuel: int | None, what: str) -> OutOfFuelStop:
     """What ends a run that took all that it was given."""
-    return OutOfFuelStop("V-fuel-left", f"{fuel} {what} were not enough")
+    return OutOfFuelStop("V-fuel-left", f"the run did not end within {fuel} {what}")
 
 
 @rule("V-argument", "44f30828", "machine instruction")
@@ -192,7 +192,7 @@ def check_count(callee: OwnFunction, given: int) -> None:
     """Refuse a call with another number of arguments than the function has inputs."""
     wanted = callee.function.num_inputs
     if given != wanted:
-        words = f"{callee.function.name} takes {wanted} arguments, {given} are given"
+        words = f"{callee.function.name} takes {wanted} arguments, found {given}"
         raise FaultStop("V-call-function-arity", words)
 
 
@@ -217,7 +217,9 @@ def without_state(args: Sequence[Value]) -> Sequence[Value]:
 @rule("V-invoke-closure", "3e30d632", "machine instruction")
 def invoke_closure(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]:
     if not args:
-        raise FaultStop("V-invoke-closure-function", f"{INVOKE} takes a function")
+        raise FaultStop(
+            "V-invoke-closure-function", f"{INVOKE}: expected a function, found no argument"
+        )
     callee, captured = callable_value(args[0])
     given = args[1:]
     if (
@@ -236,7 +238,10 @@ def _takes(callee: Callee, count: int) -> bool:
 @rule("V-call-tir-dyn", "9e32f47f", "machine instruction")
 def call_tir_dyn(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]:
     if not args:
-        raise FaultStop("V-invoke-closure-function", "vm.builtin.call_tir_dyn takes a function")
+        raise FaultStop(
+            "V-invoke-closure-function",
+            "vm.builtin.call_tir_dyn: expected a function, found no argument",
+        )
     callee, captured = callable_value(args[0])
     given = args[1:]
     unpacked = [*given[:-1], *fields(given[-1])] if given else []
@@ -247,7 +252,7 @@ def call_tir_dyn(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]
 def make_closure(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]:
     if not args or not isinstance(args[0], FunctionValue):
         raise FaultStop(
-            "V-make-closure-function", f"{MAKE_CLOSURE} takes a function of the executable"
+            "V-make-closure-function", f"{MAKE_CLOSURE}: expected a function of the executable"
         )
     made = FunctionValue(args[0].function, (*args[1:], *args[0].captured))
     return OutsideFunction(MAKE_CLOSURE, lambda: made), []

@@ -66,26 +66,26 @@ def from_bytes(content: bytes, name: str = "the file") -> ExecutableParts:
 
 def _opened(content: bytes) -> ExecutableParts:
     if content[: len(MAGIC)] != MAGIC:
-        raise LoadError("this is no executable: it does not begin as one")
+        raise LoadError("expected an executable of rlx, found another file")
     if len(content) < _HEAD.size + _LENGTH.size:
-        raise LoadError("the executable is cut off")
+        raise LoadError("the executable is truncated")
     _, version, digest = _HEAD.unpack_from(content)
     if version != VERSION:
-        raise LoadError(f"the executable has the version {version}; this is version {VERSION}")
+        raise LoadError(f"expected an executable of version {VERSION}, found version {version}")
     rest = memoryview(content)[_HEAD.size :]
     if sha256(rest).digest() != digest:
-        raise LoadError("the executable is damaged: its checksum is another one")
+        raise LoadError("the executable is damaged: its checksum is wrong")
     (length,) = _LENGTH.unpack_from(rest)
     text, words = rest[_LENGTH.size :][:length], rest[_LENGTH.size + length :]
     if len(text) != length or len(words) % 8:
-        raise LoadError("the executable is damaged: its lengths do not fit")
+        raise LoadError("the executable is damaged: its lengths are inconsistent")
     numbers = array("q", words.tobytes())
     if sys.byteorder == "big":
         numbers.byteswap()
     try:
         description = json.loads(bytes(text).decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
-        raise LoadError(f"the description of the executable is no JSON: {error}") from None
+        raise LoadError(f"the description of the executable is not JSON: {error}") from None
     return from_description(description, tuple(numbers))
 
 
@@ -127,11 +127,11 @@ def from_description(description: Any, words: Sequence[int]) -> ExecutableParts:
         }:
             pass
         case _:
-            raise LoadError("the description of the executable has not the parts of one")
+            raise LoadError("the description of the executable has missing or unknown parts")
     if not all(isinstance(name, str) and name for name in names):
-        raise LoadError("the table of names holds something else")
+        raise LoadError("the table of names contains an entry that is not a name")
     if not all(type(offset) is int for offset in offsets):
-        raise LoadError("the offsets of instructions are no integers")
+        raise LoadError("the offsets of instructions are not integers")
     try:
         pool = tuple(from_json(written) for written in constants)
     except ConstantError as error:
@@ -154,12 +154,12 @@ def _function(written: Any) -> VMFunction:
         case [str(name), int(start), int(end), int(inputs), int(registers), list(parameters)]:
             if name and all(isinstance(parameter, str) for parameter in parameters):
                 return VMFunction(name, start, end, inputs, registers, tuple(parameters))
-    raise LoadError(f"this describes no function: {str(written)[:80]}")
+    raise LoadError(f"expected a function, found {str(written)[:80]}")
 
 
 def _texts(found: Mapping[Any, Any]) -> dict[str, str]:
     if not all(isinstance(text, str) for text in found.values()):
-        raise LoadError("the functions of the executable are no texts")
+        raise LoadError("the functions of the executable are not texts")
     return dict(found)
 
 

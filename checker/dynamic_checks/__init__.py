@@ -27,12 +27,12 @@ def analyse(
         Well-formed and without errors. The checks refer to its nodes if it is in normal form, and
         else to those of ``normalize(module)``.
     trusting
-        Whether to believe what nobody checks: what a call says of the result of a packed function,
-        and annotations that are not proved. A compiler that believes them leaves out more checks,
-        and a packed function that breaks its word then goes unnoticed.
+        Whether to trust unchecked facts: the declared result of a packed function, and annotations
+        without a proof. A compiler that trusts them removes more checks; it then does not notice a
+        packed function that returns another value.
     public
-        Whether to judge the entries of functions of which not all calls are seen: some call there
-        fits, and another does not, so that they are always needed.
+        Whether to include the entry checks of functions with unknown callers; they are always
+        needed.
 
     Returns
     -------
@@ -41,8 +41,7 @@ def analyse(
 
     Notes
     -----
-    Integers are exact: that an intermediate value of a dimension may need more than 64 bits makes
-    no check needed.
+    Integers are exact: an intermediate value beyond 64 bits does not make a check needed.
     """
     from rlx.checker.dynamic_checks.report import judged
     from rlx.checker.normalize import normalize

@@ -78,22 +78,22 @@ class DynamicCheck(Record):
     kind
         ``"cast"`` (a MatchCast), ``"entry"`` (a parameter against the signature), ``"return"``.
     span
-        Where the annotation stands that is checked.
+        The place of the checked annotation.
     function
-        The function that makes the check; a local one after the one around it: ``main.inner``.
+        The name of the function that makes the check; a local one is qualified: ``main.inner``.
     subject
-        What is checked: the variable's name, or ``the result``.
+        The checked value: the variable's name, or ``the result``.
     node
         The binding of a cast, the parameter, or the function whose result it is.
     owner
         The function that makes the check.
     status
-        ``"redundant"``: it never fails, and is not needed. ``"impossible"``: it always fails.
+        ``"redundant"``: it never fails. ``"impossible"``: it always fails.
         ``"needed"``.
     parts
         Every comparison that it makes.
     reason
-        Why it is not redundant; where it is, what may stand for the shape variables that it binds.
+        Why it is not redundant; for a redundant check, values of the shape variables that it binds.
     """
 
     kind: Kind
@@ -113,12 +113,12 @@ class DynamicCheck(Record):
 
     @property
     def counterexample(self) -> Mapping[str, int] | None:
-        """Numbers for which a part fails, the first found."""
+        """Values for which a part fails, the first found."""
         return next((p.counterexample for p in self.parts if p.counterexample), None)
 
     @property
     def comparisons_proved(self) -> bool:
-        """Whether nothing has to be compared, though shape variables may have to be bound."""
+        """Whether all comparisons are proved; shape variables may still have to be bound."""
         return all(p.status in ("proved", "binds") for p in self.parts)
 
 

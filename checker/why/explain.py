@@ -15,12 +15,12 @@ from rlx.grammar.visit import recursion_room
 
 
 class Derivations(Record):
-    """The trees of what was asked for.
+    """The derivation trees of a place.
 
     Attributes
     ----------
     roots
-        One for each construct, and one for each thing that is wrong there and part of none of them.
+        One for each construct, and one for each error there that belongs to none of them.
     source
         The text that steps point into.
     """
@@ -41,7 +41,7 @@ class Derivations(Record):
 
     @property
     def has_error(self) -> bool:
-        """Whether a premise that fails for certain stands in a tree."""
+        """Whether a tree has a premise that certainly fails."""
         return any(step.kind == "premise" and step.status == ERROR for step in every(self.roots))
 
 

@@ -39,7 +39,7 @@ class Construct(Record):
 
 
 class PlaceError(ValueError):
-    """Nothing that has struct info stands at a place; the text says so, and what is near."""
+    """No node with struct info is at a place; the message names nearby nodes."""
 
 
 def constructs(modules: Iterable[ast.IRModule], source: Source) -> list[Construct]:

@@ -11,17 +11,17 @@ from rlx.generate.campaign.finding import Finding, operators_of, part
 from rlx.generate.campaign.finding_file import ASK, OWN, FindingFile
 from rlx.generate.campaign.peer import BEFORE, PASSES, version
 
-UNDECIDED = "Undecided: ask a third opinion (NumPy in float64, another path of TVM, the document)."
+UNDECIDED = "Undecided: get a third opinion (NumPy in float64, another path of TVM, the document)."
 
 SHOULD = {
-    "wrong-code": "The value is kept, by the rule.",
-    "crash": "The program is legal and is taken.",
-    "hang": "The program ends, or says why it does not.",
-    "accepts-illegal": "The program breaks the rule and is refused.",
-    "refuses-legal": "The program is legal and is taken.",
-    "not-supported": "The program is legal and is taken.",
+    "wrong-code": "By the rule the value stays the same.",
+    "crash": "The program is legal and is accepted.",
+    "hang": "The program ends, or the tool reports why not.",
+    "accepts-illegal": "The program violates the rule and is rejected.",
+    "refuses-legal": "The program is legal and is accepted.",
+    "not-supported": "The program is legal and is accepted.",
     "wrong-type": "The type obeys the rule.",
-    "prints-wrong": "What is printed reads back as the same program.",
+    "prints-wrong": "The printed program parses back to the same program.",
     OWN: "The oracle finds nothing.",
 }
 

@@ -20,18 +20,16 @@ ASK = "ask"
 """The step of such a finding: the oracle is asked again."""
 
 KINDS = {
-    "wrong-code": (
-        "A program runs and returns another value, or a pass makes another program of it."
-    ),
-    "crash": "TVM breaks down over a legal program: a signal, or one of its own checks fails.",
-    "hang": "TVM gives no answer.",
-    "accepts-illegal": "TVM takes a program that breaks a rule.",
-    "refuses-legal": "TVM says that a legal program is wrong.",
-    "not-supported": "TVM says that it does not do this: honest, but the program is legal.",
-    "wrong-type": "TVM derives a type that breaks a rule.",
-    "prints-wrong": "What TVM prints it cannot read, or it reads another program.",
-    "by-choice": "TVM does otherwise than a rule, and can defend it: no mistake.",
-    OWN: "Your own oracle refuses a program.",
+    "wrong-code": ("A program returns a wrong value, or a pass changes what it means."),
+    "crash": "TVM crashes on a legal program: a signal, or a failed internal check.",
+    "hang": "TVM does not answer within the time limit.",
+    "accepts-illegal": "TVM accepts a program that violates a rule.",
+    "refuses-legal": "TVM rejects a legal program as wrong.",
+    "not-supported": "TVM reports that it does not support a legal program.",
+    "wrong-type": "TVM derives a type that violates a rule.",
+    "prints-wrong": "TVM cannot parse what it printed, or parses it as another program.",
+    "by-choice": "TVM differs from a rule on purpose and with reason: not a bug.",
+    OWN: "Your own oracle rejects a program.",
 }
 """What a finding can be: the folders, in the order of the index."""
 

@@ -13,15 +13,15 @@ from rlx.generate.campaign.finding_file import KINDS, FindingFile, read_entries
 HEAD = """\
 # Findings
 
-What `rlx fuzz` found, one text file a cause: a header that says what happens, what should happen, by which
-rule, and how to see it; then the smallest program. {count} findings, with TVM {versions}.
+`rlx fuzz` found these bugs and differences in TVM. Each cause has one text file: a header with what happens, what should
+happen, the rule, and the steps to reproduce it; then the smallest program. {count} findings, with TVM {versions}.
 
-    python -m rlx.generate.campaign.replay findings/*/*.rlx    # see them again, each in a process of its own
+    python -m rlx.generate.campaign.replay findings/*/*.rlx    # reproduce them, each in a separate process
     python -m rlx.generate.campaign.index findings             # write this page
 
-What decides does not depend on the checker and the machine of rlx: the numbers that NumPy gives, the words of TVM's own error, a signal, or
-another path of TVM. `tests/tvm/test_findings.py` sees each of them again. A campaign asks this table what is known
-already. [generate/README.md](../generate/README.md) explains the fields of a header.
+The evidence does not depend on the checker and the machine of rlx: it is a value from NumPy, TVM's own error message, a signal, or
+another path of TVM. `tests/tvm/test_findings.py` reproduces each finding. A campaign looks up known causes in these
+files. [generate/README.md](../generate/README.md) explains the fields of a header.
 """
 
 

@@ -160,7 +160,7 @@ def _fails(session: ReplaySession, steps: Sequence[str], words: str) -> str:
         session.step(steps[-1])
     except Exception as error:  # noqa: BLE001 - whatever TVM raises
         said = _words(error)
-        return "" if says(words, said) else f"{steps[-1]} fails in other words: {said}"
+        return "" if says(words, said) else f"{steps[-1]} fails with another message: {said}"
     return f"{steps[-1]} does not fail"
 
 

@@ -68,7 +68,7 @@ def matched(value: Value, dims: tuple[tir.PrimExpr, ...], scope: OlderScope) -> 
         case ShapeValue(values=sizes):
             pass
         case _:
-            raise CheckStop("OE-match-kind", "only tensors and shapes have a shape", value=value)
+            raise CheckStop("OE-match-kind", "expected a tensor or a shape", value=value)
     if len(sizes) != len(dims):
         message = f"expected rank {len(dims)}, found rank {len(sizes)}"
         raise CheckStop("OE-match-rank", message, value=value)
@@ -128,7 +128,7 @@ def cast(m: OlderMachine, value: Value, wanted: Type) -> Value:
 def compare_shapes(found: Value, wanted: Value) -> Value:
     """`dynamically_check_shapes`: compare the shape of a value with a computed one."""
     if not (isinstance(found, ShapeValue) and isinstance(wanted, ShapeValue)):
-        raise CheckStop("OE-match-kind", "a shape is compared with what is none")
+        raise CheckStop("OE-match-kind", "expected a shape on both sides of the comparison")
     if found.values != wanted.values:
         raise CheckStop("OE-match-dimension", f"expected {wanted.values}, found {found.values}")
     return TupleValue(())

@@ -89,7 +89,7 @@ def closure_call(m: OlderMachine, expr: ast.Call, scope: OlderScope) -> Evaluati
     for arg in expr.args:
         args.append((yield evaluation(m, arg, scope)))
     if not isinstance(callee, Closure) or not isinstance(callee.code, OlderClosure):
-        raise IllFormedStop("OE-closure-callee", "only a closure can be called")
+        raise IllFormedStop("OE-closure-callee", "expected a closure as the callee")
     return (yield entered(m, callee.code, args))
 
 
@@ -99,7 +99,7 @@ def entered(m: OlderMachine, code: OlderClosure, args: list[Value]) -> Evaluatin
     node = code.function
     if len(node.params) != len(args):
         raise FaultStop(
-            "OE-entry-arity", f"{len(node.params)} arguments are expected, {len(args)} given"
+            "OE-entry-arity", f"expected {len(node.params)} arguments, found {len(args)}"
         )
     scope = OlderScope(code.scope)
     for param, arg in zip(node.params, args, strict=True):

@@ -56,7 +56,7 @@ class OlderMachine:
             return
         self.fuel -= 1
         if self.fuel < 0:
-            raise OutOfFuelStop("E-fuel-left", "the steps given were not enough")
+            raise OutOfFuelStop("E-fuel-left", "the run did not end within its limit of steps")
 
 
 def evaluation(m: OlderMachine, expr: Expr, scope: OlderScope) -> Evaluating:

@@ -34,7 +34,7 @@ def run(
     entry, args
         The name of the function, and its arguments.
     fuel
-        How many calls and bindings are evaluated at most; None for no limit.
+        The largest number of calls and bindings to evaluate; None for no limit.
     packed, output, iterations
         As for :func:`rlx.semantics.machine.load`.
 

@@ -46,7 +46,7 @@ def recursive_result(
     else:
         recursive = any(expr is name for expr in walk(function.body))
     if recursive:
-        message = f"{name.name_hint!r} is recursive, and its result is not annotated"
+        message = f"{name.name_hint!r} is recursive, so its result must be annotated"
         help = "annotate it: `-> R.Tensor[…]`"
         state.report("OWF07-annotation", message, function.name_span or name.span, help=help)
 
@@ -55,13 +55,15 @@ def recursive_result(
 def operator_as_value(state: OlderCriteria, node: ast.Op, span: Span | None) -> None:
     """An operator stands only where it is called."""
     name = node.op_name.replace("relax.", "R.", 1)
-    state.report("OWF08-value", f"the operator `{name}` is no value", span or node.span)
+    state.report(
+        "OWF08-value", f"the operator `{name}` cannot be used as a value", span or node.span
+    )
 
 
 @rule("OWF09", "2b41284d", "well-formed", refuses=True)
 def extern_as_value(state: OlderCriteria, node: ast.ExternFunc, span: Span | None) -> None:
     """A packed function stands only where it is called."""
-    message = f"the packed function {node.global_symbol!r} is no value"
+    message = f"the packed function {node.global_symbol!r} cannot be used as a value"
     state.report("OWF09-value", message, span or node.span)
 
 
@@ -73,7 +75,7 @@ def type_arguments(state: OlderCriteria, call: ast.Call) -> None:
     if isinstance(call.op, ast.ExternFunc) or pure:
         if given != 1:
             message = f"a call of a packed function has one type argument, this one has {given}"
-            help = "say what it returns: `type_args=R.Tensor[_, _]`"
+            help = "give its result type: `type_args=R.Tensor[_, _]`"
             state.report("OWF10-one", message, call.span, help=help)
     elif given and not isinstance(call.op, ast.Op):
         message = "a call of a closure has no type arguments"
@@ -104,7 +106,7 @@ def symbol_is_name(state: OlderCriteria, name: ast.GlobalVar) -> None:
 @rule("OWF16", "9c902d57", "well-formed", refuses=True)
 def shape_of_run_time(state: OlderCriteria, node: ast.Expr, span: Span | None) -> None:
     """RuntimeDepShape stands only in annotations."""
-    message = "RuntimeDepShape stands only in annotations and has no value"
+    message = "RuntimeDepShape is allowed only in annotations: it has no value"
     state.report("OWF16-place", message, span)
 
 
@@ -115,7 +117,7 @@ def has_older_form(state: OlderCriteria, node: ast.Expr, span: Span | None, argu
         return
     if isinstance(node, (ast.PrimValue, ast.StringImm, ast.DataTypeImm)):
         kind = {ast.PrimValue: "scalar", ast.StringImm: "string"}.get(type(node), "data type")
-        message = f"a {kind} is no value in the specification of 2022"
+        message = f"a {kind} is not a value in the specification of 2022"
         help = "use a tensor of rank 0: `R.const(…)`" if kind == "scalar" else None
         state.report("OMIX-value-kind", message, span or node.span, help=help)
 

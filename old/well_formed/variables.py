@@ -45,7 +45,7 @@ def bind_variable(state: OlderCriteria, var: ast.Var) -> None:
     if isinstance(var, ast.DataflowVar):
         bind_dataflow_variable(state, var)
     if var.shape_var is not None:  # a scalar, as dimensions may name them since 0.26
-        message = f"{var.name_hint!r} stands in a dimension: in 2022 only shape variables do"
+        message = f"{var.name_hint!r} is used in a dimension: in 2022 only shape variables can be"
         state.report("OMIX-value-kind", message, var.span)
     state.bound.add(var)
     state.names.add(var.name_hint)
@@ -157,7 +157,7 @@ def annotated_rank(state: OlderCriteria, info: ast.TensorStructInfo, span: Span 
     assert isinstance(info.shape, ast.ShapeExpr)
     given = len(info.shape.values)
     if info.ndim not in (-1, given):
-        message = f"the annotation has {given} dimensions and says that the rank is {info.ndim}"
+        message = f"the annotation has {given} dimensions, but its rank is {info.ndim}"
         state.report("OWF11-rank", message, span or info.span)
 
 
@@ -169,14 +169,14 @@ def annotated_call(state: OlderCriteria, shape: ast.Expr, span: Span | None) -> 
             operator = lookup(op.op_name) if isinstance(op, ast.Op) else None
             pure = operator.pure if operator is not None else bool(attrs.get("pure"))
             if not pure:
-                message = "a call in a shape annotation may have effects"
+                message = "a call in a shape annotation may have side effects"
                 state.report("OWF15-pure", message, span or shape.span)
             for arg in args:
                 if isinstance(arg, ast.Var):
                     use_variable(state, arg, span)
                 elif not isinstance(arg, ast.Constant):
                     message = (
-                        "an argument of a call in a shape annotation is a variable or a constant"
+                        "an argument of a call in a shape annotation must be a variable or constant"
                     )
                     state.report("OWF15-argument", message, span or shape.span)
         case ast.ShapeExpr(values=values):

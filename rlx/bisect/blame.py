@@ -12,7 +12,7 @@ KINDS = {
     "meaning": "changes what the program returns",
     "raises": "raises an error",
     "crash": "ends the process",
-    "hang": "does not end",
+    "hang": "exceeds the time limit",
 }
 """What a pass can do wrong, as a title says it."""
 

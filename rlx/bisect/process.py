@@ -74,7 +74,8 @@ class Process:
             said = next(self._process.answers(PATIENCE), {})
             if "ready" not in said:
                 self.close()
-                raise UnusableError(said.get("unusable", "its process ended before it began"))
+                why = "the worker process ended before the first pass"
+                raise UnusableError(said.get("unusable", why))
         return self._process
 
     def _lost(self, process: Child, way: _Way) -> Blame | None:

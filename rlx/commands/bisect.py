@@ -20,11 +20,11 @@ FINE, BLAMED, UNABLE = 0, 1, 2
 EPILOG = """\
 The command checks the program before the first pass and after each one. Unless --no-run is given, it also runs the
 program on inputs of several sizes. A pass is to blame if its result has new errors or returns other values, or if the
-pass raises an error, ends the process, or does not end. The command then reduces the program as long as the same pass
-fails in the same way.
+pass raises an error, ends the process, or exceeds the time limit. The command then reduces the program as long as the
+same pass fails in the same way.
 
-exit status: 0 all passes went well; 1 a pass is to blame, or the program itself is wrong; 2 wrong usage, an unreadable file,
-no such pipeline, or no TVM."""
+exit status: 0 no pass is to blame; 1 a pass is to blame, or the program itself is wrong; 2 wrong usage, an unreadable
+file, an unknown pipeline, or no TVM."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
@@ -99,7 +99,7 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     from rlx.api import show
     from rlx.grammar.diagnostic import Source
     from rlx.grammar.parser import ParseError
-    from rlx.subject import SubjectError, module_of
+    from rlx.subject import SubjectError, module_of, why_unreadable
 
     subject: object = Path(path)
     try:
@@ -110,7 +110,7 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
         for diagnostic in error.diagnostics:
             sys.stderr.write(f"{diagnostic}\n")
     except (SubjectError, OSError, UnicodeDecodeError) as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        sys.stderr.write(f"{prog}: {why_unreadable(path, error)}\n")
     return None
 
 

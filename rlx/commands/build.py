@@ -29,18 +29,18 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
         description="Compile a program for the virtual machine, into a file that `rlx run` runs.",
         epilog=(
             "exit status: 0 built; 1 the checker found errors; 2 wrong usage or a file that cannot"
-            " be read or written; 3 a pass rejects the program."
+            " be read or\nwritten; 3 a pass rejects the program."
         ),
     )
     parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
     parser.add_argument(
-        "-o", "--out", metavar="FILE", required=True, help="write it to this file: model.rlxexe"
+        "-o", "--out", metavar="FILE", required=True, help="the file to write, such as model.rlxexe"
     )
     parser.add_argument(
         "--module", metavar="NAME", help="the module to compile, if the file has several"
     )
     parser.add_argument(
-        "--legalize", action="store_true", help="first replace operators by PrimFuncs"
+        "--legalize", action="store_true", help="replace operators with PrimFuncs first"
     )
     options = parser.parse_args(argv)
     made = made_or_status(prog, lambda: _built(options))
@@ -61,6 +61,6 @@ def _built(options: argparse.Namespace) -> Executable:
     made = build(program(options.file, options.module), legalize=options.legalize)
     out = Path(options.out)
     if out.exists() and options.file != "-" and out.samefile(options.file):
-        raise UsageError(f"--out {options.out}: that is the program itself")
+        raise UsageError(f"--out {options.out}: this would overwrite the program")
     made.save(options.out)
     return made

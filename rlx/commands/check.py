@@ -46,17 +46,17 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     if not arguments.path:
         parser.error("give at least one PATH")
     if arguments.derivations and arguments.format != "json":
-        parser.error("--derivations is for --format json; `rlx why` shows one derivation to people")
+        parser.error("--derivations needs --format json; `rlx why` prints one derivation as text")
     if arguments.types:
         from rlx.commands.check_types import show
 
         if name := _of_today(arguments) or (arguments.spec and "--spec"):
-            parser.error(f"{name} and --types do not go together")
+            parser.error(f"{name} and --types cannot be combined")
         return show(arguments.path, arguments.format, prog)
     if arguments.spec and (name := _of_today(arguments)):
-        parser.error(f"{name} is for today's rules, not for --spec {arguments.spec}")
+        parser.error(f"{name} and --spec {arguments.spec} cannot be combined")
     if STDIN in arguments.path and (arguments.watch or (arguments.fix and len(arguments.path) > 1)):
-        parser.error("standard input is mended alone, and cannot be watched")
+        parser.error("--fix takes standard input only alone, and --watch does not take it")
     if arguments.watch:
         from rlx.checker.driver.watch import watch
 
@@ -305,7 +305,7 @@ RENDERERS: Mapping[str, Callable[[Sequence[FileReport]], str]] = {
     "sarif": _sarif,
     "github": _github,
 }
-"""The formats; each loads what it needs when it is asked for."""
+"""The formats; each is imported on demand."""
 
 
 def _dynamic_checks(files: Sequence[FileReport], format: str) -> None:

@@ -28,8 +28,8 @@ def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
         prog=prog,
         description="Print an executable of the virtual machine.",
         epilog=(
-            "exit status: 0 printed; 2 wrong usage, an unreadable file, or one that is no"
-            " executable."
+            "exit status: 0 printed; 2 wrong usage, an unreadable file, or a file that"
+            " is not an executable."
         ),
     )
     parser.add_argument("file", metavar="FILE", help="the executable: model.rlxexe")

@@ -11,12 +11,14 @@ def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
     """Explain codes; without any, list the rules."""
     from rlx.grammar.command_line import CommandParser
 
-    parser = CommandParser(prog=prog, description="Say what a rule demands, and why.")
+    parser = CommandParser(
+        prog=prog, description="Explain a rule, a diagnostic code or an operator."
+    )
     parser.add_argument(
         "code",
         nargs="*",
         metavar="CODE",
-        help="a rule (D14), a code (D14-arity) or an operator (R.concat); none: list the rules",
+        help="a rule (D14), a code (D14-arity) or an operator (R.concat); default: list the rules",
     )
     wanted: list[str] = parser.parse_args(argv).code
     if wanted:

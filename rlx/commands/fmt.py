@@ -29,7 +29,7 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
 
 
 def _arguments(prog: str) -> argparse.ArgumentParser:
-    parser = CommandParser(prog=prog, description="Print programs in one style, in any dialect.")
+    parser = CommandParser(prog=prog, description="Format programs, in any dialect.")
     parser.add_argument(
         "--dialect",
         default=DEFAULT,
@@ -42,7 +42,7 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
         choices=["2022", "0.27"],
         metavar="SYSTEM",
         help="translate to the specification of 2022 (types, match_shape) or of 0.27, and list what"
-        " cannot be said there",
+        " cannot be expressed there",
     )
     parser.add_argument(
         "--check", action="store_true", help="change nothing; exit with 1 if a file would change"

@@ -30,7 +30,7 @@ from rlx.grammar.command_line import CommandParser, positive
 NOTHING, FOUND, UNABLE = 0, 1, 2
 
 OUT = Path(".rlx", "fuzz")
-"""Where findings go by default; git is told to ignore what lies there."""
+"""The default folder of findings; git ignores it."""
 
 
 class _Oracles(tuple[str, ...]):
@@ -46,7 +46,7 @@ EPILOG = """\
 Oracles: check (legal programs are accepted), derive (types agree with the rules), run (values agree with the
 rules), passes (every pass preserves legality and meaning), roundtrip (a printed program reads back).
 my_module:function, or my_file.py:function, is your own oracle. It is called with one rlx.IRModule at a time. It rejects
-a program if it raises an exception, or returns a text or False.
+a program if it raises an exception, or returns a string or False.
 A campaign continues an earlier one with the same --out, --seed and oracle. A finding is new if no file below --known or
 --out explains it. Each new cause becomes one file, KIND/STAGE-WHAT.rlx.
 
@@ -83,7 +83,7 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     except KeyboardInterrupt:
         waiting = len(state.findings.keys() - state.kept)
         sys.stdout.write(f"\n{_summary(state, [])}stopped; ")
-        sys.stdout.write(f"{waiting} findings have no file yet: the same command goes on here\n")
+        sys.stdout.write(f"{waiting} findings have no file yet; run the same command to continue\n")
         raise
     finally:
         close()
@@ -149,7 +149,7 @@ def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
     """Write a finding, unless a known one turns out to be its cause; a line that says so."""
     cause = explanation(finding, table)
     if cause is not None:
-        return f"{finding.key}: has the cause of {cause.path}\n"
+        return f"{finding.key}: same cause as {cause.path}\n"
     entry = unused(draft(finding), folder)
     table.append(entry)
     path = write_entry(entry, folder)
@@ -219,7 +219,7 @@ def _duration(text: str) -> float:
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = CommandParser(
         prog=prog,
-        description="Make random legal programs and put them before an oracle.",
+        description="Generate random legal programs and check each one with an oracle.",
         epilog=EPILOG,
     )
     add = parser.add_argument
@@ -253,7 +253,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         type=int,
         default=int(time.time()) // 86_400,
         metavar="S",
-        help="the seed of the first program (default: the day)",
+        help="the seed of the first program (default: today's date)",
     )
     add(
         "--out",

@@ -95,14 +95,14 @@ def _features(text: str) -> list[str]:
 def _code(text: str) -> str:
     from rlx.generate.near import CODES
 
-    return _one_of(text, CODES, "code that a program can be made to have")
+    return _one_of(text, CODES, "code of a mistake that rlx can generate")
 
 
 def _one_of(name: str, known: Sequence[str] | frozenset[str], what: str) -> str:
     if name in known:
         return name
     near = get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(sorted(known))}"
+    hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(sorted(known))}"
     raise argparse.ArgumentTypeError(f"expected a {what}, found {name!r}{hint}")
 
 
@@ -169,7 +169,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         "--near",
         type=_code,
         metavar="CODE",
-        help="make programs with exactly this mistake, such as WF02-undefined",
+        help="generate programs with exactly this mistake, such as WF02-undefined",
     )
     add("-o", "--out", metavar="DIR", help="write each program to a file in this folder")
     return parser

@@ -27,9 +27,9 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
     names = [stage.__name__ for stage in STAGES]
     parser = CommandParser(
         prog=prog,
-        description="Print a program as a pass on the way to the virtual machine leaves it.",
-        epilog=f"passes, in order: {', '.join(names)}\n\n"
-        "exit status: 0 printed; 1 the checker found errors; 2 wrong usage or an unreadable file; "
+        description="Print a program after a pass of the lowering to the virtual machine.",
+        epilog=f"passes, in order: {', '.join(names[:5])},\n{', '.join(names[5:])}\n\n"
+        "exit status: 0 printed; 1 the checker found errors; 2 wrong usage or an unreadable file;\n"
         "3 a pass rejects the program.",
     )
     parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
@@ -40,7 +40,7 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
         "--module", metavar="NAME", help="the module to lower, if the file has several"
     )
     parser.add_argument(
-        "--legalize", action="store_true", help="first replace operators by PrimFuncs"
+        "--legalize", action="store_true", help="replace operators with PrimFuncs first"
     )
     options = parser.parse_args(argv)
     made = made_or_status(prog, lambda: _lowered(options, names))
@@ -71,5 +71,5 @@ def _stage(name: str, names: Sequence[str]) -> int:
     if found is None:
         near = get_close_matches(name.lower(), alike, n=1)
         hint = f"; did you mean {names[alike[near[0]]]}?" if near else f": {', '.join(names)}"
-        raise UsageError(f"--to: there is no pass {name!r}{hint}")
+        raise UsageError(f"--to: no pass {name!r}{hint}")
     return found

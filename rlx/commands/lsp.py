@@ -22,9 +22,7 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
 
     parser = CommandParser(
         prog=prog,
-        description=(
-            "Serve an editor over the Language Server Protocol, on standard input and output."
-        ),
+        description=("Run a server of the Language Server Protocol on standard input and output."),
         epilog=(
             "The command needs the extra `lsp`: pip install 'rlx[lsp]'. editors/README.md shows how"
             " to set up editors."

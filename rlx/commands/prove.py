@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
 _USAGE = 2
 EPILOG = """\
-Variables are integers, and at least 0 unless --lower says otherwise.
+Variables are integers. They are at least 0 unless --lower sets another bound.
 
 operators: + - * // % == != < <= > >= and or not (also && || !)
 calls: {calls}, and casts
@@ -108,7 +108,9 @@ def _answer(options: Namespace) -> int:
     asked = (options.goal, options.assume, lower)
     if options.smtlib:
         if options.explain:
-            raise ValueError("--smtlib does not answer the question: there is nothing to --explain")
+            raise ValueError(
+                "--smtlib only prints the question; it cannot be combined with --explain"
+            )
         script = api.to_smtlib(*asked, int64=options.int64)
         record = {"version": 1, "goal": options.goal, "smtlib": script}
         print(json.dumps(record) if options.format == "json" else script.rstrip("\n"))
@@ -125,7 +127,7 @@ def _answer(options: Namespace) -> int:
 def _lower(text: str) -> tuple[str, int | None]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
-        raise ValueError(f"--lower takes NAME=VALUE, found {text!r}")
+        raise ValueError(f"--lower: expected NAME=VALUE, found {text!r}")
     value = value.strip()
     if value.lower() == "none":
         return name.strip(), None

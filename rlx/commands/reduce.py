@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.command_line import CommandParser
+from rlx.subject import SubjectError, source_of, why_unreadable
 
 REDUCED, BORING, UNABLE = 0, 1, 2
 
@@ -20,7 +21,7 @@ COMMAND runs in the shell (sh). {} stands for the path of a candidate; without {
 keeps the candidate. The command may meet programs that break any rule. If you interrupt it, the smallest program so
 far is written.
 
-exit status: 0 a reduced program was written; 1 COMMAND does not succeed on the file itself; 2 wrong usage or
+exit status: 0 a reduced program was written; 1 COMMAND fails on the file itself; 2 wrong usage or
 an unreadable file."""
 
 
@@ -35,16 +36,16 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
     parser = _parser(prog)
     options = parser.parse_args(argv)
     if not options.test.strip():
-        parser.error("--test: a command is expected")
+        parser.error("--test: expected a command, found an empty string")
     try:
-        text = Path(options.file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        sys.stderr.write(f"{prog}: {options.file}: {error}\n")
+        text = source_of(Path(options.file)).text
+    except (SubjectError, OSError) as error:
+        sys.stderr.write(f"{prog}: {why_unreadable(options.file, error)}\n")
         return UNABLE
     with TemporaryDirectory(prefix="rlx-reduce-") as folder:
         trial = _Trial(options.test, Path(folder) / f"candidate{Path(options.file).suffix}")
         if not trial(text):
-            sys.stderr.write(f"{prog}: {options.test}: does not succeed on {options.file}\n")
+            sys.stderr.write(f"{prog}: {options.test}: fails on {options.file}\n")
             return BORING
         try:
             smallest = reduced(text, trial)

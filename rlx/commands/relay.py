@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 ACTIONS = ("check", "to-anf", "to-graph", "to-relax", "run")
 EPILOG = """\
-check      report syntax errors, and violations of the rules for types and shapes; of several files
-           and of all .relay files in a directory, too
+check      report syntax errors, and violations of the rules for types and shapes; in a directory, check
+           all .relay files
 to-anf     print the program in A-normal form: each node bound by a let, in the scope that evaluates it
 to-graph   print the program as a graph: lets become shared nodes where that changes nothing
 to-relax   print the program in Relax
@@ -101,7 +101,7 @@ def _parser(prog: str) -> CommandParser:
         type=natural,
         default=None,
         metavar="N",
-        help="the largest number of nodes to compute",
+        help="evaluate at most N nodes",
     )
     return parser
 
@@ -249,7 +249,7 @@ def _run(
     names = {var.name: var for var in module.functions}
     if options.entry not in names:
         known, near = ", ".join(names), did_you_mean(closest(options.entry, names))
-        words = f"there is no function {options.entry!r}; there are: {known}"
+        words = f"no function {options.entry!r}; the module has: {known}"
         sys.stderr.write(f"{prog}: {words}{f'; {near}' if near else ''}\n")
         return UNABLE
     made = translate(module, path)

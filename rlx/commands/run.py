@@ -48,7 +48,7 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
 
         return run(options, prog)
     if options.profile:
-        sys.stderr.write(f"{prog}: --profile goes with --backend vm\n")
+        sys.stderr.write(f"{prog}: --profile needs --backend vm\n")
         return UNABLE
     try:
         prepared = prepare(options)
@@ -137,7 +137,7 @@ def _inputs(prepared: Prepared) -> list[str]:
         sizes = [f"{name} = {size}" for name, size in made.sizes.items() if name in made.made_up]
         rest = [name for name in made.made_up if name not in made.sizes]
         words = [*sizes, *([f"random {', '.join(rest)}"] if rest else [])]
-        lines.append(f"made up: {', '.join(words)}")
+        lines.append(f"generated: {', '.join(words)}")
     for param, value in zip(prepared.function.params, made.values, strict=True):
         lines.append(f"{param.name_hint} = {line(value)}")
     return lines
@@ -165,17 +165,17 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
     for at, value in enumerate(result.values):
         yield f"  = operand {at}: {line(value)}"
     if result.origin is not None:
-        yield "  = made here:"
+        yield "  = this value was created here:"
         yield from _place(prepared, result.origin, "-->")
     for rule, why in result.considered:
-        yield f"  = {rule} was near: {why}"
+        yield f"  = {rule} does not apply: {why}"
     if result.code in _MORE:
-        yield f"  = {_MORE[result.code]} N allows more"
-    yield f"  = by rule {result.rule}; `rlx explain {result.code}` says more"
+        yield f"  = raise the limit with {_MORE[result.code]} N"
+    yield f"  = by rule {result.rule}; `rlx explain {result.code}` explains it"
 
 
 _MORE = {"E-fuel-left": "--fuel", "E-tir-fuel": "--iterations"}
-"""The option that gives more of what was used up."""
+"""The option that raises each limit."""
 
 
 def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iterator[str]:

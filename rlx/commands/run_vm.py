@@ -70,12 +70,12 @@ def _entry(executable: Executable, name: str | None) -> tuple[str, ast.Function]
     chosen = default_entry(known) if name is None else name
     if chosen not in known or chosen not in executable.signatures:
         names = ", ".join(n for n in known if n in executable.signatures) or "none"
-        raise UsageError(f"there is no entry {chosen!r}; functions that can be called: {names}")
+        raise UsageError(f"no function {chosen!r}; functions that can be called: {names}")
     for module in parse(executable.signatures[chosen]).modules:
         for function in module.functions.values():
             if isinstance(function, ast.Function):
                 return chosen, function
-    raise UsageError(f"the executable does not say what {chosen} takes")
+    raise UsageError(f"the executable does not record the parameters of {chosen}")
 
 
 def _inputs(function: ast.Function, options: argparse.Namespace) -> Inputs:

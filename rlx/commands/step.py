@@ -34,7 +34,7 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     arguments = parser(
         prog,
         "Run a program step by step, and show what each step did and by which rule.",
-        "--limit limits the number of steps that are recorded.",
+        "--limit limits the number of recorded steps.",
         ("steps", "native", "vm"),
     )
     add = arguments.add_argument
@@ -46,16 +46,16 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
         help=f"record at most N steps (default: {LIMIT})",
     )
     add("--rule", metavar="RULE", help="show only the steps of this rule; not with --html")
-    add("--html", metavar="PATH", help="write a page that plays the run, instead of the text")
+    add("--html", metavar="PATH", help="write an HTML page that replays the run, instead of text")
     options = arguments.parse_args(argv)
     if not 0 < options.limit <= LIMIT:
-        arguments.error(f"--limit is from 1 to {LIMIT}, found {options.limit}")
+        arguments.error(f"--limit: expected a number from 1 to {LIMIT}, found {options.limit}")
     made = made_or_status(prog, lambda: _recorded(options))
     if isinstance(made, int):
         return made
     trace, rule = made
     if options.html:
-        more = "" if trace.outcome is not None else ", where recording ended and the run did not"
+        more = "" if trace.outcome is not None else "; the run did not end within --limit"
         sys.stderr.write(f"{options.html}: {trace.recorder.count}{more}\n")
     elif options.format == "json":
         import json
@@ -109,17 +109,18 @@ def _rule(options: argparse.Namespace, families: str) -> str:
     from rlx.spec.reader import rules
 
     if options.html or options.format == "json":
-        raise UsageError("--rule chooses lines of the text; a page and JSON hold all steps")
+        raise UsageError("--rule works with text output only; a page and JSON contain all steps")
     name: str = options.rule
     known = {rule.lower(): rule for rule in rules() if re.match(f"[{families}]-", rule)}
     if name.lower() in known:
         return known[name.lower()]
     above = premise_rule(name)
     if above is not None and above.identifier in known.values():
-        raise UsageError(f"--rule {name}: that is a premise of the rule {above.identifier}")
+        rule = above.identifier
+        raise UsageError(f"--rule {name}: expected a rule, found a premise of rule {rule}")
     near = [known[found] for found in get_close_matches(name.lower(), known, n=3)]
     hint = f"did you mean {', '.join(near)}?" if near else "`rlx explain` lists the rules"
-    raise UsageError(f"--rule {name}: programs are evaluated by no such rule; {hint}")
+    raise UsageError(f"--rule {name}: no evaluation rule has this name; {hint}")
 
 
 def follow(prepared: Prepared, running: MachineProgram, limit: int = LIMIT) -> Trace:

@@ -50,7 +50,7 @@ def main(argv: Sequence[str], prog: str = "rlx why") -> int:
     # A place in standard input begins as an option does.
     arguments = parser.parse_args([f"{_STDIN}{a[1:]}" if a.startswith("-:") else a for a in argv])
     if arguments.depth is not None and arguments.depth < 0:
-        parser.error(f"--depth is at least 0, found {arguments.depth}")
+        parser.error(f"--depth: expected a number of at least 0, found {arguments.depth}")
     wanted = _place(arguments.place)
     if wanted is None:
         parser.error(f"expected FILE:LINE or FILE:LINE:COLUMN, found {arguments.place!r}")
@@ -114,7 +114,7 @@ _DEPTH = f"show N levels (default: all levels, up to {LINES} lines)"
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = CommandParser(
         prog=prog,
-        description="Show which rules gave a place its type, as a tree.",
+        description="Show how the rules derive the type at a place, as a tree.",
         epilog=EPILOG,
     )
     add = parser.add_argument

@@ -207,17 +207,17 @@ class Document:
             else.
         """
         if not name.isidentifier():
-            raise RenameError(f"{name!r} is no name")
+            raise RenameError(f"{name!r} is not a valid name")
         found = self.occurrence_at(offset)
         if found is None:
-            raise RenameError("no variable and no function stands here")
+            raise RenameError("there is no variable or function at this place")
         edits = [Edit(span, name) for span in self.references(offset)]
         if not edits or not any(
             o.is_definition for o in self.occurrences if o.subject is found.subject
         ):
             raise RenameError(f"{found.subject.name_hint!r} is not bound in this text")
         if isinstance(found.subject, ast.GlobalVar) and name in _NAME.findall(self.source.text):
-            raise RenameError(f"the name {name!r} is taken")
+            raise RenameError(f"the name {name!r} is already in use")
         self._keeps_the_program(edits, name, isinstance(found.subject, ast.GlobalVar))
         return edits
 
@@ -243,7 +243,7 @@ class Document:
             )
         )
         if not same or _errors(before.diagnostics) != _errors(renamed.diagnostics):
-            raise RenameError(f"with the name {name!r} the program would be another one")
+            raise RenameError(f"renaming to {name!r} would change what the program means")
 
     # ---------------------------------------------------------------- what could stand here
 

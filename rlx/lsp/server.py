@@ -328,7 +328,7 @@ def _actions(found: _Open, params: lsp.CodeActionParams) -> list[lsp.CodeAction]
             continue
         about = [_diagnostic(diagnostic, source, uri)]
         if diagnostic.edit is not None:
-            title = (diagnostic.help or f"mend {diagnostic.code}").removeprefix("did you mean ")
+            title = (diagnostic.help or f"fix {diagnostic.code}").removeprefix("did you mean ")
             if title is not diagnostic.help and title.endswith("?"):
                 title = f"change to {title[:-1]}"
             edit = _workspace_edit(uri, source, [diagnostic.edit])

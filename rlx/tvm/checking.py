@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def check(module: object) -> Report:
-    """All that is wrong with a module of TVM; the places in the report are those of its text.
+    """Check a module of TVM; the places in the report are those of its text.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def check(module: object) -> Report:
     Raises
     ------
     TypeError
-        If it is no object of TVM's; :func:`rlx.check` takes paths and texts, too.
+        If it is not an object of TVM; :func:`rlx.check` also takes paths and texts.
     """
     if not is_of_tvm(module):
         raise TypeError(

@@ -15,23 +15,22 @@ class Instrument:
     Parameters
     ----------
     run
-        Whether to run the functions before and after each pass, too, and to compare what they
-        return.
+        Whether to also run the functions before and after each pass, and compare the results.
     sizes
-        The numbers that shape variables get in these runs. TVM's code for dimensions of 0 is often
-        wrong, so 0 is not among those of the default.
+        The values of shape variables in these runs. TVM's code for dimensions of 0 is often wrong,
+        so the default has no 0.
     stop
         Whether the first problem stops the pipeline with a ``RuntimeError``; otherwise all are
         collected.
     seed
-        Of the inputs.
+        The seed of the inputs.
 
     Attributes
     ----------
     problems
-        What went wrong: the pass, and what it did.
+        The problems: the pass, and its effect.
     seen
-        The passes after which the module was looked at.
+        The passes after which the module was checked.
 
     Raises
     ------
@@ -42,8 +41,7 @@ class Instrument:
 
     Notes
     -----
-    Modules without a Relax function (those that later stages of a build take PrimFuncs through) are
-    passed over.
+    Modules without a Relax function (as in later stages of a build) are skipped.
     """
 
     seen: list[str]
@@ -80,7 +78,7 @@ class _Watching:
 
     @property
     def seen(self) -> list[str]:
-        """The passes after which the module was looked at."""
+        """The passes after which the module was checked."""
         return self.watch.seen
 
     def run_before_pass(self, module: Any, info: Any) -> None:

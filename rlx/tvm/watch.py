@@ -19,21 +19,20 @@ INPUT = "(the input)"
 
 
 class Problem(Record):
-    """What a pass did wrong.
+    """A problem that a pass caused.
 
     Attributes
     ----------
     pass_name
-        The pass, :data:`INPUT` where the module was wrong before the first one.
+        The pass; :data:`INPUT` if the module was wrong before the first one.
     kind
-        ``"illegal"``: what it made has errors that were not there before. ``"meaning"``: it returns
-        another value.
+        ``"illegal"``: the result has new errors. ``"meaning"``: the result returns another value.
     message
-        What is wrong, in a line.
+        The problem, in a line.
     before, after
         The module's text before and after the pass.
     report
-        What the checker says of what the pass made.
+        The checker's report about the result of the pass.
     """
 
     pass_name: str

@@ -113,5 +113,5 @@ def argument(value: Any, expected: str) -> Any:
     if (
         found is None
     ):  # D14 refuses arguments of another kind, and warns of those that may be of one
-        raise FaultStop(f"E-argument-{expected}", f"a {expected} is expected, not {kind(value)}")
+        raise FaultStop(f"E-argument-{expected}", f"expected a {expected}, found {kind(value)}")
     return found

@@ -10,7 +10,7 @@ from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import Value
 
-_PLACE = ", and may be given a place in the source"
+_PLACE = ", and optionally a source location"
 _NUMBERS = "then for each dimension a code and a number or a place of the heap"
 _OBJECT = "one value"
 TAKES: Mapping[str, str] = {
@@ -28,7 +28,7 @@ TAKES: Mapping[str, str] = {
     ),
     "vm.builtin.make_shape": f"a shape heap, a rank, {_NUMBERS}",
     "vm.builtin.make_prim_value": (
-        "a shape heap, a code and a number or a place of the heap, and may be given a data type"
+        "a shape heap, a code and a number or a place of the heap, and optionally a data type"
     ),
     "vm.builtin.check_tensor_info": f"a value, a rank and a data type{_PLACE}",
     "vm.builtin.check_shape_info": f"a value and a rank{_PLACE}",
@@ -48,7 +48,7 @@ TAKES: Mapping[str, str] = {
     "vm.builtin.read_if_cond": "a Boolean",
     "vm.builtin.tuple_getitem": "a tuple and the number of one of its fields",
     "relax.run.unique": (
-        "a tensor, and may be given four Booleans (sorted, index, inverse, counts) and an axis"
+        "a tensor, and optionally four Booleans (sorted, index, inverse, counts) and an axis"
     ),
     "relax.run.nonzero": "a tensor",
     "relax.run.check_device": f"a value, the name of a target and the index of a device{_PLACE}",
@@ -64,7 +64,7 @@ def misused(name: str, takes: str, args: Sequence[Value]) -> FaultStop:
     """What ends a run in which a function of the run time is given what it does not take."""
     shown = ", ".join(show(arg) for arg in args[:_SHOWN]) or "nothing"
     more = f" and {len(args) - _SHOWN} more" if len(args) > _SHOWN else ""
-    return FaultStop("E-packed-raised", f"{name} takes {takes}; it is given {shown}{more}")
+    return FaultStop("E-packed-raised", f"{name} takes {takes}; found {shown}{more}")
 
 
 _SHOWN = 12

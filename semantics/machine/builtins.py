@@ -119,7 +119,9 @@ def _match_prim(
     value: Scalar, heap: Tensor, code: Scalar, operand: Scalar, _: Value = NULL
 ) -> Value:
     if not isinstance(value, Scalar) or isinstance(value.value, float):
-        raise FaultStop("E-binding-scalar", f"an integer scalar is a dimension, not {show(value)}")
+        raise FaultStop(
+            "E-binding-scalar", f"expected an integer scalar as a dimension, found {show(value)}"
+        )
     match(int(value.value), heap, _integer(code), _integer(operand))
     return UNIT
 
@@ -203,7 +205,7 @@ def _check_func(value: Value, _: Value = NULL) -> Value:
 def _reshape(value: Tensor, shape: ShapeValue) -> Value:
     total = int(np.prod(shape.values, dtype=object))
     if total != value.data.size:
-        words = f"{value.data.size} elements do not have the shape {list(shape.values)}"
+        words = f"a tensor of {value.data.size} elements cannot have the shape {list(shape.values)}"
         raise FaultStop("E-builtin-reshape-size", words)
     return Tensor(value.data.reshape(shape.values), value.device, value.storage)
 
@@ -223,7 +225,7 @@ def _tensor_to_shape(value: Tensor) -> Value:
 def _to_device(value: Tensor, kind: Scalar, index: Scalar, _: Value = NULL) -> Value:
     target = _TARGETS.get(_integer(kind))
     if target is None:
-        raise FaultStop("E-builtin-device-kind", f"no kind of device has the number {kind.value}")
+        raise FaultStop("E-builtin-device-kind", f"unknown kind of device: {kind.value}")
     return Tensor(value.data.copy(), (target, _integer(index)))
 
 

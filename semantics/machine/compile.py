@@ -330,7 +330,9 @@ class _Literal:
         if self._array is None:
             data = self._data
             if data.value is None and data.content is None:
-                raise UnsupportedStop("E-constant-data", "the text leaves the constant's data out")
+                raise UnsupportedStop(
+                    "E-constant-data", "the program text omits the constant's data"
+                )
             kind = numpy_type(data.dtype)
             if data.value is not None:
                 self._array = np.array(data.value, dtype=kind).reshape(data.shape or ())

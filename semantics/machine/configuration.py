@@ -230,7 +230,9 @@ def number_of(value: Value) -> int:
     if isinstance(value, Scalar) and isinstance(value.value, int):
         return value.value
     # D17 refuses what is no scalar for certain; a packed function may break its word.
-    raise FaultStop("E-binding-scalar", f"{show(value)} stands as a dimension", value=value)
+    raise FaultStop(
+        "E-binding-scalar", f"expected an integer as a dimension, found {show(value)}", value=value
+    )
 
 
 @rule("E-binding", "3635ffaf", "step")

@@ -37,7 +37,7 @@ def truth(value: Value) -> bool:
     if type(value) is Tensor and value.data.ndim == 0 and value.data.dtype == bool:
         return bool(value.data)
     # D09 refuses what is no condition for certain, and warns of what may be none.
-    words = f"a condition is a Boolean scalar, not {show(value)}"
+    words = f"expected a Boolean scalar as the condition, found {show(value)}"
     raise FaultStop("E-if-condition", words, value=value)
 
 

@@ -63,7 +63,7 @@ def tuple_get_item(at: Instruction[int], c: Configuration) -> Configuration:
     value = at.operands[0](c.frame)
     # D12: the operand is a tuple and has that field.
     if not isinstance(value, TupleValue):
-        raise IllFormedStop("E-tuple-get-item-tuple", f"only a tuple has fields, not {kind(value)}")
+        raise IllFormedStop("E-tuple-get-item-tuple", f"expected a tuple, found {kind(value)}")
     if not 0 <= at.payload < len(value.fields):
         count = len(value.fields)
         raise IllFormedStop("E-tuple-get-item-index", f"there is no field {at.payload} of {count}")
@@ -106,7 +106,9 @@ def external(store: Store, name: str) -> Value:
     """What an external name stands for."""
     found: Value | None = store.program.external(name)
     if found is None and ELSEWHERE.match(name):
-        raise UnsupportedStop("E-extern-modelled", f"TVM's run time has {name}; rlx cannot run it")
+        raise UnsupportedStop(
+            "E-extern-modelled", f"rlx does not implement {name} of TVM's run time"
+        )
     if found is None:
         raise FaultStop("E-extern-registered", f"no packed function is registered as {name!r}")
     return found
@@ -146,7 +148,7 @@ def enter(
         # D14 counts the arguments of what it knows; of an opaque function it does not.
         raise FaultStop(
             "E-call-arity",
-            f"{code.name} takes {len(code.node.params)} arguments, {len(args)} are given",
+            f"{code.name} takes {len(code.node.params)} arguments, found {len(args)}",
         )
     frame = Frame(code, [callee, *callee.captured, *args], None, caller, resume)
     frame.slots.extend(code.enter(frame, args))

@@ -16,7 +16,7 @@ def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
     sizes = _dims(shape)
     places = _places("vm.builtin.store_shape", heap, at)
     if len(places) != len(sizes):
-        words = f"{len(sizes)} dimensions are stored at {len(places)} places"
+        words = f"expected one place for each of {len(sizes)} dimensions, found {len(places)}"
         raise FaultStop("V-store-shape-count", words)
     for place, size in zip(places, sizes, strict=True):
         heap.data[place] = size  # type: ignore[attr-defined]
@@ -34,11 +34,14 @@ def _load_shape(heap: Value, *at: Value) -> Value:
 def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
     """Places of a shape heap, which they must be inside."""
     if not isinstance(heap, Tensor) or heap.data.ndim != 1 or not holds_sizes(heap):
-        raise FaultStop("V-heap-tensor", f"{name} takes a shape heap, not {show(heap)}")
+        raise FaultStop("V-heap-tensor", f"{name} expects a shape heap, found {show(heap)}")
     places = [int(v.value) if isinstance(v, Scalar) else -1 for v in at]
     for place in places:
         if not 0 <= place < len(heap.data):
-            raise FaultStop("V-heap-place", f"{name}: place {place} of a heap of {len(heap.data)}")
+            raise FaultStop(
+                "V-heap-place",
+                f"{name}: place {place} is outside the heap, which has {len(heap.data)} places",
+            )
     return places
 
 

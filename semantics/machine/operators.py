@@ -176,9 +176,9 @@ def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
     name = call.op.op_name
     found = lookup(name)
     if found is None:  # D14 notes that nothing is known of it
-        raise UnsupportedStop("E-evaluate-known", f"there is no operator {name}")
+        raise UnsupportedStop("E-evaluate-known", f"unknown operator {name}")
     if not found.can_evaluate:
-        raise UnsupportedStop("E-evaluate-possible", f"{name} has no evaluation")
+        raise UnsupportedStop("E-evaluate-possible", f"rlx cannot evaluate {name}")
     values = [read(c.frame) for read in at.operands]
     readable(c.version.store, values, "E-evaluate-written")
     return bind(at, c, computed(at.payload, found, call, values, c.frame))
@@ -247,7 +247,9 @@ def to_vdevice(at: Instruction[Device | None], c: Configuration) -> Configuratio
     value, device = at.operands[0](c.frame), at.payload
     readable(c.version.store, (value,), "E-evaluate-written")
     if device is None:
-        raise IllFormedStop("E-to-vdevice-device", "the device is no virtual device")
+        raise IllFormedStop(
+            "E-to-vdevice-device", "the device is not a virtual device of the module"
+        )
     return bind(at, c, _moved(value, device))
 
 

@@ -63,7 +63,7 @@ def _no_arithmetic(node: tir.PrimExpr) -> Reader:
 
     def refuse(_: Frame) -> Any:
         raise UnsupportedStop(
-            "E-prim-arithmetic", f"{what} is no arithmetic of scalars", _span(node)
+            "E-prim-arithmetic", f"expected scalar arithmetic, found {what}", _span(node)
         )
 
     return refuse
@@ -114,7 +114,7 @@ def _variable(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots)
 
     def refuse(_: Frame) -> Any:
         # WF06: a shape variable is bound before it is used.
-        raise IllFormedStop("E-prim-defined", f"the shape variable {node.name} has no number here")
+        raise IllFormedStop("E-prim-defined", f"the shape variable {node.name} has no value here")
 
     return refuse
 
@@ -131,7 +131,7 @@ def _binary(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -
     def run(frame: Frame) -> int:
         x, y = a(frame), b(frame)
         if divides and not y:
-            raise FaultStop("E-prim-divide", f"{x} is divided by zero", _span(node))
+            raise FaultStop("E-prim-divide", f"division of {x} by zero", _span(node))
         value: int = operation(x, y)
         if low <= value <= high:
             return value

@@ -119,7 +119,7 @@ class PrimFuncs:
             left = self._short(func, args, unwritten)
             if left is not None:
                 return left
-            self._note(f"{name} runs natively: which elements it leaves unwritten is not known")
+            self._note(f"{name} runs as native code, which does not track unwritten elements")
         self.returned = runner(args, self.fuel["native"])
         untouched = unwritten.keys() - self.writes(func) if unwritten else ()
         return {k: unwritten[k] for k in untouched}
@@ -138,7 +138,7 @@ class PrimFuncs:
         try:
             return _kernel(func)
         except (NoCompiler, UnsupportedStop) as reason:
-            self._note(f"PrimFuncs run by the reference evaluator: {reason}")
+            self._note(f"the reference evaluator runs PrimFuncs: {reason}")
             return None
 
     def _note(self, note: str) -> None:
@@ -261,7 +261,7 @@ def call_outside(
     if not isinstance(
         callee, Packed
     ):  # OBL-packed refuses what is none, and warns of what may be none
-        raise FaultStop("E-packed-func", f"a packed function is called, not {kind(callee)}")
+        raise FaultStop("E-packed-func", f"expected a packed function, found {kind(callee)}")
     own = BUILTINS.get(callee.name) is callee
     if own and callee.name in READING:
         readable(store, args, "E-packed-written")
@@ -318,7 +318,8 @@ def kernel_arguments(args: Sequence[Value]) -> list[Any]:
                 found.extend(numbers)
             case _:
                 # OBL-passed refuses what is none of these, and warns of what may be none.
-                words = f"argument {at} of a PrimFunc is {kind(value)}"
+                wanted = "a tensor, a scalar or a shape"
+                words = f"argument {at} of a PrimFunc: expected {wanted}, found {kind(value)}"
                 raise FaultStop("E-prim-func-argument", words, value=value)
     return found
 
@@ -337,7 +338,7 @@ def run_prim_func(
     means any.
     """
     if not isinstance(callee, PrimFuncValue):  # OBL-callee names a global PrimFunc
-        raise IllFormedStop("E-prim-func-callee", f"a PrimFunc is called, not {kind(callee)}")
+        raise IllFormedStop("E-prim-func-callee", f"expected a PrimFunc, found {kind(callee)}")
     numbers = kernel_arguments(args)
     unwritten = _unwritten(store, args, blank)
     for k, known in unwritten.items():
@@ -386,7 +387,7 @@ def allocate(shape: Sequence[int], dtype: Any) -> Any:
         raise FaultStop("E-alloc-shape", f"the shape {list(shape)} has a negative dimension")
     total = prod(shape) * dtype.itemsize
     if total > LIMIT:
-        raise FaultStop("E-alloc-size", f"{total} bytes are asked for; the limit is {LIMIT}")
+        raise FaultStop("E-alloc-size", f"the tensor needs {total} bytes; the limit is {LIMIT}")
     return np.zeros(tuple(shape), dtype)
 
 

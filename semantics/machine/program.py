@@ -249,7 +249,7 @@ def collecting_less() -> Iterator[None]:
 @rule("E-fuel", "404b65a2", "step", refuses=True)
 def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
     """What ends a run that took the steps it was given."""
-    return faults.OutOfFuelStop("E-fuel-left", f"{fuel} steps were not enough")
+    return faults.OutOfFuelStop("E-fuel-left", f"the run did not end within {fuel} steps")
 
 
 def _external(name: str, call: External) -> Packed:

@@ -84,7 +84,9 @@ class Check:
             raise CheckStop(failed.code, str(failed), value=failed.value) from None
         missing = [var.name for var in self.binds if var not in point]
         if missing:
-            raise CheckStop("E-cast-undefined", f"nothing gives {', '.join(missing)} a number")
+            raise CheckStop(
+                "E-cast-undefined", f"the arguments do not determine {', '.join(missing)}"
+            )
         return [point[var] for var in self.binds]
 
 

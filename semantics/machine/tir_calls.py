@@ -99,7 +99,7 @@ def _result(body: Any, info: ast.StructInfo) -> CallResult | None:
 def _new(found: Results, frame: Frame) -> list[Tensor]:
     """The results, newly allocated where no argument is overwritten."""
     if found.each is None:
-        words = "the declared result is no tensor of known shape and element type"
+        words = "expected a tensor of known shape and element type as declared result"
         raise UnsupportedStop("E-results-declared", words)
     overwrites = found.inplace or (-1,) * len(found.each)
     return [
@@ -113,7 +113,7 @@ def _new(found: Results, frame: Frame) -> list[Tensor]:
 def _arguments(at: Instruction[Any], frame: Frame) -> list[Value]:
     args = at.operands[1](frame)
     if not isinstance(args, TupleValue):  # D14 refuses what is none, and warns of what may be none
-        raise FaultStop("E-arguments-tuple", f"the arguments are {kind(args)}, expected a tuple")
+        raise FaultStop("E-arguments-tuple", f"expected a tuple of arguments, found {kind(args)}")
     return list(args.fields)
 
 
@@ -162,7 +162,9 @@ def _reused(found: Results, at: int, args: Sequence[Value], frame: Frame) -> Ten
     if k < 0:
         return None
     if k >= len(args):  # OBL-inplace
-        raise IllFormedStop("E-call-tir-inplace-index", f"there is no argument {k} of {len(args)}")
+        raise IllFormedStop(
+            "E-call-tir-inplace-index", f"argument index {k} of {len(args)} is out of range"
+        )
     value, declared = args[k], found.each[at]  # type: ignore[index]
     shape = tuple(declared.dims(frame))
     if (
@@ -172,7 +174,7 @@ def _reused(found: Results, at: int, args: Sequence[Value], frame: Frame) -> Ten
     ):
         raise FaultStop(
             "E-call-tir-inplace-shape",
-            f"the result is declared {list(shape)} {declared.dtype}; it overwrites {show(value)}",
+            f"the result is declared {list(shape)} {declared.dtype}, but overwrites {show(value)}",
             value=value,
         )
     return value
@@ -202,7 +204,7 @@ class _Untouched:
     def __exit__(self, raised: object, *_: object) -> None:
         for k, value, array, before in self.args if raised is None else ():
             if not identical(array, before):
-                words = f"{show(self.callee)} changed its argument {k}"
+                words = f"{show(self.callee)} wrote to its input, argument {k}"
                 raise FaultStop("E-call-tir-pure", words, value=value)
 
 
@@ -256,7 +258,7 @@ def _believed(
     value, _ = call_outside(store, callee, args, new)
     for k, given, array, before in kept:
         if not identical(array, before):
-            words = f"{show(callee)} changed its argument {k}"
+            words = f"{show(callee)} wrote to its input, argument {k}"
             raise FaultStop("E-believed-pure", words, value=given)
     return value
 
@@ -288,7 +290,7 @@ def call_tir_dyn(at: Instruction[None], c: Configuration) -> Configuration:
 def make_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee = at.operands[0](c.frame)
     if not isinstance(callee, Closure):
-        words = f"a closure is made of a Relax function, not of {kind(callee)}"
+        words = f"expected a Relax function for the closure, found {kind(callee)}"
         stop = UnsupportedStop if type(callee) in CALLS else FaultStop
         raise stop("E-make-closure-func", words, value=callee)
     return bind(at, c, copied(callee, tuple(_arguments(at, c.frame))))
@@ -299,7 +301,7 @@ def invoke_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     if not isinstance(callee, Closure):
         if type(callee) not in CALLS:  # OBL-closure refuses what is none, and an Object may be none
-            words = f"a function is called, not {kind(callee)}"
+            words = f"expected a function, found {kind(callee)}"
             raise FaultStop("E-invoke-closure-func", words, value=callee)
         return CALLS[type(callee)](at, c, callee, args)
     frame = enter(callee, args, c.frame, at)

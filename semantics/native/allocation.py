@@ -28,7 +28,7 @@ def allocate(state: Generation, buffer: tir.Buffer, owner: tir.Stmt) -> str:
     name, mark = state.out.fresh("b"), state.out.fresh("m")
     stored = c_types.stored(buffer.dtype)
     site = state.out.site(
-        "E-tir-allocate", f"the memory of {buffer.name} is more than the limit", buffer.span
+        "E-tir-allocate", f"the memory of {buffer.name} exceeds the limit", buffer.span
     )
     state.out.put(f"const rlx_mark {mark} = rlx_remember(v);")
     size = _size(state, buffer, dims, extents)

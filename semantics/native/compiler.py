@@ -222,7 +222,7 @@ def library(source: str) -> tuple[Any, Any]:
                 _doubted.add(first)
         return _loaded(source, toolchain())
     except OSError as error:
-        unavailable(f"the compiled kernel cannot be kept or loaded: {error}")
+        unavailable(f"the compiled kernel cannot be stored or loaded: {error}")
 
 
 _doubted: set[str] = set()

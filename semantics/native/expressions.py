@@ -145,7 +145,7 @@ def _binary(state: Generation, expr: Any) -> Visit:
 
 def _checked(state: Generation, expr: Any, a: CValue, b: CValue) -> CValue:
     """Arithmetic of an index: exact, or a fault."""
-    message = "the arithmetic of an index leaves 64 bits"
+    message = "the index arithmetic overflows 64 bits"
     site = state.out.site("E-tir-bounds", message, expr.span)
     name = state.out.fresh()
     state.out.put(f"int64_t {name};")
@@ -158,7 +158,7 @@ def _divided(state: Generation, expr: Any, a: CValue, b: CValue, dtype: DataType
     kind = tir.TruncDiv if type(expr) is tir.Div else type(expr)
     if not dtype.is_float:
         if b.known == 0 or b.known is None:
-            site = state.out.site("E-tir-divide", "an integer is divided by zero", expr.span)
+            site = state.out.site("E-tir-divide", "integer division by zero", expr.span)
             state.out.stop_if(f"{b.text} == 0", site)
         if b.known and b.known > 0 and state.is_natural(expr.a):
             sign = "/" if kind in (tir.FloorDiv, tir.TruncDiv) else "%"
@@ -267,7 +267,7 @@ def _to_integer(state: Generation, value: CValue, target: DataType, span: Any) -
     """
     low = -(1 << (target.bits - 1)) if c_types.is_signed(target) else 0
     high = low + (1 << target.bits)
-    holds = f"has no value in {target}: it holds {low} to {high - 1}"
+    holds = f"does not fit into {target}, whose range is {low} to {high - 1}"
     below = f"{value.text} >= {float(low)}"  # no float lies between this and one less
     if target.bits < (64 if str(value.dtype) == "float64" else 32) or not low:
         below = f"{value.text} > {float(low - 1)}"
@@ -345,7 +345,7 @@ def _shifted(state: Generation, expr: Any, a: CValue, n: CValue) -> CValue:
     bits = a.dtype.bits
     if n.known is None or not 0 <= n.known < bits:
         site = state.out.site(
-            "E-tir-shift-amount", f"a number of {bits} bits is shifted by {{a}}", expr.span
+            "E-tir-shift-amount", f"an integer of {bits} bits is shifted by {{a}}", expr.span
         )
         state.out.stop_if(f"(uint64_t)(int64_t){n.text} >= {bits}", site, f"(int64_t){n.text}")
     text = BY_INTRINSIC[expr.op].c.format(a=a.text, b=n.text)
@@ -353,7 +353,7 @@ def _shifted(state: Generation, expr: Any, a: CValue, n: CValue) -> CValue:
 
 
 def _power(state: Generation, expr: Any, a: CValue, n: CValue) -> CValue:
-    message = "an integer is raised to the power {a}"
+    message = "an integer is raised to the negative power {a}"
     site = state.out.site("E-tir-power-exponent", message, expr.span)
     if c_types.is_signed(n.dtype):
         state.out.stop_if(f"{n.text} < 0", site, f"(int64_t){n.text}")

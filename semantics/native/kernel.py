@@ -243,7 +243,8 @@ class Kernel:
             array = checked(position, buffer, wanted, arg)
             if GUARDED or not array.flags.carray:
                 if written and not array.flags.writeable:
-                    wrong(f"argument {position} ({buffer.name}) is written to and read-only")
+                    where = f"argument {position} ({buffer.name})"
+                    wrong(f"{where} is read-only, but the function writes to it")
                 array = copies.compact(position, array)
             frame.places[count] = self._address(array)
             _measure(frame, count, at, array.shape)
@@ -255,7 +256,7 @@ class Kernel:
         missing = self.taken[len(args) :]
         if len(args) > len(self.taken) or any(taken.buffer is not None for taken in missing):
             expected = len(self.taken)
-            wrong(f"the function takes {expected} arguments and is given {len(args)}")
+            wrong(f"the function takes {expected} arguments, found {len(args)}")
         places = self.places([arg.ndim if isinstance(arg, np.ndarray) else 0 for arg in args])
         return [*args, *(args[at].shape[axis] for at, axis in places)]  # type: ignore[union-attr]
 
@@ -287,17 +288,15 @@ def wrong(message: str) -> NoReturn:
 def scalar(position: int, data_type: DataType, value: Argument) -> int:
     """A number as the 64 bits that a kernel is given."""
     if isinstance(value, np.ndarray):
-        wrong(f"argument {position} is an array, and the function wants a number")
+        wrong(f"argument {position}: expected a number, found an array")
     if data_type.is_float:
         return int(struct.unpack("<q", struct.pack("<d", float(value)))[0])
     if isinstance(value, (float, np.floating)):
-        wrong(
-            f"argument {position} is {value}, and the function wants a number of type {data_type}"
-        )
+        wrong(f"argument {position}: expected a number of type {data_type}, found {value}")
     number = int(value)
     low = -(1 << (data_type.bits - 1)) if data_type.code == "int" else 0
     if not low <= number < low + (1 << data_type.bits):
-        wrong(f"argument {position} is {number}, which is no number of type {data_type}")
+        wrong(f"argument {position}: {number} does not fit into {data_type}")
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
@@ -306,12 +305,14 @@ def checked(
 ) -> np.ndarray[Any, Any]:
     """An argument as the array that a buffer wants."""
     if not isinstance(arg, np.ndarray):
-        wrong(f"argument {position} ({buffer.name}) is {type(arg).__name__}, not an array")
-    if arg.dtype != wanted:
-        wrong(f"argument {position} ({buffer.name}) has elements of {arg.dtype}, not {wanted}")
-    if arg.ndim != len(buffer.shape):
-        wrong(f"argument {position} ({buffer.name}) has {arg.ndim} axes, not {len(buffer.shape)}")
-    return arg
+        found = f"an array, found {type(arg).__name__}"
+    elif arg.dtype != wanted:
+        found = f"elements of {wanted}, found {arg.dtype}"
+    elif arg.ndim != len(buffer.shape):
+        found = f"{len(buffer.shape)} axes, found {arg.ndim}"
+    else:
+        return arg
+    wrong(f"argument {position} ({buffer.name}): expected {found}")
 
 
 Stopped = tuple[StopSite | None, int, int]
@@ -393,4 +394,4 @@ def compile(func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = Non
     try:
         return Kernel(func, bounds=bounds, vector=vector)
     except compiler.CompilerGaveUp as error:
-        refuse(f"machine code: the C compiler refuses it: {error}")
+        refuse(f"machine code: the C compiler rejects it: {error}")

@@ -207,8 +207,8 @@ def _check_shape(
         text, found = _extent(state, dim, memory), f"v[{first + axis}]"
         site = state.out.site(
             "E-tir-argument",
-            f"axis {axis} of argument {position} ({buffer.name}) has the extent {{a}}, "
-            "and the function wants {b}",
+            f"axis {axis} of argument {position} ({buffer.name}): "
+            "expected the extent {b}, found {a}",
             buffer.span,
         )
         if fixed and isinstance(dim, tir.IntImm):

@@ -12,4 +12,4 @@ from rlx.spec.registry import refuted
 def refuse(what: str, span: Span | None = None) -> NoReturn:
     """Raise :class:`UnsupportedStop`: there is no C for part of a function."""
     refuted("E-native-construct")
-    raise UnsupportedStop("E-native-construct", f"native code has no {what}", span)
+    raise UnsupportedStop("E-native-construct", f"native code does not support: {what}", span)

@@ -319,4 +319,4 @@ def spend_one(state: Generation, span: Span | None) -> None:
 
 
 def _site(state: Generation, span: Span | None) -> int:
-    return state.out.site("E-tir-fuel", "the loop takes more iterations than there is fuel", span)
+    return state.out.site("E-tir-fuel", "the loop exceeds the budget of iterations", span)

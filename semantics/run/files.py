@@ -46,9 +46,7 @@ def load(path: Path, info: ast.StructInfo) -> Value:
     try:
         with path.open("rb") as file:
             if not file.read(6).startswith(_MAGIC[path.name[-4:]]):
-                raise FileError(
-                    f"{path} is no {path.name[-4:]} file: it begins with something else"
-                )
+                raise FileError(f"{path} is not a {path.name[-4:]} file: its header is wrong")
         found = np.load(path, allow_pickle=False)
         if isinstance(found, np.ndarray):
             return _one(path, found, info)
@@ -68,9 +66,9 @@ def load(path: Path, info: ast.StructInfo) -> Value:
 def _reason(said: str) -> str:
     """Why NumPy refused a file, in our words where it advises what is not safe."""
     if "pickle" in said.lower():
-        return "it holds Python objects, not numbers"
+        return "expected numbers, found Python objects"
     if "dtype descriptor" in said:
-        return f"NumPy knows no such element type ({said})"
+        return f"NumPy does not support its element type ({said})"
     return said
 
 
@@ -125,5 +123,5 @@ def _read_as(name: str, array: Array, kind: DataType) -> Array:
     """Bytes, or unsigned integers, as elements of a type of that width."""
     native = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False))
     if kind.bits < 8 and int(native.view(np.uint8).max(initial=0)) >> kind.bits:
-        raise FileError(f"{name} holds bytes that are no {kind}: their upper bits are not 0")
+        raise FileError(f"{name} holds bytes that are not {kind}: their upper bits are not 0")
     return native.reshape(array.shape).view(numpy_dtype(kind))

@@ -202,7 +202,7 @@ def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: F
             if len(dims) > MOST_DIMENSIONS:
                 raise InputError(f"{name}: a tensor has at most {MOST_DIMENSIONS} dimensions here")
             if _count(dims) > MOST_ELEMENTS:
-                raise InputError(f"{name}: a tensor of shape {dims} is too large to make up")
+                raise InputError(f"{name}: a tensor of shape {dims} is too large to generate")
             return Tensor(fill(dims, _numpy_type(name, FLOAT32 if kind.is_void else kind)))
         case ast.ShapeStructInfo(values=dims) if dims is not None:
             return ShapeValue(_sizes(name, dims, sizes))
@@ -216,7 +216,7 @@ def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: F
             return TupleValue(
                 tuple(_make(f"{name}[{at}]", inner, sizes, fill) for at, inner in enumerate(fields))
             )
-    raise InputError(f"{name}: nothing can be made up for {show(info)}: give a value")
+    raise InputError(f"{name}: cannot generate a value for {show(info)}: give one")
 
 
 def _numpy_type(name: str, kind: DataType) -> np.dtype[Any]:
@@ -238,7 +238,7 @@ def _sizes(
 ) -> tuple[int, ...]:
     found = tuple(_number(name, dim, sizes) for dim in dims)
     if any(size < 0 for size in found):
-        raise InputError(f"{name}: its shape would be {found}: give other numbers")
+        raise InputError(f"{name}: its shape would be {found}: give other sizes")
     return found
 
 
@@ -346,7 +346,7 @@ def _solve(position: Position, known: Known) -> bool:
             known[var] = candidate
             return True
     if _slope(expr, var, known) is not None:
-        raise NoSizeError(f"{name}: no {var.name} makes {show(expr)} = {number}")
+        raise NoSizeError(f"{name}: no value of {var.name} makes {show(expr)} = {number}")
     return False
 
 
@@ -391,4 +391,4 @@ def _agree(position: Position, known: Known, said: Mapping[tir.Var, int]) -> Non
     if wanted != number:
         inputs = ", ".join(f"{var.name}={said[var]}" for var in dict.fromkeys(used))
         what = inputs if isinstance(expr, tir.Var) else f"{inputs} ({show(expr)} = {wanted})"
-        raise NoSizeError(f"{what} and {name} contradict each other: {name} has {number} there")
+        raise NoSizeError(f"{what} and {name} contradict each other: there {name} is {number}")

@@ -54,7 +54,7 @@ def literal(text: str) -> Any:
 def _plain(node: python.expr) -> Any:
     match node:
         case python.Constant(value=float(number)) if math.isinf(number):
-            raise DoesNotFit("a number is beyond those of float64; infinity is written inf")
+            raise DoesNotFit("a number does not fit into float64; write inf for infinity")
         case python.Constant(value=bool() | int() | float() | str() as value):
             return value
         case python.Name(id=name) if name in NAMES:
@@ -67,13 +67,13 @@ def _plain(node: python.expr) -> Any:
             return [_plain(item) for item in items]
         case python.Tuple(elts=items):
             return tuple([_plain(item) for item in items])
-    raise ValueError("no literal")
+    raise ValueError("not a literal")
 
 
 def _number(node: python.expr) -> int | float:
     value = _plain(node)
     if type(value) not in (int, float):
-        raise ValueError("no number")
+        raise ValueError("not a number")
     return value  # type: ignore[no-any-return]
 
 
@@ -103,7 +103,7 @@ def _value(found: Any, info: ast.StructInfo) -> Value:
             return _tuple(found, infos)
         case ast.ObjectStructInfo():
             return Opaque(found)
-    raise DoesNotFit(f"it is no literal of that kind{_WRITTEN.get(type(info), '')}")
+    raise DoesNotFit(f"it is not a literal of that kind{_WRITTEN.get(type(info), '')}")
 
 
 _WRITTEN: dict[type, str] = {
@@ -114,13 +114,13 @@ _WRITTEN: dict[type, str] = {
 
 def _size(size: Any) -> int:
     if type(size) is not int or size < 0:
-        raise DoesNotFit(f"{size!r} is no dimension: those are integers from 0")
+        raise DoesNotFit(f"the dimension {size!r} is not an integer of at least 0")
     return int(fitted(size, INT64))
 
 
 def _tuple(found: tuple[Any, ...], infos: tuple[ast.StructInfo, ...]) -> TupleValue:
     if len(found) != len(infos):
-        raise DoesNotFit(f"a tuple of {len(infos)} is expected, this one has {len(found)}")
+        raise DoesNotFit(f"found {len(found)} fields instead of {len(infos)}")
     return TupleValue(tuple([_value(one, info) for one, info in zip(found, infos, strict=True)]))
 
 
@@ -152,13 +152,13 @@ def _elements(found: Any) -> Iterator[Any]:
     for axis, size in enumerate(_shape(found)):
         for at, part in enumerate(level):
             if not isinstance(part, (list, tuple)) or len(part) != size:
-                held = len(part) if isinstance(part, (list, tuple)) else "a number"
-                where = f"list {at} on axis {axis}" if axis else "the whole"
-                raise DoesNotFit(f"the lists are not alike: {where} is {held}, the first {size}")
+                held = f"has {len(part)}" if isinstance(part, (list, tuple)) else "is a number"
+                where = f"list {at} of axis {axis}" if axis else "the whole"
+                raise DoesNotFit(f"the lists differ: the first has {size} elements, {where} {held}")
         level = [item for part in level for item in part]
     for item in level:
         if isinstance(item, (list, tuple)):
-            raise DoesNotFit("the lists are not alike: a list stands where a number is expected")
+            raise DoesNotFit("the lists differ in depth")
         yield item
 
 
@@ -209,10 +209,8 @@ def _tuple_of(
     name: str, given: tuple[Any, ...] | list[Any], info: ast.TupleStructInfo
 ) -> TupleValue:
     if len(given) != len(info.fields):
-        expected = f"expected {show(info)}"
-        raise DoesNotFit(
-            f"{expected}; a tuple of {len(info.fields)} is expected, this one has {len(given)}"
-        )
+        found = f"found {len(given)} fields instead of {len(info.fields)}"
+        raise DoesNotFit(f"expected {show(info)}; {found}")
     pairs = enumerate(zip(given, info.fields, strict=True))
     return TupleValue(tuple(from_python(f"{name}[{at}]", one, inner) for at, (one, inner) in pairs))
 

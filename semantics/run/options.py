@@ -197,7 +197,7 @@ def checked(path: str, name: str | None = None) -> ast.IRModule:
     if len(found) != 1:
         known = ", ".join(m.name for m in report.modules) or "none"
         wanted = "one module" if name is None else f"one module {name!r}"
-        raise UsageError(f"{path}: expected {wanted}, found {known}; --module NAME says which")
+        raise UsageError(f"{path}: expected {wanted}, found {known}; select one with --module NAME")
     (module,) = found
     return module
 
@@ -220,7 +220,7 @@ def _read(path: str) -> str:
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 (byte {error.start})") from None
     except OSError as error:
-        raise UsageError(f"{path}: {error}") from None
+        raise UsageError(f"{path}: {error.strerror or error}") from None
 
 
 def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:
@@ -230,7 +230,7 @@ def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Fun
     name = default_entry(found) if name is None else name
     if name not in found:
         known = ", ".join(found) or "none"
-        raise UsageError(f"there is no entry {name!r}; functions that can be called: {known}")
+        raise UsageError(f"no function {name!r}; functions that can be called: {known}")
     module, function = found[name]
     return module, name, function
 
@@ -240,9 +240,9 @@ def given_inputs(texts: list[str]) -> Mapping[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise UsageError(f"--input takes NAME=VALUE, found {text!r}")
+            raise UsageError(f"--input: expected NAME=VALUE, found {text!r}")
         if name.strip() in given:
-            raise UsageError(f"--input {name.strip()}: it is given twice")
+            raise UsageError(f"--input {name.strip()}: given twice")
         given[name.strip()] = value.strip()
     return given
 

@@ -48,7 +48,7 @@ def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) ->
     """
     left = func.params[len(args) :]
     if len(args) > len(func.params) or any(p in func.buffer_map for p in left):
-        wrong(f"the function takes {len(func.params)} arguments and is given {len(args)}")
+        wrong(f"the function takes {len(func.params)} arguments, found {len(args)}")
     values: Values = {}
     arrays: list[tuple[int, tir.Buffer, Array]] = []
     for at, (param, arg) in enumerate(zip(func.params, args, strict=False)):
@@ -59,7 +59,7 @@ def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) ->
             values[param] = _scalar(at, param.dtype, arg)
     _sizes(arrays, values)
     for var in (v for _, buffer, _ in arrays for v in shape_vars_of(buffer) if v not in values):
-        wrong(f"no argument says what {var.name} is")
+        wrong(f"the arguments do not determine {var.name}")
     for var in (v for v in left if v not in values):
         wrong(f"the argument {var.name} is missing")
     memories = _memories(arrays, unwritten)
@@ -75,12 +75,12 @@ def wrong(message: str) -> NoReturn:
 
 def _array(at: int, buffer: tir.Buffer, arg: Any) -> Array:
     if not isinstance(arg, np.ndarray):
-        wrong(f"argument {at} ({buffer.name}) is {type(arg).__name__}, not an array")
+        wrong(f"argument {at} ({buffer.name}): expected an array, found {type(arg).__name__}")
     wanted = numpy_type(vector_element(buffer.dtype))
     if arg.dtype != wanted:
-        wrong(f"argument {at} ({buffer.name}) has elements of {arg.dtype}, not {wanted}")
+        wrong(f"argument {at} ({buffer.name}): expected elements of {wanted}, found {arg.dtype}")
     if arg.ndim != len(buffer.shape):
-        wrong(f"argument {at} ({buffer.name}) has {arg.ndim} axes, not {len(buffer.shape)}")
+        wrong(f"argument {at} ({buffer.name}): expected {len(buffer.shape)} axes, found {arg.ndim}")
     return arg
 
 
@@ -88,14 +88,14 @@ def _scalar(at: int, dtype: DataType, arg: Any) -> Number:
     if dtype.code == "handle":
         return arg  # type: ignore[no-any-return]
     if isinstance(arg, np.ndarray):
-        wrong(f"argument {at} is an array, and the function wants a number")
+        wrong(f"argument {at}: expected a number, found an array")
     if dtype.is_float:
         return into(dtype)(float(arg))
     if isinstance(arg, (float, np.floating)):
-        wrong(f"argument {at} is {arg}, and the function wants a number of type {dtype}")
+        wrong(f"argument {at}: expected a number of type {dtype}, found {arg}")
     low, high = limits(dtype)
     if not low <= int(arg) <= high:
-        wrong(f"argument {at} is {arg}, which is no number of type {dtype}")
+        wrong(f"argument {at}: {arg} does not fit into {dtype}")
     return into(dtype)(int(arg))
 
 
@@ -130,13 +130,13 @@ def _bound(at: int, buffer: tir.Buffer, array: Array, memory: Cells, values: Val
     for axis, (dim, found) in enumerate(zip(buffer.shape, array.shape, strict=True)):
         wanted = _number(dim, values, f"axis {axis} of {name}")
         if wanted != found:
-            wrong(f"axis {axis} of {name} has {found} elements, not {wanted}")
+            wrong(f"axis {axis} of {name}: expected the extent {wanted}, found {found}")
     said: Any = buffer.attrs.get("strides")
     strides = _strides(array)
     if said and array.size:
         asked = tuple(_number(s, values, f"a stride of {name}") for s in said)
         if asked != strides:
-            wrong(f"the strides of {name} are {strides}, not {asked}")
+            wrong(f"{name}: expected the strides {asked}, found {strides}")
     offset = buffer.attrs.get("elem_offset")
     start = _number(offset, values, "the offset") if isinstance(offset, tir.PrimExpr) else 0
     return BoundBuffer(buffer.name, memory, array.shape, strides, start)

@@ -123,7 +123,7 @@ def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     def apply(a: int, b: int) -> Any:
         value = whole(a, b)
         if not low <= value <= high:
-            fault("E-tir-bounds", f"the arithmetic of an index leaves 64 bits: {value}")
+            fault("E-tir-bounds", f"the index arithmetic overflows 64 bits: {value}")
         return value
 
     return apply

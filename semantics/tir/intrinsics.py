@@ -124,7 +124,7 @@ def real(name: str, dtype: DataType) -> Function:
 def amount(value: int, dtype: DataType) -> int:
     """How far a shift goes."""
     if not 0 <= value < dtype.bits:
-        fault("E-tir-shift-amount", f"a number of {dtype.bits} bits is shifted by {value}")
+        fault("E-tir-shift-amount", f"an integer of {dtype.bits} bits is shifted by {value}")
     return value
 
 
@@ -132,7 +132,7 @@ def amount(value: int, dtype: DataType) -> int:
 def integer_power(base: int, exponent: int, dtype: DataType) -> Number:
     """`base ** exponent` in an integer type."""
     if exponent < 0:
-        fault("E-tir-power-exponent", f"an integer is raised to the power {exponent}")
+        fault("E-tir-power-exponent", f"an integer is raised to the negative power {exponent}")
     low, high = limits(dtype)
     return into(dtype)(pow(base, exponent, high - low + 1))
 
@@ -164,7 +164,7 @@ def reinterpret(source: DataType, target: DataType) -> Function:
     """The scalar whose bits are the same."""
     a, b = _FORMATS.get(str(source)), _FORMATS.get(str(target))
     if a is None or b is None or struct.calcsize(a) != struct.calcsize(b):
-        unsupported("E-tir-reinterpret-size", f"the bits of {source} are no {target}")
+        unsupported("E-tir-reinterpret-size", f"cannot reinterpret {source} as {target}")
     return lambda value: struct.unpack(b, struct.pack(a, value))[0]
 
 
@@ -266,5 +266,5 @@ def _on_integers(name: str, dtype: DataType) -> tuple[DataType, Function]:
 @rule("E-tir-intrinsic", "1a193118", "TIR expression", refuses=True)
 def unknown(name: str, span: Span | None = None) -> NoReturn:
     """What is said of an intrinsic without a meaning."""
-    shown = f"the intrinsic T.{name} cannot be evaluated here"
+    shown = f"the evaluator does not support the intrinsic T.{name}"
     unsupported("E-tir-intrinsic-unknown", shown, span)

@@ -30,7 +30,7 @@ def numpy_type(dtype: DataType) -> np.dtype[Any]:
     """
     found = element_types.numpy_type(dtype)
     if found is None:
-        unsupported("E-tir-type", f"no array holds elements of type {dtype}")
+        unsupported("E-tir-type", f"arrays with elements of type {dtype} are not supported")
     return found
 
 
@@ -114,7 +114,7 @@ def compact(dims: Sequence[int]) -> tuple[int, ...]:
 def address(buffer: BoundBuffer, indices: Sequence[int]) -> int:
     """Where in its memory an element of a buffer is."""
     if len(indices) != len(buffer.dims):
-        found = f"{buffer.name} has {len(buffer.dims)} axes and is given {len(indices)} indices"
+        found = f"{buffer.name} has {len(buffer.dims)} axes, found {len(indices)} indices"
         fault("E-tir-bounds", found)
     place = buffer.offset
     for axis, index in enumerate(indices):
@@ -178,7 +178,7 @@ class TirRun:
         self.fuel -= units
         if self.fuel < 0:
             refuted("E-tir-fuel")
-            message = "the loop takes more iterations than there is fuel"
+            message = "the loop exceeds the budget of iterations"
             raise OutOfFuelStop("E-tir-fuel", message)
 
     @rule("E-tir-allocate", "ec614389", "TIR statement")
@@ -188,6 +188,6 @@ class TirRun:
         size = math.prod(dims)
         if any(dim < 0 for dim in dims) or size * element.itemsize > self.room:
             asked = f"{name} of shape {tuple(dims)} needs {size * element.itemsize} bytes"
-            fault("E-tir-allocate", f"{asked}; there are {self.room}")
+            fault("E-tir-allocate", f"{asked}; {self.room} are left")
         self.room -= size * element.itemsize
         return BoundBuffer(name, Cells(np.zeros(size, element), bytearray(size)), dims)

@@ -91,7 +91,7 @@ class TirProgram:
 
 def no_value(func: tir.PrimFunc) -> NoReturn:
     """What is said where a function with a result ends without one."""
-    words = f"the function ends without a value of type {func.ret_type}"
+    words = f"the function ends without returning a value of type {func.ret_type}"
     fault("E-tir-return-value", words)
 
 

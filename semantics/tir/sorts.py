@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 def order(data: Array, axis: int, ascending: bool) -> Array:
     """The indices that sort along an axis; equal elements keep their order, NaN comes last."""
     if not -data.ndim <= axis < data.ndim:
-        fault("E-tir-sort-axis", f"axis {axis} is not one of {data.ndim}")
+        fault("E-tir-sort-axis", f"axis {axis} is out of range for rank {data.ndim}")
     if data.dtype.kind not in "biuf":
         data = data.astype(np.float64)
     if ascending:

@@ -296,7 +296,7 @@ def same_elements(a: DataType, b: DataType) -> bool:
     wide.
     """
     if a.bits != b.bits:
-        unsupported("E-tir-alias-width", f"memory of {a} is looked into as {b}")
+        unsupported("E-tir-alias-width", f"memory of {a} cannot be viewed as {b}")
     return a == b
 
 

@@ -71,7 +71,7 @@ def into(dtype: DataType) -> Unary:
         return wrapping(dtype)
     if dtype.is_float:
         return rounding(dtype)
-    unsupported("E-tir-type", f"scalars of type {dtype} have no arithmetic")
+    unsupported("E-tir-type", f"arithmetic on scalars of type {dtype} is not supported")
 
 
 @rule("E-tir-integer", "c4ecd737", "TIR expression")
@@ -127,7 +127,7 @@ def _narrow(dtype: DataType) -> Unary:
 
     made = getattr(ml_dtypes, str(dtype), None)
     if made is None:
-        unsupported("E-tir-type", f"scalars of type {dtype} have no arithmetic")
+        unsupported("E-tir-type", f"arithmetic on scalars of type {dtype} is not supported")
     return lambda value: float(made(value))
 
 
@@ -165,7 +165,7 @@ def fmod(a: float, b: float) -> float:
 def nonzero(divisor: int) -> int:
     """The divisor of an integer division."""
     if divisor == 0:
-        fault("E-tir-divide", "an integer is divided by zero")
+        fault("E-tir-divide", "integer division by zero")
     return divisor
 
 
@@ -252,7 +252,10 @@ def to_integer(value: float, target: DataType) -> int:
     """The integer part of a float, where the target type has it."""
     low, high = limits(target)
     if not math.isfinite(value) or not low <= math.trunc(value) <= high:
-        fault("E-tir-cast-range", f"{value} has no value in {target}: it holds {low} to {high}")
+        fault(
+            "E-tir-cast-range",
+            f"{value} does not fit into {target}, whose range is {low} to {high}",
+        )
     return math.trunc(value)
 
 

@@ -54,7 +54,7 @@ class Compatibility(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a compatibility is compatible, possible or incompatible, and no truth value: compare"
+            "a compatibility has no truth value (compatible, possible or incompatible): compare"
             f" its kind (here {self.kind!r})"
         )
 

@@ -32,7 +32,7 @@ def test_no_command_is_wrong_usage() -> None:
     assert rlx().returncode == 2
     done = rlx("chekc")
     assert done.returncode == 2
-    assert done.stderr.startswith("rlx: there is no command 'chekc'; did you mean 'check'?\n")
+    assert done.stderr.startswith("rlx: no command 'chekc'; did you mean 'check'?\n")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

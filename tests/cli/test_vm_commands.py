@@ -66,14 +66,14 @@ def test_what_goes_wrong_has_a_status(tmp_path: Path, capsys: pytest.CaptureFixt
     assert run.main([str(out), "--input", "a=3"]) == 1
     assert "check failed[E-builtin-check-rank]: main: parameter 0, a" in capsys.readouterr().out
     assert run.main([str(out), "--entry", "mian"]) == 2
-    assert "there is no entry 'mian'; functions that can be called: main" in capsys.readouterr().err
+    assert "no function 'mian'; functions that can be called: main" in capsys.readouterr().err
     out.write_bytes(out.read_bytes()[:-9])
     assert run.main([str(out)]) == 2
     assert "damaged" in capsys.readouterr().err
     assert disasm.main([CALL_TIR]) == 2
-    assert "no executable" in capsys.readouterr().err
+    assert "expected an executable of rlx" in capsys.readouterr().err
     assert run.main([CALL_TIR, "--profile"]) == 2
-    assert "--profile goes with --backend vm" in capsys.readouterr().err
+    assert "--profile needs --backend vm" in capsys.readouterr().err
     for command in (lower.main([str(out)]), build.main([str(out), "-o", str(tmp_path / "x")])):
         assert command == 2
     assert capsys.readouterr().err.count(f"{out} is an executable, compiled already: `rlx run") == 2

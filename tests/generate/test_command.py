@@ -72,7 +72,7 @@ def test_one_file_for_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         (["--size", "ten"], "expected a positive integer, found 'ten'"),
         (["--features", "symbolc"], "found 'symbolc'; did you mean 'symbolic'?"),
         (["--features", "xxx"], ", ".join(sorted(FEATURES)[:3])),
-        (["--operators", "R.nn.rleu"], "there is no operator 'nn.rleu'; did you mean 'nn.relu'?"),
+        (["--operators", "R.nn.rleu"], "unknown operator 'nn.rleu'; did you mean 'nn.relu'?"),
         (["--near", "WF02-undefind"], "did you mean 'WF02-undefined'?"),
         (["--dialect", "0.1"], "invalid choice: '0.1'"),
     ],

@@ -261,5 +261,5 @@ def test_a_planted_bug_shrinks() -> None:
 def test_options_are_looked_at() -> None:
     with pytest.raises(ValueError, match="unknown features"):
         modules(features={"magic"})
-    with pytest.raises(ValueError, match="functions alone"):
+    with pytest.raises(ValueError, match="functions without a module"):
         functions(features={"recursion"})

@@ -75,7 +75,7 @@ def test_one_text_may_not_use_both_systems(
         "the specification of 2022 has no types of functions without parameters' types",
         "the specification of 2022 has no types of shapes with given dimensions",
         "the specification of 2022 has no `R.hint_on_device`",
-        "a scalar is no value in the specification of 2022",
+        "a scalar is not a value in the specification of 2022",
     ):
         assert words in said, words
     assert said.count("error[") == 6
@@ -88,7 +88,7 @@ def test_options_of_today(program: Path, option: str, capsys: pytest.CaptureFixt
     with pytest.raises(SystemExit) as stop:
         main(["--spec", "2022", "--format", "json", option, str(program)])
     assert stop.value.code == 2
-    assert f"{option} is for today's rules" in capsys.readouterr().err
+    assert f"{option} and --spec 2022 cannot be combined" in capsys.readouterr().err
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def main(s: R.Shape, x: R.Tensor[(n,), "float32"], o: R.Object) -> R.Tensor(dtyp
 def test_todays_words_in_those_of_2022() -> None:
     made = convert_text(TODAY, "p.rlx", "2022")
     assert made.text == OLD
-    assert [line.partition(" not said in 2022: ")[2] for line in made.complaints] == [
+    assert [line.partition(" not expressible in 2022: ")[2] for line in made.complaints] == [
         "dimensions of a result that only a shape among the parameters gives",
         "the dimensions of a shape: `R.Shape` has none",
     ]
@@ -198,7 +198,7 @@ def test_both_views(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 'y: R.Tensor((k,), dtype="float32")\n' in said
     assert 'checked_type_ Tensor(ndim=1, dtype="float32"), shape_ (k,)' in said
     assert "s: R.Shape([n, m])" in said and "checked_type_ Shape, shape_ RuntimeDepShape()" in said
-    assert "no word in 2022" in said
+    assert "not expressible in 2022" in said
     assert check.main(["--types", "--format", "json", str(path)]) == 0
     (file,) = json.loads(capsys.readouterr().out)["files"]
     found = {each["name"]: each for each in file["bindings"]}

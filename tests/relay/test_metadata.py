@@ -66,17 +66,19 @@ def test_a_text_without_its_metadata() -> None:
     module = relay.parse(text)
     assert "meta[relay.Constant][3]" in str(module)
     outcome = relay.run(module)
-    assert str(outcome).startswith("unsupported[E-constant-data]: the text leaves the constant's")
+    assert str(outcome).startswith(
+        "unsupported[E-constant-data]: the program text omits the constant's"
+    )
 
 
 @pytest.mark.parametrize(
     ("use", "section", "said"),
     [
-        ("[relay.Constant][2]", None, "1:PARSE: the metadata have 1 constants, no number 2"),
-        ("[relay.Constant][0]", "{", "1:PARSE: the metadata section is no JSON"),
-        ("[Other][0]", None, "1:PARSE: meta[Other][0] is no expression: expected meta[relay.Constant][…]"),
+        ("[relay.Constant][2]", None, "1:PARSE: constant 2 is out of range: the metadata have 1"),
+        ("[relay.Constant][0]", "{", "1:PARSE: the metadata section is not JSON"),
+        ("[Other][0]", None, "1:PARSE: meta[Other][0] is not an expression: expected meta[relay.Constant][…]"),
         ("[relay.Constant][1f]", None, "1:PARSE: expected the number of an entry"),
-        ("relay", None, "1:PARSE: 'meta' stands alone: expected a call of it, or the name of a variable"),
+        ("relay", None, "1:PARSE: 'meta' stands alone: expected a call or a variable"),
     ],
 )  # fmt: skip
 def test_references_that_mean_nothing(use: str, section: str | None, said: str) -> None:

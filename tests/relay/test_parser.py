@@ -169,11 +169,11 @@ def test_an_if_may_follow_an_else() -> None:
             "def @a(%x) { %1 = f(%2); %2 = g(%3); %3 = h(%1); %3 }",
             [
                 (
-                    "1:RL-name-cycle: the nodes form a cycle: %2 needs %1, and %1 needs %2 |"
+                    "1:RL-name-cycle: the nodes form a cycle: %2 depends on %1, and %1 depends on %2 |"
                     " only a function or a let of a function can refer to itself"
                 ),
                 (
-                    "1:RL-name-cycle: the nodes form a cycle: %3 needs %2, and %2 needs %3 |"
+                    "1:RL-name-cycle: the nodes form a cycle: %3 depends on %2, and %2 depends on %3 |"
                     " only a function or a let of a function can refer to itself"
                 ),
             ],
@@ -182,7 +182,7 @@ def test_an_if_may_follow_an_else() -> None:
             "def @a(%x) { %1 = f(%1); %1 }",
             [
                 (
-                    "1:RL-name-cycle: the nodes form a cycle: %1 needs itself |"
+                    "1:RL-name-cycle: the nodes form a cycle: %1 depends on itself |"
                     " only a function or a let of a function can refer to itself"
                 )
             ],
@@ -207,15 +207,10 @@ def test_an_if_may_follow_an_else() -> None:
         ),
         (
             "def @a(%x) { %0 = if (%x) { %1 = f(%x); %1 } else { 1 }; g(%1) }",
-            [
-                (
-                    "1:RL-name-bound: %1 is bound in a block that has ended |"
-                    " bind it in front of the block"
-                )
-            ],
+            [("1:RL-name-bound: %1 is bound in a block that has ended | bind it before the block")],
         ),
-        ("def @a(%x) { 1 }\ndef @a() { 2 }", ["2:RL-name-once: two functions are called @a"]),
-        ("def @a(%x, %x) { 1 }", ["1:RL-name-once: two parameters are called %x"]),
+        ("def @a(%x) { 1 }\ndef @a() { 2 }", ["2:RL-name-once: two functions have the name @a"]),
+        ("def @a(%x, %x) { 1 }", ["1:RL-name-once: two parameters have the name %x"]),
         ("def @a(%x) { %1 = f(%x); %1 = f(%x); %1 }", ["1:RL-name-once: %1 is bound twice"]),
         (
             "def @muladd() { @muladdd() }",
@@ -224,17 +219,17 @@ def test_an_if_may_follow_an_else() -> None:
         ("def @a(%x { %x }", ["1:PARSE: '(' is never closed"]),
         ("def @a(%x) { (%x }", ["1:PARSE: '}' does not close '('"]),
         ("def @a(%x) { %x\n\ndef @b() { 1 }", ["1:PARSE: '{' is never closed"]),
-        ("def @a(%x) { %x } }", ["1:PARSE: '}' closes nothing"]),
-        ("def @a(%x) { /* %x }", ["1:PARSE: the comment has no end"]),
-        ('def @a(%x) { f(%x, a="b) }', ["1:PARSE: the string has no end in its line"]),
-        ("def @a(%x) { %x $ }", ["1:PARSE: '$' is no number, name or symbol of Relay"]),
+        ("def @a(%x) { %x } }", ["1:PARSE: '}' has no matching opening bracket"]),
+        ("def @a(%x) { /* %x }", ["1:PARSE: the comment is not closed"]),
+        ('def @a(%x) { f(%x, a="b) }', ["1:PARSE: the string is not closed on its line"]),
+        ("def @a(%x) { %x $ }", ["1:PARSE: '$' is not a number, name or symbol of Relay"]),
         ("", ["1:PARSE: expected a function: def @main(…) { … }"]),
         ("def @a() { }", ["1:PARSE: expected an expression: the value of the block, found '}'"]),
         (
             "def @a(%x) { x }",
             [
                 (
-                    "1:PARSE: 'x' stands alone: expected a call of it, or the name of a variable |"
+                    "1:PARSE: 'x' stands alone: expected a call or a variable |"
                     " variables begin with %: %x"
                 )
             ],
@@ -242,13 +237,13 @@ def test_an_if_may_follow_an_else() -> None:
         (
             "def @a(%x: Tensr[(1), float32], %y: Tensor[(1,), flot32]) { %x }",
             [
-                "1:PARSE: 'Tensr' is no type | did you mean 'Tensor'?",
-                "1:PARSE: 'flot32' is no element type | did you mean 'float32'?",
+                "1:PARSE: 'Tensr' is not a type | did you mean 'Tensor'?",
+                "1:PARSE: 'flot32' is not an element type | did you mean 'float32'?",
             ],
         ),
         (
             "def @a(%x) { f(a=1, %x) }",
-            ["1:PARSE: expected an attribute: operands stand in front of attributes, found '%x'"],
+            ["1:PARSE: expected an attribute: operands come before attributes, found '%x'"],
         ),
         ("def @a(%x) { f(%x, a=1, a=2) }", ["1:PARSE: the attribute a is given twice"]),
         (
@@ -259,17 +254,17 @@ def test_an_if_may_follow_an_else() -> None:
             "def @a() { 3000000000 }",
             [
                 (
-                    "1:PARSE: 3000000000 is no number of type int32: -2147483648 to 2147483647 |"
+                    "1:PARSE: 3000000000 does not fit into int32, whose range is -2147483648 to 2147483647 |"
                     " write 3000000000i64"
                 )
             ],
         ),
-        ("def @a() { 1f7 }", ["1:PARSE: there is no number of type float7"]),
+        ("def @a() { 1f7 }", ["1:PARSE: expected float of 16, 32, 64 bits, found float7"]),
         (
             "def @a(%x) { %1 = add(%x,; %2 = ); f(%1) }",
             ["1:PARSE: expected an expression, found ';'"],
         ),
-        ("def @a(%x) { %1 = f(%x) %1 }", ["1:PARSE: expected ';' behind the binding, found '%1'"]),
+        ("def @a(%x) { %1 = f(%x) %1 }", ["1:PARSE: expected ';' after the binding, found '%1'"]),
         ("def @a(%x) { %x\n %x }", ["2:PARSE: expected the end of the block, found '%x'"]),
     ],
 )
@@ -321,7 +316,7 @@ def test_nesting_has_limits() -> None:
     assert "lists of attributes are nested deeper than 500" in found
     tuples = "".join(f"  %{k} = (%{k - 1},);\n" for k in range(1, 1_200))
     (found,) = errors(f"fn (%x: int32) {{\n  %0 = (%x,);\n{tuples}  %1199\n}}")
-    assert "tuples are nested deeper than 1000, by the nodes that they use" in found
+    assert "tuples are nested deeper than 1000, counted through the nodes that they use" in found
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,6 @@ def test_a_run_and_a_translation_are_no_deeper_for_long_programs() -> None:
 def test_a_long_cycle_is_reported() -> None:
     lines = [f"  %{k} = add(%{k + 1}, %{k + 1});\n" for k in range(2_000)]
     found = read(f"fn (%x) {{\n{''.join(lines)}  %2000 = log(%0);\n  %0\n}}").diagnostics
-    assert found[0].message == "the nodes form a cycle: %1 needs %0, and %0 needs %1"
+    assert found[0].message == "the nodes form a cycle: %1 depends on %0, and %0 depends on %1"
     assert len(found) == 100
     assert sum("form a cycle" in d.message for d in found) == MOST_CYCLES

@@ -81,5 +81,5 @@ def test_a_process_that_is_not_ready() -> None:
         with pytest.raises(UnusableError, match="no such pass"):
             process.examine("text")
         process.command = [sys.executable, "-c", ""]
-        with pytest.raises(UnusableError, match="its process ended before it began"):
+        with pytest.raises(UnusableError, match="the worker process ended before the first pass"):
             process.examine("text")

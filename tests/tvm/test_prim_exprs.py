@@ -80,7 +80,7 @@ def test_other_objects_are_refused() -> None:
         prove(tirx.FloatImm("float32", 1.5))
     with pytest.raises(TypeError, match="found BitwiseAnd"):
         prove((n & 3) == 0)
-    with pytest.raises(TypeError, match="found the variable h, which is no number"):
+    with pytest.raises(TypeError, match="found the variable h, which is not a number"):
         prove(tirx.Var("h", "handle"))
     with pytest.raises(TypeError, match="found float"):
         prove(3.5)

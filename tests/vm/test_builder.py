@@ -90,8 +90,8 @@ def emit(ib: vm.ExecBuilder, name: str) -> None:
 
 
 WRONG = {
-    "read before it is written": "register 3 is read and may not be written before; the function has one input",
-    "written on one way only": "register 1 is read and may not be written before",
+    "read before it is written": "register 3 may be read before it is written; the function has one input",
+    "written on one way only": "register 1 may be read before it is written",
     "runs past the end": "the function ends without ret or goto",
     "jumps out": "the jump leads to instruction 5; the function has 0 to 0",
     "empty": "the function has no instruction",
@@ -124,7 +124,7 @@ def test_unused_inputs_are_warned_of() -> None:
 
 def test_misuse_is_told_at_once() -> None:
     ib = vm.ExecBuilder()
-    with pytest.raises(vm.ExecBuildError, match="instructions stand in functions"):
+    with pytest.raises(vm.ExecBuildError, match="emit instructions inside a function"):
         ib.emit_ret(ib.r(0))
     with ib.function("main", num_inputs=1):
         misuses: list[tuple[Callable[[], object], str]] = [
@@ -133,8 +133,8 @@ def test_misuse_is_told_at_once() -> None:
             (lambda: ib.imm(1.5), "expected an integer"),  # type: ignore[arg-type]
             (lambda: ib.emit_ret(ib.imm(1)), "expected a register"),
             (lambda: ib.emit_call("", []), "expected the name of a function"),
-            (lambda: ib.emit_goto("1"), "expected how many instructions"),  # type: ignore[arg-type]
-            (lambda: ib.c(object()), "expected a constant|cannot keep"),
+            (lambda: ib.emit_goto("1"), "expected a number of instructions to jump"),  # type: ignore[arg-type]
+            (lambda: ib.c(object()), "expected a constant|cannot store"),
             (lambda: ib.get(), "still open"),
             (lambda: ib.function("other").__enter__(), "begins inside 'main'"),
         ]
@@ -142,7 +142,7 @@ def test_misuse_is_told_at_once() -> None:
             with pytest.raises(vm.ExecBuildError, match=said):
                 wrong()
         ib.emit_ret(ib.r(0))
-    with pytest.raises(vm.ExecBuildError, match="there is a function 'main' already"):
+    with pytest.raises(vm.ExecBuildError, match="a function 'main' exists already"):
         ib.function("main").__enter__()
 
 
@@ -168,5 +168,5 @@ def test_problems_of_code_by_itself() -> None:
     ]
     assert not list(problems(loop, 1, 0, 1))
     assert [p.message for p in problems(loop, 0, 0, 1)] == [
-        "register 0 is read and may not be written before; the function has no inputs"
+        "register 0 may be read before it is written; the function has no inputs"
     ]

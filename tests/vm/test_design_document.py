@@ -60,7 +60,7 @@ def test_storage_asks_for_the_state_of_the_machine() -> None:
 
     machine = relax.VirtualMachine(ib.get(), {"fill": fill})
     assert machine["main"](np.ones((2, 3), np.float32)).tolist() == [[2] * 3] * 2
-    with pytest.raises(relax.Fault, match="needs bytes 0 to 28 of 24"):
+    with pytest.raises(relax.Fault, match="needs bytes 0 to 28; the memory has 24"):
         machine["main"](np.ones(7, np.float32))
 
 

@@ -211,7 +211,7 @@ def test_both_spellings_are_one_program() -> None:
 def test_the_size_of_a_piece_is_in_bytes() -> None:
     """The document asks for n * m of them for n * m numbers of four bytes: a fault, which says so."""
     text = MEMORY_2022.replace("size=[4 * n * m]", "size=[n * m]")
-    with pytest.raises(Fault, match="needs bytes 0 to 24 of 6"):
+    with pytest.raises(Fault, match="needs bytes 0 to 24; the memory has 6"):
         VirtualMachine(build(parse(text).modules[0]), PACKED)["myfunc"](X)
 
 

@@ -106,7 +106,7 @@ def test_inputs_that_are_set_before(machine: vm.VirtualMachine) -> None:
         machine.get_outputs("fib")
     machine.invoke_stateful("fib")
     assert machine.get_outputs("fib") == 55
-    with pytest.raises(ValueError, match="fib takes 1 arguments, 2 are given"):
+    with pytest.raises(ValueError, match="fib takes 1 arguments, found 2"):
         machine.set_input("fib", 1, 2)
     machine.save_function("fib", "fib of 7", 7)
     assert machine["fib of 7"]() == 13

@@ -282,6 +282,8 @@ def test_fuel_and_numbers_of_instructions() -> None:
     with pytest.raises(OutOfFuelError):
         list(machine.steps("f", fuel=count - 1))
     for number in (-1, count):
-        with pytest.raises(IndexError, match=f"instruction {number}: there are {count}"):
+        with pytest.raises(
+            IndexError, match=f"instruction {number} is out of range: there are {count}"
+        ):
             machine.executable.instruction(number)
     assert str(machine.executable.instruction(count - 1)) == str(RetInstruction(0))

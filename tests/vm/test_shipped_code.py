@@ -67,15 +67,15 @@ def test_c_from_elsewhere_is_never_compiled(
     machine = VirtualMachine(Executable.load(path))
     assert machine["main"](X, True).tolist() == [4, 8, 12]
     assert machine.notes == (
-        "double: the C in the file is not what its PrimFunc gives; it was not used",
+        "double: the C in the file differs from that of its PrimFunc and was not used",
     )
     assert run.main([str(path), "--input", "x=[1, 2]", "--input", "c=true"]) == 0
-    assert "double: the C in the file is not what" in capsys.readouterr().err
+    assert "double: the C in the file differs from that of its PrimFunc" in capsys.readouterr().err
     assert not mark.exists()
 
 
 def test_c_of_nothing_is_refused() -> None:
-    with pytest.raises(LoadError, match="there is C of 'other', and no PrimFunc of that name"):
+    with pytest.raises(LoadError, match="the file has C for 'other', but no PrimFunc of that name"):
         from_bytes(to_bytes(replace(compiled(), shipped={"other": "int x;"})))
 
 

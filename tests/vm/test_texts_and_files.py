@@ -73,10 +73,10 @@ def test_texts_that_are_none() -> None:
         ("what is this", "line 1: expected the head of a function"),
         ("@main:  # 1 inputs, 1 registers\n  jump %0", "line 2: expected an instruction"),
         ("  ret   ret %0", "line 1: expected the head of a function before"),
-        ("@main:  # 0 inputs, 1 registers\n  ret   ret %0", "may not be written before"),
+        ("@main:  # 0 inputs, 1 registers\n  ret   ret %0", "may be read before it is written"),
         ("@main:  # 1 inputs, 0 registers\n  ret   ret %0", "1 inputs and 0 registers"),
         ("constants:\n  c[1]  {}  # x", r"line 2: expected constant c\[0\]"),
-        ('constants:\n  c[0]  {"a": 1}  # x', "describes no constant"),
+        ('constants:\n  c[0]  {"a": 1}  # x', "expected a constant, found"),
     ]:
         with pytest.raises(LoadError, match=said):
             Executable.from_text(text)

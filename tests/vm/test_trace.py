@@ -61,7 +61,7 @@ def test_calls_and_returns(capsys: pytest.CaptureFixture[str]) -> None:
     status, cut = stepped(capsys, recursion, *given, "--limit", "5")
     assert status == 3 and cut.splitlines()[-1] == "recording ended after 5 steps"
     assert main([recursion, "--entry", "even", "--input", "k=3", "--rule", "V-if"]) == 2
-    assert "programs are evaluated by no such rule" in capsys.readouterr().err
+    assert "no evaluation rule has this name" in capsys.readouterr().err
 
 
 def test_a_check_that_fails_is_the_last_step(capsys: pytest.CaptureFixture[str]) -> None:

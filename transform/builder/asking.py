@@ -115,9 +115,9 @@ class Asking(ModuleFunctions):
     def _open(self, what: str, place: Place) -> Frame:
         """The function at hand."""
         if not self._frames:
-            raise misuse(f"{what} stands in no function: open one with bb.function(…)", place)
+            raise misuse(f"{what} must be inside a function: open one with bb.function(…)", place)
         frame = self._frames[-1]
         if frame.finished is not None:
             name = frame.name.name_hint
-            raise misuse(f"{what}: the function {name!r} has its output already", place)
+            raise misuse(f"{what}: the function {name!r} already has its output", place)
         return frame

@@ -26,14 +26,14 @@ _TENSORS = "rlx.transform.te.tensor"
 class BlockBuilder(Asking):
     """Builds a module, function by function and binding by binding.
 
-    Whatever is emitted is brought into normal form, and its struct info is derived at once, by the
-    rules of the checker. What breaks a rule raises :class:`BuildError` at the line that emitted it,
-    and leaves no trace. What may break one is a :class:`BuildWarning`.
+    Every emitted value is brought into normal form, and its struct info is derived at once, by the
+    rules of the checker. A violated rule raises :class:`BuildError` at the line that emitted the
+    value, and the module stays unchanged. A possible violation is a :class:`BuildWarning`.
 
     Parameters
     ----------
     module
-        A module to go on with; it is not changed. None for an empty one.
+        A module to extend; it is not changed. None for an empty one.
 
     Examples
     --------
@@ -67,18 +67,18 @@ class BlockBuilder(Asking):
         Parameters
         ----------
         params
-            Its parameters; the shape variables that stand alone in their annotations are in scope.
-            Where they are left out, :meth:`emit_func_output` says them, and variables that nothing
-            binds are taken for parameters until then.
+            Its parameters; the shape variables that are dimensions of their annotations are in
+            scope. If they are omitted, :meth:`emit_func_output` gives them, and unbound variables
+            count as parameters until then.
         attrs
             Further attributes.
         private
-            Whether it can be called only from inside of the module.
+            Whether it can be called only from inside the module.
         pure
-            Whether it promises to have no effects.
+            Whether it is declared to have no side effects.
         ret_struct_info
-            What it promises of its result; by default what is derived. A function that calls itself
-            has to say it.
+            The annotation of its result; by default the derived one. A function that calls itself
+            needs it.
 
         Yields
         ------
@@ -88,13 +88,13 @@ class BlockBuilder(Asking):
         Raises
         ------
         BuildError
-            If the name is taken, a rule about signatures is broken, or the block ends without an
-            output. The function is then left out.
+            If the name is taken, the signature violates a rule, or the block ends without an
+            output. The function is then omitted.
         """
         place = here()
         given = taken.parameters(params, place)
         if taken.function_name(name, place) in self._globals:
-            raise misuse(f"the module has a function {name!r} already", place)
+            raise misuse(f"the module already has a function {name!r}", place)
         taken.flag(pure, "pure", place)
         inside = taken.flag(private, "private", place)
         symbol = {"private": True} if inside else {"global_symbol": name}
@@ -124,13 +124,13 @@ class BlockBuilder(Asking):
 
     @contextmanager
     def dataflow(self) -> Iterator[None]:
-        """Open a dataflow block: what :meth:`emit` binds inside of it ends with it, what
-        :meth:`emit_output` binds does not.
+        """Open a dataflow block. Variables of :meth:`emit` are local to the block; those of
+        :meth:`emit_output` are visible after it.
 
         Raises
         ------
         BuildError
-            If a dataflow block is open already, or no function is.
+            If a dataflow block is already open, or no function is open.
         """
         place = here()
         frame = self._open("dataflow", place)
@@ -150,14 +150,14 @@ class BlockBuilder(Asking):
         Parameters
         ----------
         value
-            Any expression; what is nested in it gets variables of its own.
+            Any expression; nested expressions are bound to variables of their own.
         name_hint
-            What the variable is called, with a number behind it where that is taken.
+            The name of the variable; a number is appended if the name is taken.
 
         Raises
         ------
         BuildError
-            If the binding breaks a rule.
+            If the binding violates a rule.
         """
         if self._frames and isinstance(value, Expr) and type(name_hint) is str:
             frame = self._frames[-1]
@@ -175,13 +175,13 @@ class BlockBuilder(Asking):
         Raises
         ------
         BuildError
-            If no dataflow block is open, or the binding breaks a rule.
+            If no dataflow block is open, or the binding violates a rule.
         """
         place = here()
         frame = self._open("emit_output", place)
         if frame.block is None:
             raise misuse(
-                "emit_output stands in no dataflow block: open one with bb.dataflow()", place
+                "emit_output must be inside a dataflow block: open one with bb.dataflow()", place
             )
         hint = taken.text(name_hint, _NAME, place)
         return frame.emit(self._expr(value, place), hint, place, output=True)
@@ -194,13 +194,13 @@ class BlockBuilder(Asking):
         Parameters
         ----------
         struct_info
-            What the value is cast to, as a node or a text. Names of dimensions mean those in scope;
-            new ones are bound by the cast.
+            The target of the cast, as a node or a text. Names of dimensions refer to those in
+            scope; the cast binds new ones.
 
         Raises
         ------
         BuildError
-            If the cast breaks a rule.
+            If the cast violates a rule.
         """
         place = here()
         frame = self._open("emit_match_cast", place)
@@ -211,25 +211,25 @@ class BlockBuilder(Asking):
     def emit_func_output(
         self, output: Given, params: Sequence[ast.Var] | ast.Var | None = None
     ) -> GlobalVar:
-        """End the function at hand with its result.
+        """End the current function with its result.
 
         Parameters
         ----------
         params
-            The parameters, where :meth:`function` did not say them.
+            The parameters, if :meth:`function` did not give them.
 
         Raises
         ------
         BuildError
-            If a dataflow block is open, the function has an output already, the output breaks a
-            rule, or the parameters are said twice, or not all of those that are used.
+            If a dataflow block is open, the function already has an output, the output violates a
+            rule, or the parameters are given twice or are incomplete.
         """
         place = here()
         frame = self._open("emit_func_output", place)
         if frame.block is not None:
             raise misuse(
                 "the dataflow block is still open: "
-                "call emit_func_output behind its `with` statement",
+                "call emit_func_output after its `with` statement",
                 place,
             )
         result = taken.value(output, place)
@@ -238,21 +238,20 @@ class BlockBuilder(Asking):
             frame.adopt(ast.Tuple((result, *given)))
             left = [p.name_hint for p in frame.head.params if p not in given]
             if left:
-                raise misuse(f"{', '.join(left)}: used, and not among the parameters", place)
+                raise misuse(f"{', '.join(left)}: used, but not a parameter", place)
             frame.head = replace(frame.head, params=given)
         elif params is not None:
-            raise misuse("the parameters are said already, by bb.function(…)", place)
+            raise misuse("the parameters are already given to bb.function(…)", place)
         finish(frame, result, place)
         return frame.name
 
     def normalize(self, value: Given) -> Expr:
-        """An expression of which nothing but leaves is nested: what is gets variables, which are
-        emitted.
+        """Flatten an expression: nested expressions are bound to new variables, which are emitted.
 
         Raises
         ------
         BuildError
-            If one of these bindings breaks a rule.
+            If one of these bindings violates a rule.
         """
         place = here()
         frame = self._open("normalize", place)
@@ -273,8 +272,8 @@ class BlockBuilder(Asking):
         Raises
         ------
         TensorExpressionError
-            If an argument has no known shape, or the expression is wrong: at the line that wrote
-            it.
+            If an argument has no known shape, or the expression is wrong. The error has the line
+            that wrote it.
         """
         from rlx.transform.te.calls import call_te
 
@@ -292,12 +291,12 @@ class BlockBuilder(Asking):
         Parameters
         ----------
         function
-            Called with the arguments; gives a tensor of :mod:`rlx.te`, or a tuple of tensors.
+            Called with the arguments; returns a tensor of :mod:`rlx.te`, or a tuple of tensors.
         *args, **kwargs
             Values of Relax are converted: tensors to tensors, tuples to tuples, shapes to tuples of
             scalars, scalars to scalars. Everything else is passed as it is.
         primfunc_name_hint
-            What the PrimFunc is called; by default as the function.
+            The name of the PrimFunc; by default that of the function.
 
         Raises
         ------

@@ -13,17 +13,16 @@ from rlx.grammar.python_places import Place
 
 
 class BuildError(ValueError):
-    """What was emitted breaks a rule, or the builder was used out of order. The builder goes on as
-    if it had not been.
+    """An emitted value violates a rule, or the builder was used in the wrong order. The builder
+    continues as if the call had not been made.
 
     The message begins with ``file:line:column: error[CODE]: …``, the line and column of the call
-    that emitted.
+    that emitted the value.
 
     Attributes
     ----------
     diagnostics
-        All that is wrong, as `relax-check` reports it; empty where no rule but the order of calls
-        is broken.
+        All errors, as `relax-check` reports them; empty if only the order of calls is wrong.
     """
 
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
@@ -37,7 +36,7 @@ class BuildError(ValueError):
 
 
 class BuildWarning(UserWarning):
-    """What was emitted may break a rule for some values."""
+    """An emitted value may violate a rule for some values."""
 
 
 def misuse(message: str, place: Place) -> BuildError:

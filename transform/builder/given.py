@@ -121,7 +121,7 @@ def attribute(given: Any) -> object:
 def _part(given: Any) -> object:
     """What stands in a list of plain values: a literal, but no variable."""
     if given is None or (isinstance(given, Expr) and not isinstance(given, _LITERALS)):
-        raise TypeError(f"{described(given)} stands in a list of plain values")
+        raise TypeError(f"expected plain values in the list, found {described(given)}")
     return attribute(given)
 
 

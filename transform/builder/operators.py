@@ -54,7 +54,7 @@ def member(prefix: str, name: str) -> Callable[..., Call] | Namespace:
         return Namespace(f"{full}.")
     near = [word.replace("R.", "rlx.op.", 1) for word in similar(f"relax.{full}")]
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise AttributeError(f"there is no operator {full!r}{meant}")
+    raise AttributeError(f"unknown operator {full!r}{meant}")
 
 
 def members(prefix: str) -> list[str]:

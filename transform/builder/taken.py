@@ -51,7 +51,7 @@ def flag(given: object, what: str, place: Place) -> bool:
         If it is neither.
     """
     if not isinstance(given, bool):
-        raise misuse(f"{what} is True or False, found {described(given)}", place)
+        raise misuse(f"{what}: expected True or False, found {described(given)}", place)
     return given
 
 

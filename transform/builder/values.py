@@ -23,20 +23,20 @@ _infos: dict[str, StructInfo] = {}
 
 
 def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
-    """A dimension: of a name the shape variable, of a text such as ``"n // 4 * 4"`` the expression.
+    """A dimension: the shape variable of a name, or an expression such as ``"n // 4 * 4"``.
 
-    Outside of a function a name always means the same variable, so that annotations of several
+    Outside a function a name always means the same variable, so the annotations of several
     parameters can share it.
 
     Parameters
     ----------
     scope
-        Shape variables that names mean before all others.
+        Shape variables by name; they take precedence over all others.
 
     Raises
     ------
     MisuseError
-        If the text is no integer expression, or the scope is none.
+        If the text is not an integer expression, or the scope is invalid.
     """
     place = here()
     if not (scope is None or isinstance(scope, Mapping)) or not all(
@@ -58,7 +58,7 @@ def scalar(given: object, place: Place, scope: Mapping[str, tir.Var] | None = No
     if not isinstance(given, str):
         return prim(given, place=place)
     names = {**_dims, **(scope or {})}
-    found = _read(parse_prim_expr, given, "no scalar", names, place)
+    found = _read(parse_prim_expr, given, "not a scalar", names, place)
     _remember(names, scope)
     return found
 
@@ -116,7 +116,7 @@ def annotation(
     if known is not None:
         return known
     names = {**_dims, **(scope or {})}
-    found = _read(parse_struct_info, given, "no annotation", names, place)
+    found = _read(parse_struct_info, given, "not an annotation", names, place)
     _remember(names, scope)
     if not scope and not any(isinstance(part, ast.FuncStructInfo) for part in whole(found)):
         _infos[given] = found
@@ -129,13 +129,13 @@ def Var(name: str, struct_info: StructInfo | str | None = None) -> ast.Var:
     Parameters
     ----------
     struct_info
-        What is known of it, as a node or a text: ``rlx.Var("x", 'R.Tensor(("n", 4), "float32")')``.
+        Its annotation, as a node or a text: ``rlx.Var("x", 'R.Tensor(("n", 4), "float32")')``.
         The same name of a dimension in several texts is the same dimension.
 
     Raises
     ------
     MisuseError
-        If the annotation is none, or the name is no text.
+        If the annotation or the name is invalid.
     """
     place = here()
     if not isinstance(name, str) or not name:
@@ -145,7 +145,7 @@ def Var(name: str, struct_info: StructInfo | str | None = None) -> ast.Var:
 
 
 def const(value: Any, dtype: DataType | str | None = None) -> ast.Expr:
-    """A tensor constant; a call of ``R.zeros`` where a text could not say its shape.
+    """A tensor constant; a call of ``R.zeros`` if a text cannot express its shape.
 
     Parameters
     ----------
@@ -157,14 +157,14 @@ def const(value: Any, dtype: DataType | str | None = None) -> ast.Expr:
     Raises
     ------
     MisuseError
-        If these are no numbers, the type has no such numbers, or no tensor has elements of it.
+        If a value does not fit into the type, or tensors cannot have such elements.
     """
     place = here()
     try:
         return _constant(value, dtype, place)
     except (TypeError, ValueError, OverflowError) as error:
         wanted = "" if dtype is None else f" of {described(dtype)}"
-        raise MisuseError(f"no constant{wanted}: {described(value)}: {error}", place) from None
+        raise MisuseError(f"{described(value)} is not a constant{wanted}: {error}", place) from None
 
 
 def _constant(value: Any, dtype: DataType | str | None, place: Place) -> ast.Expr:
@@ -181,7 +181,7 @@ def _constant(value: Any, dtype: DataType | str | None, place: Place) -> ast.Exp
         raise ValueError(wrong[1])
     array = np.asarray(value, None if kind is None else numpy_type(kind))
     if kind is not None and kind.is_integer and np.any(array.astype(object) != np.asarray(value)):
-        raise ValueError("a value is no number of that type")
+        raise ValueError("a value does not fit into that type")
     return constant(array, place, kind)
 
 

@@ -118,7 +118,7 @@ def results(info: StructInfo, name: str) -> Any:
     if isinstance(info, TupleStructInfo):
         return tuple(results(field, name) for field in info.fields)
     if not isinstance(info, TensorStructInfo):
-        decline("its result is no tensor")
+        decline("its result is not a tensor")
     dims = dimensions(info)
     if dims is None:
         decline("the shape of its result is not known")

@@ -26,7 +26,7 @@ _GLOBAL = ast.StringImm("global")
 
 
 class CallTIRRewrite(ModulePass):
-    """``call_tir`` and its relatives become allocations and calls that write into them.
+    """Replace ``call_tir`` and related calls by allocations and calls that write into them.
 
     Scalars in ``tir_vars`` are passed by ``R.vm.call_tir_dyn``.
     """
@@ -45,9 +45,7 @@ class CallTIRRewrite(ModulePass):
         for name, function in module.functions.items():
             if isinstance(function, ast.Function):
                 if dataflow_blocks(function):
-                    raise self.refuse(
-                        name.name_hint, "a dataflow block", "ToNonDataflow comes before"
-                    )
+                    raise self.refuse(name.name_hint, "a dataflow block", "run ToNonDataflow first")
                 function = _CallRewriter(name.name_hint, function).function(function)
             functions[name] = function
         return replace(module, functions=functions)

@@ -81,7 +81,7 @@ def _planned(owner: ModulePass, module: IRModule, share: bool) -> IRModule:
     for gv, function in module.functions.items():
         if isinstance(function, ast.Function):
             if dataflow_blocks(function):
-                raise owner.refuse(gv.name_hint, "a dataflow block", "ToNonDataflow comes before")
+                raise owner.refuse(gv.name_hint, "a dataflow block", "run ToNonDataflow first")
             if share or not ALLOCATIONS.isdisjoint(_operators(function)):
                 function = _Planner(function, prim_funcs, share).function(function)
         functions[gv] = function

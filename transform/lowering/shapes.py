@@ -48,11 +48,9 @@ class VMShapeLower(ModulePass):
         for name, function in module.functions.items():
             if isinstance(function, ast.Function):
                 if dataflow_blocks(function):
-                    raise self.refuse(
-                        name.name_hint, "a dataflow block", "ToNonDataflow comes before"
-                    )
+                    raise self.refuse(name.name_hint, "a dataflow block", "run ToNonDataflow first")
                 if local_functions(function):
-                    raise self.refuse(name.name_hint, "a local function", "LambdaLift comes before")
+                    raise self.refuse(name.name_hint, "a local function", "run LambdaLift first")
         proved = CheckPlan(frozenset(), {}, frozenset()) if self.keep_redundant else plan(module)
         names = {gv.name_hint for gv in module.functions}
         shown = struct_info_printer()

@@ -266,7 +266,7 @@ def _shapes(
 
 
 class AttachGlobalSymbol(ModulePass):
-    """Every function is seen from outside, under its own name."""
+    """Make every function visible from outside, under its own name."""
 
     def apply(self, module: IRModule) -> IRModule:
         """The module without private functions."""

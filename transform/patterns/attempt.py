@@ -86,7 +86,7 @@ class Match(Mapping[Hashable, Expr]):
     def __getitem__(self, pattern: Hashable) -> Expr:
         found = self._found.get(pattern)
         if found is None:
-            raise KeyError(located(f"{pattern!r} is no part of the pattern that matched", here()))
+            raise KeyError(located(f"{pattern!r} is not part of the pattern that matched", here()))
         return self.value if found is self.var else found
 
     def __iter__(self) -> Iterator[Hashable]:

@@ -58,7 +58,7 @@ def is_op(name: str) -> _Op:
     operator = lookup(full)
     if operator is None:
         meant = did_you_mean([word.removeprefix("R.") for word in similar(full)])
-        raise PatternError(f"there is no operator {name!r}" + (f"; {meant}" if meant else ""))
+        raise PatternError(f"unknown operator {name!r}" + (f"; {meant}" if meant else ""))
     return _Op(operator)
 
 

@@ -39,7 +39,7 @@ def natural(number: object, what: str) -> int:
     """
     found = python_number(number)
     if isinstance(found, bool) or not isinstance(found, int):
-        raise MisuseError(f"{what} is an integer, found {described(number)}", here())
+        raise MisuseError(f"{what}: expected an integer, found {described(number)}", here())
     if found < 0:
         raise PatternError(f"nothing matches: {what} is {found}")
     return found

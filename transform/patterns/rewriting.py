@@ -25,21 +25,21 @@ Replacement = Callable[[Match], Expr | None]
 
 
 def rewrite(module: IRModule, pattern: Pattern, replacement: Replacement) -> IRModule:
-    """A module with something else in place of what a pattern matches.
+    """Replace the matches of a pattern in a module.
 
-    Each binding is looked at once, in order; what was put in place of earlier ones is seen. Values
-    that only what was replaced needed are left out, if they are calls of pure operators.
+    Each binding is visited once, in order; replacements of earlier ones are visible. Values that
+    became unused are removed if they are calls of pure operators.
 
     Parameters
     ----------
     replacement
         Called with each match. Returns the new value, or None to leave the old one. ``match[part]``
-        is what a part of the pattern stands for, in the new program.
+        is the expression that a part of the pattern matched, in the new program.
 
     Raises
     ------
     BuildError
-        If a new value breaks a rule.
+        If a new value violates a rule.
     """
     return _Replacing(pattern, replacement)(module)
 

@@ -28,21 +28,21 @@ def rewrite_bindings(
     patterns: Sequence[Pattern],
     replacement: Callable[[Match], Replacements | None],
 ) -> IRModule:
-    """A module with something else in place of several bindings that match together.
+    """Replace groups of bindings that match several patterns together.
 
-    They stand in one dataflow block, in any order, and none is computed from another. Each pattern
-    behind the first shares a part with those before it, such as a common operand.
+    The bindings are in one dataflow block, in any order, and none is computed from another. Each
+    pattern after the first shares a part with those before it, such as a common operand.
 
     Parameters
     ----------
     replacement
         Called with each match. Returns the new values by the patterns that they replace, or None to
-        leave all. What it emits with ``match.builder`` comes before them.
+        keep all. What it emits with ``match.builder`` comes before them.
 
     Raises
     ------
     BuildError
-        If a new value breaks a rule, or is not known to be all that the old one was.
+        If a new value violates a rule, or its struct info is less precise than that of the old one.
     """
     return _Together(several(patterns, "patterns"), replacement)(module)
 
@@ -142,8 +142,8 @@ class _Together(ExprMutator):
         """What uses a variable was checked with what was known of its old value."""
         new, old = self.builder.struct_info(value), self.builder.struct_info(var)
         if subtype(new, old, self.prover).status != "proved":
-            words = f"{var.name_hint} is {show(old)}, and the value in its place {show(new)}"
-            raise misuse(f"{words}: what uses it was checked with the former", self.place)
+            words = f"{var.name_hint} is {show(old)}, and its replacement {show(new)}"
+            raise misuse(f"{words}: its uses were checked with the first", self.place)
 
     # ------------------------------------------------------------ what patterns ask
 

@@ -77,7 +77,7 @@ def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Sta
                 f"expected a tensor, or a tuple of tensors, as result; found {type(each).__name__}"
             )
         if each.value is not None:
-            fail(f"the result {each.name} is an argument, and nothing computes it")
+            fail(f"the result {each.name} is an argument: expected a computed tensor")
     if not given:
         fail("expected at least one tensor as result, found none")
     passed = _passed(given, inputs)
@@ -100,9 +100,9 @@ def _passed(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]
             continue
         found = next((t for o in operations(outputs) for t in inputs_of(o) if t.op is op), None)
         if found is None:
-            fail(f"the result {op.name} is a placeholder, and nothing computes it")
+            fail(f"the result {op.name} is a placeholder: expected a computed tensor")
         if found.value is None:
-            fail(f"{op.name} is read, and it is neither an argument nor a te_tensor", op.place)
+            fail(f"{op.name} is read, but is neither an argument nor a te_tensor", op.place)
         known[op] = found
     return list(known.values())
 
@@ -177,19 +177,19 @@ def call_te(
     Parameters
     ----------
     builder
-        Where the PrimFunc goes.
+        The builder of the module that gets the PrimFunc.
     function
-        Called with the arguments; gives a tensor, or a tuple of tensors.
+        Called with the arguments; returns a tensor, or a tuple of tensors.
     *args, **kwargs
         Values of Relax are converted: tensors to tensors, tuples to tuples, shapes to tuples of
         scalars, scalars to scalars; everything else is passed as it is.
     primfunc_name_hint
-        What the PrimFunc is called; by default as the function.
+        The name of the PrimFunc; by default that of the function.
 
     Raises
     ------
     TensorExpressionError
-        If an argument has no known shape, or the expression is wrong: at the line that wrote it.
+        If an argument has no known shape, or the expression is wrong; with the line that wrote it.
     """
     hint = _hint(function, primfunc_name_hint)
     convert = Converter(builder.struct_info)
@@ -229,7 +229,7 @@ def _applied(
         if taken is not None:
             taken.bind(*values, **named)
     except TypeError as error:
-        fail(f"{name} is called with other arguments than it takes, {name}{taken}: {error}")
+        fail(f"wrong arguments for {name}{taken}: {error}")
     try:
         return function(*values, **named)
     except (TypeError, AttributeError, LookupError) as error:
@@ -269,7 +269,7 @@ def emit_te(
     primfunc_name_hint: str | None = None,
     **kwargs: Any,
 ) -> ast.Var:
-    """Emit :func:`call_te`; the variable that holds the result."""
+    """Emit :func:`call_te`, and return the variable of the result."""
     call = call_te(builder, function, *args, primfunc_name_hint=primfunc_name_hint, **kwargs)
     return builder.emit(call)
 

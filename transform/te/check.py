@@ -44,7 +44,7 @@ class Undecided(Record):
     read, axis
         Which index.
     reason
-        Why: it depends on what tensors hold, or what the prover tried.
+        Why: it depends on the elements of tensors, or what the prover tried.
     """
 
     read: Read
@@ -188,7 +188,7 @@ class _Ranges:
         loads = any(isinstance(node, tir.BufferLoad) for node in once(index))
         depends = loads or any(var in tir.free_vars(index) for _, var in self.held)
         if depends or not whole:
-            return "it depends on what tensors hold"
+            return "it depends on the elements of tensors"
         if verdict.refuted:
             self._report(read, axis, prover.complete(verdict))  # type: ignore[arg-type]
         return str(verdict)

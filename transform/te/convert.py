@@ -23,21 +23,21 @@ Info = Callable[[Expr], StructInfo | None]
 
 
 def te_tensor(expr: Expr, struct_info: StructInfo | None = None, name: str | None = None) -> Tensor:
-    """A tensor of Relax as one of tensor expressions.
+    """A Relax tensor as a tensor of tensor expressions.
 
     Parameters
     ----------
     expr
-        Whatever is a tensor: a variable, or with ``struct_info`` any expression.
+        A tensor: a variable, or with ``struct_info`` any expression.
     struct_info
-        What is known of it, where it does not say so itself.
+        Its annotation, if the expression has none.
     name
-        What its buffer is called; by default as the variable.
+        The name of its buffer; by default that of the variable.
 
     Raises
     ------
     TensorExpressionError
-        If its shape or element type is not known: cast it first.
+        If its shape or element type is unknown: cast it first.
     """
     if isinstance(expr, Tensor):
         return expr
@@ -57,7 +57,7 @@ def te_tensor(expr: Expr, struct_info: StructInfo | None = None, name: str | Non
     if info.dtype.is_void:
         fail(
             f"the element type of {_shown(expr, info)} is not known: "
-            "bind it with a cast that says it"
+            "bind it with a cast that gives it"
         )
     word = name or _hint(expr)
     return Tensor(Operation(word, place=here()), 0, word, dims, info.dtype, expr)
@@ -161,7 +161,7 @@ class Converter:
                 return scalar(value)
         if isinstance(expr, ast.Var) and expr.shape_var is not None:
             return scalar(expr.shape_var)
-        fail(f"too little is known of {_shown(expr, info)}: bind it with a cast that says more")
+        fail(f"too little is known of {_shown(expr, info)}: bind it with a more precise cast")
 
     def field(self, whole: Expr, index: int, info: StructInfo) -> Any:
         """A field of a tuple that a variable holds."""

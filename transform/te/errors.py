@@ -9,7 +9,7 @@ from rlx.grammar.python_places import Place, here
 
 
 class TensorExpressionError(ValueError):
-    """A tensor expression that has no meaning, or that is wrong for some sizes.
+    """An invalid tensor expression, or one that fails for some sizes.
 
     The message begins with ``file:line:column`` of the Python that wrote it, and ends with that
     line.
@@ -17,11 +17,11 @@ class TensorExpressionError(ValueError):
     Attributes
     ----------
     message
-        What is wrong, without the place.
+        The message without the place.
     place
-        The expression of Python that made it.
+        The Python expression that made it.
     counterexample
-        Values of the variables for which it goes wrong, where there are some.
+        Values of the variables for which it fails, if there are any.
     """
 
     def __init__(

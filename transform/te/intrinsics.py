@@ -23,7 +23,7 @@ from rlx.transform.te.scalar import (
 
 
 def if_then_else(condition_: Any, then: Any, otherwise: Any) -> Scalar:
-    """One value where a condition holds, another elsewhere; only the chosen one is evaluated."""
+    """One value if a condition holds, otherwise another; only the chosen one is evaluated."""
     given, a, b = _choice(condition_, then, otherwise)
     if given.value is not None:
         return a if given.value else b
@@ -31,7 +31,7 @@ def if_then_else(condition_: Any, then: Any, otherwise: Any) -> Scalar:
 
 
 def select(condition_: Any, then: Any, otherwise: Any) -> Scalar:
-    """One value where a condition holds, another elsewhere; both are evaluated."""
+    """One value if a condition holds, otherwise another; both are evaluated."""
     given, a, b = _choice(condition_, then, otherwise)
     return Scalar(tir.Select(given.node, a.node, b.node), a.dtype)
 
@@ -43,12 +43,12 @@ def _choice(given: Any, then: Any, otherwise: Any) -> tuple[Scalar, Scalar, Scal
 
 
 def all(*conditions: Any) -> Scalar:
-    """Whether every condition holds; what stands behind one that does not is not evaluated."""
+    """Whether every condition holds; conditions after a false one are not evaluated."""
     return _joined(tir.And, conditions, "all")
 
 
 def any(*conditions: Any) -> Scalar:
-    """Whether one of the conditions holds; what stands behind it is not evaluated."""
+    """Whether one of the conditions holds; conditions after it are not evaluated."""
     return _joined(tir.Or, conditions, "any")
 
 

@@ -28,25 +28,25 @@ def create_prim_func(
     check: bool = True,
     store_identities: bool = False,
 ) -> tir.PrimFunc:
-    """The PrimFunc whose parameters are given and computed tensors.
+    """The PrimFunc with placeholders and computed tensors as parameters.
 
     Parameters
     ----------
     args
-        Its parameters in order: tensors, and variables that it takes as numbers. Tensors in between
-        that are no parameters are allocated in it.
+        Its parameters in order: tensors, and variables that it takes as numbers. Intermediate
+        tensors that are not parameters are allocated in it.
     index_dtype_override
-        The type of all indices and dimensions: ``"int64"`` for what is called from Relax.
+        The type of all indices and dimensions: ``"int64"`` for a PrimFunc that Relax calls.
     check
-        Whether to prove that no element outside of a tensor is read.
+        Whether to prove that all reads are in bounds.
     store_identities
-        Whether the result of a reduction over no elements is the identity: where an axis may be
-        empty, the identities are then stored before. In TVM's form such a result is never written.
+        Whether the result of a reduction over no elements is the identity: if an axis may be empty,
+        the identities are then stored first. In TVM's form such a result is never written.
 
     Raises
     ------
     TensorExpressionError
-        If a tensor that is read is neither given nor computed, a variable is unknown to the
+        If a tensor that is read is neither a parameter nor computed, a variable is unknown to the
         function, or an index is out of bounds for some sizes: the error then has a counterexample.
     """
     from rlx.transform.te.check import check_reads
@@ -62,11 +62,11 @@ def create_prim_func(
     if not tensors:
         fail("expected at least one tensor as parameter")
     if len({(id(t.op), t.index) for t in tensors}) != len(tensors):
-        fail("a tensor is twice among the parameters")
+        fail("a tensor occurs twice among the parameters")
     ops = operations(tensors)
     for op in ops:
         if not computed(op) and all(t.op is not op for t in tensors):
-            fail(f"{op.name} is read, and not among the parameters", op.place)
+            fail(f"{op.name} is read, but is not a parameter", op.place)
     if not any(map(computed, ops)):
         fail("nothing is computed: expected a tensor of te.compute among the parameters")
     loose = [v for v in unbound(tensors) if all(each is not v for each in _variables(flat))]
@@ -77,7 +77,7 @@ def create_prim_func(
         check_reads(ops)
     index = None if index_dtype_override is None else kind_of(index_dtype_override)
     if index is not None and not index.is_integer:
-        fail(f"indices are integers, not {index}")
+        fail(f"expected integers as indices, found {index}")
     return _Maker(flat, ops, index, store_identities).function()
 
 

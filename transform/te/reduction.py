@@ -15,14 +15,14 @@ from rlx.transform.te.scalar import Scalar, cast, common, condition, const, scal
 
 
 class ReduceAxis(Scalar):
-    """An axis that a reduction runs over; an index like any other.
+    """An axis of a reduction; it can be used as an index.
 
     Attributes
     ----------
     var
         Its variable.
     low, high
-        The first value, and the one behind the last.
+        The first value, and the exclusive end.
     """
 
     __slots__ = ("high", "low", "var")
@@ -97,9 +97,9 @@ _ALONE = (
 
 
 class Reducer:
-    """A function that reduces: ``te.sum(A[i, k], axis=k)``.
+    """A reducer: ``te.sum(A[i, k], axis=k)``.
 
-    Called with two operands and no axis it joins them.
+    A call with two operands and no axis combines them.
     """
 
     def __init__(
@@ -154,7 +154,9 @@ class Reducer:
             return ()
         given = list(init) if isinstance(init, tuple | list) else [init]
         if len(given) != len(sources):
-            fail(f"te.{self.name} reduces {len(sources)} values, but begins with {len(given)}")
+            fail(
+                f"te.{self.name} reduces {len(sources)} values, but has {len(given)} initial values"
+            )
         return tuple(cast(s.dtype, g) for s, g in zip(sources, given, strict=True))
 
     def _combiner(self, kinds: Sequence[DataType], several: bool) -> Combiner:
@@ -179,14 +181,14 @@ class Reducer:
 def _values(given: Any, kinds: Sequence[DataType], what: str) -> tuple[Scalar, ...]:
     found = list(given) if isinstance(given, tuple | list) else [given]
     if len(found) != len(kinds):
-        fail(f"{what} has {len(found)} values, and {len(kinds)} are reduced")
+        fail(f"{what} has {len(found)} values, but {len(kinds)} are reduced")
     values = []
     for each, kind in zip(found, kinds, strict=True):
         value = scalar(each)
         if isinstance(each, int | float) or value.dtype == kind:
             value = cast(kind, value)
         elif common(value, const(0, kind)) != kind:
-            fail(f"{what} is of type {value.dtype}, and {kind} is reduced")
+            fail(f"{what} is of type {value.dtype}, but {kind} is reduced")
         values.append(cast(kind, value))
     return tuple(values)
 
@@ -198,7 +200,7 @@ def _axes(axis: Any, name: str) -> tuple[ReduceAxis, ...]:
             what = "none is given" if each is None else f"found {each!r}"
             fail(f"te.{name} reduces over axes of te.reduce_axis, {what}")
     if not given:
-        fail(f"te.{name} reduces over no axis: give those of te.reduce_axis")
+        fail(f"te.{name} needs at least one axis of te.reduce_axis")
     if len({each.var for each in given}) != len(given):
         fail(f"te.{name} is given one axis twice")
     return tuple(given)
@@ -209,16 +211,15 @@ def comm_reducer(
     fidentity: Callable[..., Any] | None = None,
     name: str = "reduce",
 ) -> Reducer:
-    """A reducer of one's own.
+    """Define your own reducer.
 
     Parameters
     ----------
     fcombine
-        Joins two elements, or two tuples of elements; the order in which elements are joined is not
-        said.
+        Combines two elements, or two tuples of elements; the order of the combination is
+        unspecified.
     fidentity
-        Called with the name of each element type; gives the value (or the tuple of values) that
-        leaves every other as it is.
+        Called with the name of each element type; returns the neutral value (or tuple of values).
 
     Raises
     ------

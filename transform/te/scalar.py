@@ -21,8 +21,8 @@ from rlx.transform.te.errors import fail
 
 
 class Scalar(OwnOperators):
-    """A scalar expression: an element of a tensor, an index, a dimension, and what is computed from
-    them.
+    """A scalar expression: an element of a tensor, an index, a dimension, or a computation with
+    these.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Scalar(OwnOperators):
 
     @property
     def value(self) -> int | float | None:
-        """The number, of a constant; None of everything else."""
+        """The number of a constant; None for everything else."""
         return self.node.value if isinstance(self.node, tir.IntImm | tir.FloatImm) else None
 
     def __add__(self, other: Any) -> Scalar:
@@ -146,7 +146,7 @@ class Scalar(OwnOperators):
     def __index__(self) -> int:
         if isinstance(self.node, tir.IntImm):
             return self.node.value
-        fail(f"expected a number, found {self}, which is known only when the program runs")
+        fail(f"expected a number, found {self}, which is known only at run time")
 
     __int__ = __index__
 
@@ -178,12 +178,12 @@ def kind_of(dtype: str | DataType) -> DataType:
 
 
 def const(value: bool | float, dtype: str | DataType) -> Scalar:
-    """A number of a type.
+    """A constant of a type.
 
     Raises
     ------
     TensorExpressionError
-        If it is no number, or the type has no such number.
+        If it is not a number, or does not fit into the type.
     """
     kind, number = kind_of(dtype), python_number(value)
     if not isinstance(number, bool | int | float):
@@ -191,7 +191,7 @@ def const(value: bool | float, dtype: str | DataType) -> Scalar:
     if kind.is_float:
         return Scalar(tir.FloatImm(float(number), kind), kind)
     if not math.isfinite(number):
-        fail(f"there is no {kind} {number}")
+        fail(f"{number} is not a number of type {kind}")
     return Scalar(tir.IntImm(int(number), kind), kind)
 
 
@@ -224,7 +224,7 @@ def scalar(value: Any) -> Scalar:
     ):  # a scalar of NumPy has a type of its own
         return const(value, str(value.dtype))
     if hasattr(value, "ndim") and hasattr(value, "shape"):
-        fail(f"{_described(value)} stands where an element is expected: index it, as in A[i, j]")
+        fail(f"expected an element, found {_described(value)}: index it, as in A[i, j]")
     fail(f"expected a number or an element of a tensor, found {_described(value)}")
 
 

@@ -75,7 +75,7 @@ class Operation(Record):
 
 
 class Tensor:
-    """A tensor that is given, or computed element by element.
+    """A tensor: a placeholder, or computed element by element.
 
     Attributes
     ----------
@@ -84,9 +84,9 @@ class Tensor:
     dtype
         Its element type.
     op, index
-        What makes it, and which of that operation's outputs it is.
+        The operation that computes it, and the index among its outputs.
     value
-        The value of Relax that it stands for, of a tensor of :func:`rlx.te.te_tensor`.
+        The Relax value that it represents, for a tensor of :func:`rlx.te.te_tensor`.
     """
 
     __slots__ = ("buffer", "dtype", "index", "op", "shape", "value")
@@ -106,7 +106,7 @@ class Tensor:
 
     @property
     def name(self) -> str:
-        """What its buffer is called."""
+        """The name of its buffer."""
         return self.buffer.name
 
     @property
@@ -139,14 +139,14 @@ class Tensor:
         return index.node
 
     def _unindexed(self, _: object) -> Any:
-        fail(f"the tensor {self.name} stands where an element is expected: index it, as in A[i, j]")
+        fail(f"expected an element, found the tensor {self.name}: index it, as in A[i, j]")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _unindexed
     __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = __pow__ = __rpow__ = _unindexed
     __lt__ = __le__ = __gt__ = __ge__ = _unindexed
 
     def __iter__(self) -> Iterator[Any]:
-        fail(f"the tensor {self.name} has no elements to go through: index it, as in A[i, j]")
+        fail(f"the tensor {self.name} is not iterable: index it, as in A[i, j]")
 
     def __repr__(self) -> str:
         shape = ", ".join(map(str, self.shape))
@@ -180,7 +180,7 @@ def dimension(value: Any) -> Scalar:
     if not found.dtype.is_integer:
         fail(f"expected an integer as dimension, found {found} of type {found.dtype}")
     if found.value is not None and found.value < 0:
-        fail(f"a dimension is {found.value}, and none can be negative")
+        fail(f"expected a dimension of at least 0, found {found.value}")
     return found
 
 
@@ -194,7 +194,7 @@ def shape_of(given: Any) -> tuple[Scalar, ...]:
 
 
 def placeholder(shape: Any, dtype: str | DataType = "float32", name: str = "placeholder") -> Tensor:
-    """A tensor that is given.
+    """An input tensor.
 
     Parameters
     ----------
@@ -204,10 +204,10 @@ def placeholder(shape: Any, dtype: str | DataType = "float32", name: str = "plac
     Raises
     ------
     TensorExpressionError
-        If a dimension is no integer, or the element type is none.
+        If a dimension is not an integer, or the element type is invalid.
     """
     if dtype is None:
-        fail(f"the placeholder {name} has no element type: say one, as in dtype='float32'")
+        fail(f"the placeholder {name} needs an element type, as in dtype='float32'")
     kind = kind_of(dtype)
     return Tensor(Operation(_word(name), place=here()), 0, _word(name), shape_of(shape), kind)
 
@@ -221,15 +221,15 @@ def _word(name: object) -> str:
 def compute(
     shape: Any, fcompute: Callable[..., Any], name: str = "compute", *, dtype: Any = None
 ) -> Any:
-    """A tensor whose elements a function gives.
+    """A tensor whose elements a function computes.
 
     Parameters
     ----------
     shape
         As that of :func:`placeholder`.
     fcompute
-        Called once with a variable for each axis; gives the element, or a tuple of elements for
-        several outputs. The axes are called as its parameters are.
+        Called once with a variable for each axis; returns the element, or a tuple of elements for
+        several outputs. The axes get the names of its parameters.
     dtype
         The element type; that of the function's result if none is given.
 
@@ -240,7 +240,7 @@ def compute(
     Raises
     ------
     TensorExpressionError
-        If the function does not take as many indices as there are axes, or does not give elements.
+        If the function does not take one index for each axis, or does not return elements.
     """
     place = here()
     dims = shape_of(shape)
@@ -282,16 +282,16 @@ def running(
     fcombine: Callable[[Scalar, Scalar], Any],
     name: str = "running",
 ) -> Tensor:
-    """Running results along an axis: each element is the one before it joined with a value.
+    """A scan along an axis: each element combines the one before it with a value.
 
     Parameters
     ----------
     shape, fcompute
-        As those of :func:`compute`; the function gives the values that are joined.
+        As those of :func:`compute`; the function returns the values to combine.
     axis
-        Which axis is gone along, from its first element on, which is the first value.
+        The axis of the scan; its first element is the first value.
     fcombine
-        Joins the element before with a value; the result has the value's type.
+        Combines the previous element with a value; the result has the value's type.
 
     Examples
     --------
@@ -306,9 +306,9 @@ def running(
     """
     plain = compute(shape, fcompute, name)
     if isinstance(plain, tuple) or plain.op.reduction is not None:
-        fail(f"{name}: a running result has one value an element")
+        fail(f"{name}: a scan needs exactly one value for each element")
     if isinstance(axis, bool) or not isinstance(axis, int) or not 0 <= axis < plain.ndim:
-        fail(f"{name} has {plain.ndim} axes, and {axis!r} is none of them")
+        fail(f"{name} has {plain.ndim} axes; axis {axis!r} is out of range")
     if not callable(fcombine):
         fail(f"fcombine: expected a function of two elements, found {type(fcombine).__name__}")
     old, kind = plain.op, plain.dtype
@@ -362,21 +362,21 @@ def _axes(function: Callable[..., Any], count: int, name: str, place: Place | No
 
 
 def reduce_axis(dom: Any, name: str = "rv") -> ReduceAxis:
-    """An axis that a reduction runs over.
+    """An axis for a reduction.
 
     Parameters
     ----------
     dom
-        The first value and the one behind the last: ``(0, n)``; or the extent alone.
+        The first value and the exclusive end: ``(0, n)``; or only the extent.
 
     Raises
     ------
     TensorExpressionError
-        If it is no pair of integers.
+        If it is not a pair of integers.
     """
     bounds = tuple(dom) if isinstance(dom, tuple | list) else (0, dom)
     if len(bounds) != 2:
-        fail(f"expected the first value and the one behind the last, found {len(bounds)} bounds")
+        fail(f"expected a first value and an exclusive end, found {len(bounds)} bounds")
     low, high = _bound(bounds[0]), _bound(bounds[1])
     kind = INT64 if INT64 in (low.dtype, high.dtype) else low.dtype
     return ReduceAxis(tir.Var(_word(name), kind), cast(kind, low), cast(kind, high))

@@ -19,12 +19,11 @@ Rewrite = Callable[[BlockBuilder, ast.VarBinding], Expr | None]
 
 
 class DataflowMutator(ExprMutator):
-    """Changes the bindings of dataflow blocks: whatever stands there is free of effects and of
-    control flow.
+    """Changes the bindings of dataflow blocks, which have no side effects and no control flow.
 
-    The methods that a subclass overrides are called for what stands in dataflow blocks only. All
-    that a block puts out keeps its variables, and so what follows stays as it is. Bindings that
-    nobody needs any more because of the change are left out.
+    The overridden methods are called only for nodes in dataflow blocks. The outputs of a block keep
+    their variables, so the code after it is unchanged. Bindings that the change made unused are
+    removed.
 
     Examples
     --------
@@ -47,13 +46,11 @@ class DataflowMutator(ExprMutator):
         return getattr(self, name) if self._in_block else partial(getattr(ExprMutator, name), self)
 
     def visit_expr(self, expr: Expr) -> Expr:
-        """What stands in place of any expression."""
+        """Return the replacement of an expression."""
         return ExprMutator.visit_expr(self, expr)
 
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
-        """Visit the bindings of a dataflow block, and leave out those that only the old ones
-        needed.
-        """
+        """Visit the bindings of a dataflow block, and remove those that became unused."""
         self._in_block = True
         try:
             super().visit_dataflow_block(block)
@@ -85,19 +82,19 @@ def _uses(bindings: list[Binding]) -> set[ast.Var]:
 
 
 def rewrite_dataflow(module: IRModule, rewrite: Rewrite) -> IRModule:
-    """A module with other values for bindings of its dataflow blocks.
+    """Replace the values of bindings in dataflow blocks.
 
     Parameters
     ----------
     rewrite
-        Called with the builder and each binding, in order, the variables of which are those of the
-        new block. Returns the new value, or None to leave it. What it emits with the builder comes
+        Called with the builder and each binding, in order, with the variables of the new block.
+        Returns the new value, or None to keep the old one. What it emits with the builder comes
         before the binding.
 
     Raises
     ------
     BuildError
-        If what it returns or emits breaks a rule.
+        If a returned or emitted value violates a rule.
     """
     return _ByFunction(rewrite)(module)
 

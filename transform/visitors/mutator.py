@@ -31,16 +31,16 @@ from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
 
 
 class ExprMutator:
-    """Makes a new module out of another one, function by function and binding by binding.
+    """Transforms a module into a new one, function by function and binding by binding.
 
-    A subclass overrides the methods for what it changes; they have the names of
-    :class:`ExprVisitor`'s and return what stands in place of the node. What does not change is
-    shared: the same objects, up to the whole module. All else is derived anew as it is emitted, and
-    checked: what breaks a rule raises :class:`rlx.BuildError`.
+    A subclass overrides the methods for the nodes that it changes. They have the names of
+    :class:`ExprVisitor`'s methods and return the replacement of the node. Unchanged parts are
+    shared: the same objects, up to the whole module. Changed parts are derived and checked again
+    when they are emitted: a violated rule raises :class:`rlx.BuildError`.
 
-    In a method for bindings, or for anything inside of one, ``self.builder.emit(…)`` binds further
-    values before it: one binding becomes several. A binding whose method does not bind anything is
-    gone, as long as :meth:`replace_var` says what stands for its variable, or nobody uses it.
+    In a method for bindings, or for a node inside one, ``self.builder.emit(…)`` binds further
+    values before it: one binding becomes several. A binding whose method binds nothing is removed.
+    Its variable must then be unused, or :meth:`replace_var` must give a replacement.
 
     Attributes
     ----------
@@ -101,13 +101,13 @@ class ExprMutator:
         return found
 
     def in_order(self, functions: Mapping[GlobalVar, ast.Function]) -> Iterable[GlobalVar]:
-        """The functions in the order in which they are visited: here one whose result is not
-        annotated before its callers.
+        """The functions in the order of the visit: a function without an annotated result comes
+        before its callers.
         """
         return bottom_up(functions)
 
     def visit_global_function(self, gv: GlobalVar, function: ast.Function) -> None:
-        """Visit a function of the module; what it becomes takes its place."""
+        """Visit a function of the module, and put the result in its place."""
         normal = normalize_function(function)
         with self._begun(here()) as place:
             params = same(normal.params, map(self.visit_var_def, normal.params))
@@ -135,7 +135,7 @@ class ExprMutator:
 
     @property
     def place(self) -> Place:
-        """Where the user's code called the mutator: what breaks a rule is reported there."""
+        """The line of user code that called the mutator; violated rules are reported there."""
         return self._place or here()
 
     @property
@@ -145,7 +145,7 @@ class ExprMutator:
     # ------------------------------------------------------------ variables
 
     def replace_var(self, var: ast.Var, value: Expr) -> None:
-        """From here on let an expression stand wherever a variable of the old program is used.
+        """Replace all further uses of a variable of the old program by an expression.
 
         Parameters
         ----------
@@ -155,17 +155,17 @@ class ExprMutator:
         self._vars[var] = value
 
     def lookup_binding(self, var: Expr) -> Expr | None:
-        """The new value that a variable is bound to; None of parameters and other expressions."""
+        """The new value of a variable; None for parameters and other expressions."""
         return self.builder.lookup_binding(var) if isinstance(var, ast.Var) else None
 
     def visit_var_def(self, var: ast.Var) -> ast.Var:
-        """What is bound in place of a variable; here the annotation may change."""
+        """Return the variable to bind instead; its annotation may differ."""
         if type(var) is ast.DataflowVar:
             return self.visit_dataflow_var_def(var)
         return self._defined(var)
 
     def visit_dataflow_var_def(self, var: ast.DataflowVar) -> ast.Var:
-        """What is bound in place of a variable that ends with its dataflow block."""
+        """Return the variable to bind instead of a variable that is local to its dataflow block."""
         return self._defined(var)
 
     def _defined(self, var: ast.Var) -> ast.Var:
@@ -198,15 +198,15 @@ class ExprMutator:
             self._method("visit_binding")(binding)
 
     def visit_binding(self, binding: ast.Binding) -> None:
-        """Visit a binding of either kind; what it becomes is emitted."""
+        """Visit a binding of either kind, and emit the result."""
         if type(binding) is ast.MatchCast:
             self._method("visit_match_cast")(binding)
         else:
             self._method("visit_var_binding")(binding)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
-        """Visit the value, and emit what it becomes under the same variable, or a new one if more
-        or less is known of it.
+        """Visit the value, and emit the result under the same variable, or under a new one if its
+        struct info differs.
         """
         if type(binding.value) is ast.Function:
             self._local_function(binding, binding.value)
@@ -215,7 +215,7 @@ class ExprMutator:
         self.rebind(binding, value)
 
     def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
-        """Emit a value in place of the one that a binding of the old program has."""
+        """Emit a value instead of that of a binding in the old program."""
         place = self.place
         var = self.visit_var_def(binding.var)
         if value is binding.value and var is binding.var:
@@ -227,7 +227,7 @@ class ExprMutator:
         return new
 
     def visit_match_cast(self, binding: ast.MatchCast) -> None:
-        """Visit the value and what it is cast to, and emit the cast."""
+        """Visit the value and the target of the cast, and emit the cast."""
         value = self.visit_expr(binding.value)
         info = self.visit_struct_info(binding.struct_info)
         var = binding.var and self.visit_var_def(binding.var)
@@ -238,7 +238,7 @@ class ExprMutator:
     # ------------------------------------------------------------ expressions
 
     def visit_expr(self, expr: Expr) -> Expr:
-        """What stands in place of any expression."""
+        """Return the replacement of an expression."""
         found = self._method(EXPRESSIONS[type(expr)])(expr)
         return found if isinstance(found, Expr) else self._given(found, EXPRESSIONS[type(expr)])
 
@@ -259,14 +259,14 @@ class ExprMutator:
         return self.visit_expr(seq.body)
 
     def visit_seq_expr(self, seq: ast.SeqExpr) -> Expr:
-        """A sequence inside of a value: a branch, the body of a local function."""
+        """A sequence inside a value: a branch, the body of a local function."""
         frame = self._frame
         before = open_sequence(frame, seq.span)
         result = self._sequence(seq)
         return close_sequence(frame, before, result, self.place, seq)
 
     def visit_function(self, function: ast.Function) -> Expr:
-        """A function that stands as a value."""
+        """A function that is used as a value."""
         return self._local(function, None)
 
     def _local_function(self, binding: ast.VarBinding, function: ast.Function) -> None:
@@ -285,8 +285,8 @@ class ExprMutator:
         return close_function(frame, before, changed(head, body=body), self.place)
 
     def visit_if(self, expr: ast.If) -> Expr:
-        """The condition, then both branches; in each what the condition says of shape variables is
-        known.
+        """The condition, then both branches. In each branch the facts about shape variables from
+        the condition are known.
         """
         cond = self.visit_expr(expr.cond)
         frame = self._frame
@@ -326,7 +326,7 @@ class ExprMutator:
         return self._vars.get(var, var)
 
     def visit_dataflow_var(self, var: ast.DataflowVar) -> Expr:
-        """A variable where it is used that ends with its dataflow block."""
+        """A use of a variable that is local to its dataflow block."""
         return self._method("visit_var")(var)  # type: ignore[no-any-return]
 
     def visit_global_var(self, gv: GlobalVar) -> Expr:
@@ -352,7 +352,7 @@ class ExprMutator:
     # ------------------------------------------------------------ annotations
 
     def visit_struct_info(self, info: StructInfo) -> StructInfo:
-        """An annotation: its dimensions, and the variables that it names."""
+        """An annotation: its dimensions, and the variables in them."""
         return Rewriter.struct_info(self._inside, info)
 
     def visit_prim_expr(self, value: PrimExpr) -> PrimExpr:

@@ -13,10 +13,10 @@ from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
 
 
 class ExprVisitor:
-    """Visits whatever stands in a module, a function or an expression, in the order of evaluation.
+    """Visits all nodes of a module, a function or an expression, in the order of evaluation.
 
-    A subclass overrides the methods for the nodes that it looks at. What a method does not visit
-    itself, with ``super()`` or by :meth:`visit_expr`, is not visited. The hierarchy is
+    A subclass overrides the methods for the nodes that it needs. An overridden method must visit
+    the children itself, with ``super()`` or :meth:`visit_expr`. The hierarchy is
 
     - :meth:`visit_expr`, which calls the method for the kind of expression: ``visit_call``,
     ``visit_if``, ``visit_var``, …;
@@ -28,17 +28,16 @@ class ExprVisitor:
       :meth:`visit_dataflow_var_def`;
     - :meth:`visit_struct_info` for annotations, and :meth:`visit_prim_expr` for scalars.
 
-    Blocks are loops here, so that functions may have any number of bindings.
+    Blocks are visited in a loop, so a function may have any number of bindings.
 
     Attributes
     ----------
     scope
-        The variables that are in scope where the walk stands, with the values they are bound to;
-        None of parameters.
+        The variables in scope at the current node, with their values; None for parameters.
     function
-        The function that the walk is inside of, or None.
+        The function around the current node, or None.
     block
-        The block that the walk is inside of, or None.
+        The block around the current node, or None.
 
     Examples
     --------
@@ -109,7 +108,7 @@ class ExprVisitor:
         self.block = outer
 
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
-        """Visit a dataflow block; its local variables go out of scope behind it."""
+        """Visit a dataflow block; its local variables go out of scope after it."""
         self._bindings(block)
         for binding in block.bindings:
             var = binding.var  # type: ignore[attr-defined]
@@ -129,7 +128,7 @@ class ExprVisitor:
             self.visit_var_binding(binding)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
-        """Visit the value, then the variable; a local function is in scope of itself."""
+        """Visit the value, then the variable; a local function is in its own scope."""
         if type(binding.value) is ast.Function:
             self.scope[binding.var] = binding.value
         self.visit_expr(binding.value)
@@ -137,7 +136,7 @@ class ExprVisitor:
         self.visit_var_def(binding.var)
 
     def visit_match_cast(self, binding: ast.MatchCast) -> None:
-        """Visit the value, what it is cast to, then the variable."""
+        """Visit the value, the target of the cast, then the variable."""
         self.visit_expr(binding.value)
         self.visit_struct_info(binding.struct_info)
         if binding.var is not None:
@@ -152,14 +151,14 @@ class ExprVisitor:
             self.visit_struct_info(var.struct_info_annotation)
 
     def visit_dataflow_var_def(self, var: ast.DataflowVar) -> None:
-        """Visit a variable where it is bound that ends with its dataflow block."""
+        """Visit the binding of a variable that is local to its dataflow block."""
         if var.struct_info_annotation is not None:
             self.visit_struct_info(var.struct_info_annotation)
 
     # ------------------------------------------------------------ expressions
 
     def visit_function(self, function: ast.Function) -> None:
-        """Visit parameters, body, and the annotation of the result; they are a scope."""
+        """Visit parameters, body, and the annotation of the result; they form a scope."""
         outer, self.function = self.function, function
         block, self.block = self.block, None
         for param in function.params:
@@ -173,7 +172,7 @@ class ExprVisitor:
         self.function, self.block = outer, block
 
     def visit_seq_expr(self, seq: ast.SeqExpr) -> None:
-        """Visit the blocks, then what they lead to; they are a scope."""
+        """Visit the blocks, then the result; they form a scope."""
         for block in seq.blocks:
             self.visit_binding_block(block)
         self.visit_expr(seq.body)
@@ -221,7 +220,7 @@ class ExprVisitor:
         self.visit_prim_expr(value.value)
 
     def visit_extern_func(self, function: ast.ExternFunc) -> None:
-        """Visit what is known of a packed function."""
+        """Visit a packed function."""
         if function.struct_info is not None:
             self.visit_struct_info(function.struct_info)
 
@@ -229,7 +228,7 @@ class ExprVisitor:
         """Visit a variable where it is used."""
 
     def visit_dataflow_var(self, var: ast.DataflowVar) -> None:
-        """Visit a variable where it is used that ends with its dataflow block."""
+        """Visit a use of a variable that is local to its dataflow block."""
         self.visit_var(var)
 
     def visit_global_var(self, gv: ast.GlobalVar) -> None:

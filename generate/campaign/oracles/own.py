@@ -88,9 +88,7 @@ def own(name: str) -> Callable[[Case], list[Finding]]:
             return [case.found(OWN, name, said)]
         if said is False:
             return [case.found(OWN, name, "returns False")]
-        return [
-            case.found(OWN, name, f"returns {type(said).__name__}; expected None, a bool or a text")
-        ]
+        return [case.found(OWN, name, f"returns {type(said).__name__}; expected None, bool or str")]
 
     return look
 

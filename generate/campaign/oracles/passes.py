@@ -106,7 +106,7 @@ def _one(
         return [case.found(kind_of(error), "passes", raised(error))]
     why = case.peer.why_ill_formed(made)
     if why:
-        message = f"{name} makes a module that TVM's well_formed rejects: {why}"
+        message = f"{name} returns a module that TVM's well_formed rejects: {why}"
         cause = f"ill-formed: {cause_of(why)}"
         return [case.found("wrong-code", "passes", message, cause=cause)]
     earlier_text = case.peer.print(module) if BEFORE.get(name) else ""

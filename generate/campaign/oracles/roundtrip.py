@@ -39,7 +39,7 @@ def _by_peer(case: Case, module: object, text: str) -> list[Finding]:
         return [case.found("prints-wrong", "roundtrip", raised(error))]
     where = case.peer.difference(module, again)
     if where:
-        message = f"the module that is read back is not structurally equal, at {where}"
+        message = f"the module that was parsed back is not structurally equal, at {where}"
         return [case.found("prints-wrong", "roundtrip", message, cause=_what(where))]
     return []
 

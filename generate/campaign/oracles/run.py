@@ -82,13 +82,13 @@ def _theirs(case: Case, runs: list[tuple[str, int, list[Value], Returned]]) -> l
         try:
             returned = _from_peer(case.peer, theirs)
         except ValueError as error:  # a length is negative
-            return [_another(case, entry, size, f"what TVM returns is no tensor: {error}")]
+            return [_another(case, entry, size, f"expected a tensor from TVM: {error}")]
         if returned is None:
             continue
         unequal = compare(result.value, returned)
         if unequal:
             return [
-                _another(case, entry, size, f"what the rules give and what TVM returns: {unequal}")
+                _another(case, entry, size, f"the rules and TVM give different values: {unequal}")
             ]
     return []
 

@@ -111,7 +111,7 @@ SEEN = (
     Finding("crash", "passes", "FuseOps", "signal SIGSEGV with R.nn.relu", "It.", "", TEXT, 7),
     Finding("crash", "run", "TVM's build", "ValueError: N", "ValueError: no variable lv3 can be found here", "", TEXT, 7),
     Finding("accepts-illegal", "check", "TVM's well_formed", "WF01", "WF01: x", "WF01", TEXT, 7),
-    Finding("wrong-code", "passes", "FuseOps", "ill-formed: Var N", "FuseOps makes a module that TVM's well_formed rejects: Variable v3 is not defined", "", TEXT, 7),
+    Finding("wrong-code", "passes", "FuseOps", "ill-formed: Var N", "FuseOps returns a module that TVM's well_formed rejects: Variable v3 is not defined", "", TEXT, 7),
     Finding("wrong-code", "run", "TVM's virtual machine", "another value", "1 became 2", "E-evaluate", TEXT, 7, "NaN"),
     Finding("prints-wrong", "roundtrip", "TVM reads what TVM printed", "types differ", "x", "", TEXT, 7),
 )  # fmt: skip

@@ -56,7 +56,7 @@ def file(tmp_path: Path) -> Path:
         ("says", "too long"),
         ("lies", "returns False"),
         ("silent", "AssertionError: assert not module.functions"),
-        ("odd", "returns int; expected None, a bool or a text"),
+        ("odd", "returns int; expected None, bool or str"),
     ],
 )
 def test_what_it_says_is_a_finding(file: Path, function: str, sentence: str) -> None:

@@ -151,7 +151,7 @@ def test_a_function_that_writes_nothing(backend: str) -> None:
     text = lines(f"t = R.call_tir(cls.nothing, (x,), {OUT})", "return t")
     end = on(backend, text, floats(1, 2, 3))
     assert isinstance(end, Fault) and end.code == "E-return-written"
-    assert end.message == "nothing was written into the tensor [3] of float32"
+    assert end.message == "the tensor [3] of float32 was never written"
 
 
 def test_what_is_too_long_to_be_tracked_is_noted() -> None:
@@ -159,7 +159,7 @@ def test_what_is_too_long_to_be_tracked_is_noted() -> None:
     for _ in range(2):
         assert isinstance(ready.run("main", [value(np.ones(20_000, np.float32))]), Returned)
     (note,) = ready.notes
-    assert note == "most runs natively: which elements it leaves unwritten is not known"
+    assert note == "most runs as native code, which does not track unwritten elements"
     filled = load(module(lines(f"t = R.call_tir(cls.copy, (x,), {OUT})", "return t")))
     assert isinstance(filled.run("main", [value(np.ones(20_000, np.float32))]), Returned)
     assert filled.notes == ()
@@ -217,7 +217,7 @@ def count(x: T.Buffer((1,), "int32"), y: T.Buffer((1,), "int32")):
 @pytest.mark.parametrize(
     ("write", "code"),
     [
-        (lambda x, out: None, "nothing was written into the tensor [3] of float32"),
+        (lambda x, out: None, "the tensor [3] of float32 was never written"),
         (lambda x, out: out.__setitem__(slice(2), x[:2]), "1 of the 3 elements"),
     ],
 )

@@ -177,5 +177,5 @@ def test_a_compiler_that_does_not_work(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_cache_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     use(monkeypatch, tmp_path / "file" / "c")
-    with pytest.raises(native.NoCompiler, match="cannot be kept"):
+    with pytest.raises(native.NoCompiler, match="cannot be stored"):
         increment(7)

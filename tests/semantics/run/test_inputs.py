@@ -52,17 +52,17 @@ def tensor(kind: str, text: str) -> np.ndarray:
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        ("int32", "9999999999", "integers from -2147483648 to 2147483647"),
-        ("int64", "5.5", "5.5 is no int64"),
-        ("int64", "5.0", "5.0 is no int64"),
-        ("int64", "true", "True is a bool, no int64"),
-        ("uint8", "-1", "integers from 0 to 255"),
-        ("bool", "0.5", "0.5 is no bool"),
-        ("bool", "2", "2 is no bool"),
-        ("float16", "1e9", "beyond the numbers of float16"),
-        ("float64", "1e999", "infinity is written inf"),
-        ("float32", "'1'", "'1' is no number"),
-        ("float32", "[1]", "[1] is no number"),
+        ("int32", "9999999999", "not an integer of type int32 (-2147483648 to 2147483647)"),
+        ("int64", "5.5", "5.5 is not an integer of type int64"),
+        ("int64", "5.0", "5.0 is not an integer of type int64"),
+        ("int64", "true", "True is a bool, not int64"),
+        ("uint8", "-1", "-1 is not an integer of type uint8 (0 to 255)"),
+        ("bool", "0.5", "0.5 is neither true nor false"),
+        ("bool", "2", "2 is neither true nor false"),
+        ("float16", "1e9", "does not fit into float16"),
+        ("float64", "1e999", "write inf for infinity"),
+        ("float32", "'1'", "'1' is not a number"),
+        ("float32", "[1]", "[1] is not a number"),
     ],
 )
 def test_scalars_that_do_not_fit(kind: str, text: str, message: str) -> None:
@@ -135,18 +135,18 @@ def test_floats_from_python_are_rounded() -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        ("int4", "[100]", "100 is no int4"),
-        ("uint8", "[1.7]", "1.7 is no uint8"),
-        ("int32", "[[1], [1.5]]", "1.5 is no int32"),
-        ("int32", "[True]", "True is a bool"),
-        ("float32", '["1"]', "'1' is no number"),
+        ("int4", "[100]", "100 is not an integer of type int4"),
+        ("uint8", "[1.7]", "1.7 is not an integer of type uint8"),
+        ("int32", "[[1], [1.5]]", "1.5 is not an integer of type int32"),
+        ("int32", "[True]", "True is a bool, not int32"),
+        ("float32", '["1"]', "'1' is not a number"),
         ("float32", "[None]", "expected a .npy file"),
-        ("float32", "[1e60]", "1e+60 is beyond the numbers of float32"),
-        ("float8_e4m3fn", "[1000.0]", "beyond the numbers"),
-        ("float8_e4m3fn", "[inf]", "beyond the numbers"),
-        ("float32", "[[1, 2], [3]]", "list 1 on axis 1 is 1, the first 2"),
-        ("float32", "[1, [2]]", "a list stands where a number is expected"),
-        ("float32", "[[1], 2]", "list 1 on axis 1 is a number"),
+        ("float32", "[1e60]", "1e+60 does not fit into float32"),
+        ("float8_e4m3fn", "[1000.0]", "does not fit into float8"),
+        ("float8_e4m3fn", "[inf]", "does not fit into float8"),
+        ("float32", "[[1, 2], [3]]", "the first has 2 elements, list 1 of axis 1 has 1"),
+        ("float32", "[1, [2]]", "the lists differ in depth"),
+        ("float32", "[[1], 2]", "list 1 of axis 1 is a number"),
     ],
 )
 def test_tensors_that_do_not_fit(kind: str, text: str, message: str) -> None:
@@ -179,9 +179,9 @@ def test_tuples_have_literals() -> None:
     )
     assert made.sizes == {"n": 2}
     assert "(a, b), (a,) or ()" in refused("t: R.Tuple()", t="[]")
-    assert "a tuple of 1 is expected" in refused("t: R.Tuple(R.Tensor)", t="()")
+    assert "found 0 fields instead of 1" in refused("t: R.Tuple(R.Tensor)", t="()")
     assert "written [2, 3]" in refused("s: R.Shape(ndim=1)", s="4")
-    assert "no dimension" in refused("s: R.Shape(ndim=1)", s="[-4]")
+    assert "is not an integer of at least 0" in refused("s: R.Shape(ndim=1)", s="[-4]")
 
 
 # ---------------------------------------------------------------- files
@@ -224,7 +224,7 @@ def test_the_byte_order_of_a_file_does_not_matter(tmp_path: Path) -> None:
         (np.zeros(2, "U3"), "expected bfloat16"),
         (np.zeros(2, "M8[s]"), "expected bfloat16"),
         (np.zeros(2, [("a", "u1"), ("b", "u1")]), "expected bfloat16"),
-        (np.zeros(2, ml_dtypes.float8_e5m2), "no such element type"),
+        (np.zeros(2, ml_dtypes.float8_e5m2), "does not support its element type"),
     ],
 )
 def test_files_of_something_else(tmp_path: Path, array: np.ndarray, message: str) -> None:
@@ -293,10 +293,10 @@ def test_sizes_are_solved_one_after_the_other() -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ({"n": "5", "x": "[1, 2, 3]"}, "n=5 and x contradict each other: x has 3 there"),
-        ({"n": "2", "y": "[1, 2, 3]"}, "n=2 (n * 2 = 4) and y contradict each other: y has 3"),
-        ({"y": "[1, 2, 3]"}, "y: no n makes n * 2 = 3"),
-        ({"n": "99999999999999999999"}, "n: 99999999999999999999 is no int64"),
+        ({"n": "5", "x": "[1, 2, 3]"}, "n=5 and x contradict each other: there x is 3"),
+        ({"n": "2", "y": "[1, 2, 3]"}, "n=2 (n * 2 = 4) and y contradict each other: there y is 3"),
+        ({"y": "[1, 2, 3]"}, "y: no value of n makes n * 2 = 3"),
+        ({"n": "99999999999999999999"}, "n: 99999999999999999999 is not an integer of type int64"),
     ],
 )
 def test_contradictions(texts: dict[str, str], message: str) -> None:
@@ -349,7 +349,7 @@ def test_an_input_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[st
     path = tmp_path / "p.rlx"
     path.write_text("@R.function\ndef main(x: R.Tensor((3,))):\n    return x\n", "utf-8")
     assert main([str(path), "--input", "x=rand", "--input", "x=ones"]) == 2
-    assert "--input x: it is given twice" in capsys.readouterr().err
+    assert "--input x: given twice" in capsys.readouterr().err
     assert main([str(path), "--input", "z=rand"]) == 2
     assert "--input z: there is no parameter" in capsys.readouterr().err
 
@@ -357,4 +357,4 @@ def test_an_input_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("size", ["-1", "-2", "True", "1.0", "9223372036854775808"])
 def test_dimensions_are_integers_from_0(size: str) -> None:
     assert refused("x: R.Shape(ndim=1)", x=f"[{size}]")
-    assert "no dimension" in refused("x: R.Shape(ndim=2)", x="[0, -1]")
+    assert "is not an integer of at least 0" in refused("x: R.Shape(ndim=2)", x="[0, -1]")

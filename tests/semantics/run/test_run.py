@@ -72,7 +72,7 @@ def test_what_is_not_given_is_made_up_and_said(
 ) -> None:
     status, out, _ = run(capsys, program, "--input", "n=3", "--input", "x=iota")
     assert status == 0
-    assert out.startswith("made up: random p, s\nx = float32(3, 2) [0 1 2 3 4 5]\n")
+    assert out.startswith("generated: random p, s\nx = float32(3, 2) [0 1 2 3 4 5]\n")
     assert "s = shape(3,)" in out
     assert out.endswith("main returned\nfloat32(3, 2)\n  [[ 0.  2.]\n   [ 4.  6.]\n   [ 8. 10.]]\n")
 
@@ -110,7 +110,7 @@ def test_a_fault_says_where_and_with_what(program: str, capsys: pytest.CaptureFi
     )
     assert f"--> {program}:13:13" in out
     assert "= operand 1: int64(1) [9]" in out
-    assert "by rule E-evaluate; `rlx explain E-index-range` says more" in out
+    assert "by rule E-evaluate; `rlx explain E-index-range` explains it" in out
 
 
 def test_a_failed_check(program: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,14 +169,14 @@ def test_json(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("q=1", "there is no parameter or shape variable 'q'; there are: x, p, s, n"),
         ("n=many", "n: expected an integer, found 'many'"),
-        ("x", "takes NAME=VALUE"),
-        ("=5", "takes NAME=VALUE"),
+        ("x", "expected NAME=VALUE"),
+        ("=5", "expected NAME=VALUE"),
         ("x=nowhere.npy", "nowhere.npy cannot be read"),
         ("x=__import__('os')", "expected a .npy file, a number, a list"),
-        ("x=[[1, 2], [3]]", "the lists are not alike"),
+        ("x=[[1, 2], [3]]", "the lists differ"),
         ("p=[1]", "expected Prim"),
         ("n=-1", "its shape would be (-1, 2)"),
-        ("n=100000000000", "too large to make up"),
+        ("n=100000000000", "too large to generate"),
     ],
 )
 def test_inputs_that_make_no_sense(
@@ -229,7 +229,7 @@ def test_both_backends_agree_on_the_examples(
             run(capsys, str(path), "--entry", name, "--backend", b, "--format", "json")
             for b in ("steps", "native")
         ]
-        if "nothing can be made up for Object" in found[0][2]:
+        if "cannot generate a value for Object" in found[0][2]:
             assert path.stem == "in_place"
             continue
         assert found[0][0] == found[1][0] == 0, found
@@ -305,7 +305,11 @@ def test_an_endless_loop_is_out_of_fuel(
 ) -> None:
     argv = [endless, "--input", "x=[3, 3]", "--backend", backend, *options]
     status, out, _ = run(capsys, *argv)
-    assert status == 3 and "out of fuel[E-tir-fuel]" in out and "--iterations N allows more" in out
+    assert (
+        status == 3
+        and "out of fuel[E-tir-fuel]" in out
+        and "raise the limit with --iterations N" in out
+    )
 
 
 def test_an_endless_loop_ends_in_seconds_by_default(

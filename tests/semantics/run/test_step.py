@@ -55,7 +55,7 @@ def test_a_page_of_a_part_of_the_run_says_so(
     argv = [RECURSION, "--entry", "even", "--input", "k=9", "--html", page]
     assert main([*argv, "--limit", "1"]) == 3
     said = capsys.readouterr().err
-    assert said == f"{page}: 1 step, where recording ended and the run did not\n"
+    assert said == f"{page}: 1 step; the run did not end within --limit\n"
     assert main(argv) == 0
     assert "recording ended" not in capsys.readouterr().err
 
@@ -64,10 +64,10 @@ def test_a_page_of_a_part_of_the_run_says_so(
     ("options", "message"),
     [
         (["--rule", "E-iff"], "did you mean E-if"),
-        (["--rule", "E-call-arity"], "that is a premise of the rule E-call"),
-        (["--rule", "WF05"], "programs are evaluated by no such rule; `rlx explain` lists"),
-        (["--rule", "E-if", "--format", "json"], "--rule chooses lines of the text"),
-        (["--rule", "E-if", "--html", "x.html"], "--rule chooses lines of the text"),
+        (["--rule", "E-call-arity"], "expected a rule, found a premise of rule E-call"),
+        (["--rule", "WF05"], "no evaluation rule has this name; `rlx explain` lists"),
+        (["--rule", "E-if", "--format", "json"], "--rule works with text output only"),
+        (["--rule", "E-if", "--html", "x.html"], "--rule works with text output only"),
     ],
 )
 def test_rules_that_there_are_not(

@@ -111,10 +111,10 @@ def test_what_may_be_wrong_warns() -> None:
 def test_calls_out_of_order() -> None:
     bb = rlx.BlockBuilder()
     x = rlx.Var("x", F)
-    with pytest.raises(rlx.BuildError, match="stands in no function"):
+    with pytest.raises(rlx.BuildError, match="must be inside a function"):
         bb.emit(x)
     with bb.function("main", [x]):
-        with pytest.raises(rlx.BuildError, match="stands in no dataflow block"):
+        with pytest.raises(rlx.BuildError, match="must be inside a dataflow block"):
             bb.emit_output(x)
         with bb.dataflow():
             with pytest.raises(rlx.BuildError, match="do not nest"), bb.dataflow():
@@ -129,10 +129,10 @@ def test_calls_out_of_order() -> None:
             bb.emit_func_output(lv)
         bb.emit_func_output(gv)
         for again in (bb.emit, bb.emit_func_output):
-            with pytest.raises(rlx.BuildError, match="has its output already"):
+            with pytest.raises(rlx.BuildError, match="already has its output"):
                 again(gv)
     with (
-        pytest.raises(rlx.BuildError, match="has a function 'main' already"),
+        pytest.raises(rlx.BuildError, match="already has a function 'main'"),
         bb.function("main", [x]),
     ):
         pass
@@ -290,14 +290,14 @@ def test_parameters_that_are_said_at_the_end() -> None:
         with bb.dataflow():
             gv = bb.emit_output(y + x)
         assert str(gv.struct_info) == 'R.Tensor((n, 4), dtype="float32")'
-        with pytest.raises(rlx.BuildError, match="y: used, and not among the parameters"):
+        with pytest.raises(rlx.BuildError, match="y: used, but not a parameter"):
             bb.emit_func_output(gv, [x])
         bb.emit_func_output(gv, [x, y])
     report = rlx.check(bb.get())
     assert report.ok
     assert [p.name_hint for p in main_of(bb).params] == ["x", "y"]
     with bb.function("other", [rlx.Var("z", F)]):
-        with pytest.raises(rlx.BuildError, match="said already"):
+        with pytest.raises(rlx.BuildError, match="already given to"):
             bb.emit_func_output(ast.Tuple(()), [])
         bb.emit_func_output(ast.Tuple(()))
 

@@ -78,7 +78,7 @@ def test_what_depends_on_another_is_left() -> None:
 
 def test_a_value_of_another_shape() -> None:
     module = rlx.parse(TEXT)
-    with pytest.raises(rlx.BuildError, match="what uses it was checked with the former"):
+    with pytest.raises(rlx.BuildError, match="its uses were checked with the first"):
         rewrite_bindings(module, PRODUCTS[:1], lambda match: {PRODUCTS[0]: match[x]})
     assert rewrite_bindings(module, PRODUCTS, lambda match: None) is module
 

@@ -83,7 +83,7 @@ def _seen(s: Scalar, t: Scalar, queries: Scalar, keys: Scalar, causal: str, wind
     many.
     """
     if causal not in ("TopLeft", "BottomRight"):
-        decline(f"there is no mask {causal!r}")
+        decline(f"unknown mask {causal!r}")
     offset = te.abs(keys - queries) if causal == "BottomRight" else int64(0)
     distance = s + offset - t
     seen = distance >= int64(0)

@@ -64,7 +64,7 @@ def arange(out: Result, start: Any, end: Any, step: Any, dtype: DataType | None)
         start = 0
     floats = any(isinstance(x, float) for x in (start, step))
     if floats and any(isinstance(x, Scalar) for x in (start, step)):
-        decline("its bounds are floats, and not all are written out")
+        decline("its bounds are floats, and not all are constants")
     kind = FLOAT64 if floats else named("int64")
 
     def element(i: Scalar) -> Scalar:
@@ -79,7 +79,7 @@ def hamming_window(
 ) -> te.Tensor:
     """The weights of a Hamming window."""
     if any(isinstance(x, Scalar) for x in (periodic, alpha, beta)):
-        decline("its weights are not written out")
+        decline("its weights are not constants")
     count = out.shape[0]
     period = te.cast(FLOAT64, te.maximum(count if periodic else count - 1, int64(1)))
 
@@ -100,7 +100,7 @@ def size(out: Result, x: te.Tensor) -> te.Tensor:
 def shape_to_tensor(out: Result, shape: tuple[Scalar, ...] | None) -> te.Tensor:
     """A vector of the dimensions of a shape."""
     if shape is None:
-        decline("its dimensions are not written out")
+        decline("its dimensions are not constants")
 
     def element(i: Scalar) -> Scalar:
         found = int64(0)

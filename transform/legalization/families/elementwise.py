@@ -128,7 +128,7 @@ def _unary(name: str) -> Definition:
 def bitwise_not(out: Result, x: te.Tensor) -> te.Tensor:
     """The bits turned round; of Booleans the other one."""
     if x.dtype.is_float:
-        decline("floats have no bits to turn round")
+        decline("it is not defined for floats")
     return elementwise(out, lambda v: ~v, x)
 
 
@@ -156,12 +156,12 @@ def clip(out: Result, x: te.Tensor, low: Any, high: Any) -> te.Tensor:
 
     def held(limit: Any, v: Scalar) -> Scalar:
         if isinstance(limit, Scalar):
-            decline("the limits are no numbers that are written out")
+            decline("its limits are not constant numbers")
         if not v.dtype.is_float:
             least, most = int(te.min_value(x.dtype)), int(te.max_value(x.dtype))
             limit = max(least, min(most, limit))
             if limit != int(limit):
-                decline("the limits of integers are no integers")
+                decline("its limits are not integers")
         return te.const(limit, v.dtype)
 
     return elementwise(out, lambda v: smaller(larger(v, held(low, v)), held(high, v)), x)
@@ -285,13 +285,13 @@ def _binary(name: str) -> Definition:
     def define(out: Result, x1: Any, x2: Any) -> te.Tensor:
         a, b = _operands(x1, x2)
         if a.dtype != b.dtype:
-            decline(f"its operands are of two types, {a.dtype} and {b.dtype}")
+            decline(f"its operands have two types, {a.dtype} and {b.dtype}")
         if name in _ARITHMETIC or "shift" in name:
             need_numbers(a.dtype)
         if name in _ON_FLOATS:
             need_floats(a.dtype)
         if name in _ON_BITS and a.dtype.is_float:
-            decline("floats have no bits to work on")
+            decline("it is not defined for floats")
         return elementwise(out, function, a, b)
 
     return define
@@ -327,7 +327,7 @@ def _compared(name: str) -> Definition:
 def where(out: Result, condition: te.Tensor, x1: te.Tensor, x2: te.Tensor) -> te.Tensor:
     """Elements of one tensor where a condition holds, of another elsewhere."""
     if x1.dtype != x2.dtype:
-        decline(f"its operands are of two types, {x1.dtype} and {x2.dtype}")
+        decline(f"its operands have two types, {x1.dtype} and {x2.dtype}")
     return filled(
         out,
         lambda *i: te.if_then_else(

@@ -41,7 +41,7 @@ def counted(index: Scalar, length: Scalar) -> Scalar:
 def _integers(*tensors: Any) -> None:
     for tensor in tensors:
         if not tensor.dtype.is_integer:
-            decline("its indices are no integers")
+            decline("its indices are not integers")
 
 
 def take(out: Result, x: te.Tensor, indices: Any, axis: int | None, mode: str) -> te.Tensor:
@@ -63,12 +63,12 @@ def take(out: Result, x: te.Tensor, indices: Any, axis: int | None, mode: str) -
         if mode != "nan":
             return found
         if not x.dtype.is_float:
-            decline("its elements have no NaN")
+            decline("its elements cannot be NaN")
         inside = both(at >= int64(0), at < length)
         return te.if_then_else(inside, found, te.const(float("nan"), x.dtype))
 
     if mode == "nan" and length.value is None:
-        decline("the axis may be empty, and an index into nothing has no place")
+        decline("the axis may be empty, and no index into it is valid")
     return filled(out, element)
 
 
@@ -323,7 +323,7 @@ def bucketize(
     from rlx.grammar.dtype import BOOL
 
     if x.dtype != boundaries.dtype:
-        decline("its operands are of two types")
+        decline("its operands have two types")
     if x.dtype == BOOL:
         decline("it is not defined for Booleans")
     length = boundaries.shape[0]

@@ -49,7 +49,7 @@ def stack(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Ten
 
 def _one_type(tensors: Sequence[te.Tensor]) -> None:
     if len({tensor.dtype for tensor in tensors}) > 1:
-        decline("its tensors hold elements of several types")
+        decline("its tensors have several element types")
 
 
 def split(out: Any, x: te.Tensor, cut: int | tuple[int, ...], axis: int) -> Any:

@@ -23,7 +23,7 @@ from rlx.transform.te.scalar import Scalar
 def matmul(out: Result, a: te.Tensor, b: te.Tensor, dtype: DataType | None) -> te.Tensor:
     """The product of matrices or of stacks of them; a vector counts as one row or column."""
     if a.dtype != b.dtype and dtype is None:
-        decline("its operands are of two types")
+        decline("its operands have two types")
     k = te.reduce_axis((0, a.shape[-1]), name="k")
     lead = out.ndim - (a.ndim > 1) - (b.ndim > 1)
 
@@ -60,7 +60,7 @@ def outer(out: Result, a: te.Tensor, b: te.Tensor) -> te.Tensor:
     """The products of all pairs of elements of two vectors."""
     need_numbers(a.dtype)
     if a.dtype != b.dtype:
-        decline("its operands are of two types")
+        decline("its operands have two types")
     return filled(out, lambda i, j: back(wide(a(i)) * wide(b(j)), out.dtype))
 
 
@@ -72,7 +72,7 @@ def einsum(out: Result, operands: Sequence[te.Tensor], subscripts: str) -> te.Te
     inputs, arrow, result = text.partition("->")
     terms = inputs.split(",")
     if len({x.dtype for x in operands}) > 1:
-        decline("its operands are of several types")
+        decline("its operands have several types")
     need_numbers(*(x.dtype for x in operands))
     letters = [c for c in dict.fromkeys(inputs) if c != ","]
     if not arrow:

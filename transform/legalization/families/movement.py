@@ -99,7 +99,7 @@ def expand_dims(out: Result, x: te.Tensor, axis: Sequence[int]) -> te.Tensor:
 def squeeze(out: Result, x: te.Tensor, axis: Sequence[int] | None) -> te.Tensor:
     """Axes of length 1 removed."""
     if axis is None and any(dim.value is None for dim in x.shape):
-        decline("which axes are of length 1 is known only when it runs")
+        decline("the axes of length 1 are known only at run time")
     gone = (
         [k for k, dim in enumerate(x.shape) if dim.value == 1]
         if axis is None
@@ -129,7 +129,7 @@ def reverse_sequence(
     """Of each sequence the first so many elements in reverse."""
     along, batch = axis_of(seq_axis, x.ndim), axis_of(batch_axis, x.ndim)
     if not lengths.dtype.is_integer:
-        decline("its lengths are no integers")
+        decline("its lengths are not integers")
 
     def element(*i: Scalar) -> Scalar:
         count = te.cast("int64", lengths(i[batch]))
@@ -185,7 +185,7 @@ def collapse_sum_to(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
     for k, dim in enumerate(out.shape):
         if not _alike(dim, x.shape[k + lead]):
             if dim.value != 1:
-                decline("which axes it sums over is known only when it runs")
+                decline("the axes that it sums over are known only at run time")
             over.append(k + lead)
     if over:
         need_numbers(x.dtype)

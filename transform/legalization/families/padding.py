@@ -15,7 +15,7 @@ def pad(out: Result, x: te.Tensor, widths: Sequence[int], mode: str, value: floa
     """The tensor with elements added before and after along its axes."""
     befores, afters = widths[::2], widths[1::2]
     if mode == "constant" and x.dtype.is_integer and not float(value).is_integer():
-        decline("its value is no integer")
+        decline("its value is not an integer")
     if mode != "constant" and any(dim.value == 0 for dim in x.shape):
         decline("it has no elements to repeat")
 

@@ -46,7 +46,7 @@ def nonempty(x: te.Tensor, axes: Sequence[int], value: Scalar) -> Scalar:
     """
     for axis in axes:
         if x.shape[axis].value == 0:
-            decline("of no elements it has no value, and an axis that it reduces is empty")
+            decline("it reduces an empty axis, over which it has no value")
     count = count_of(x, axes)
     if count.value is not None:
         return value
@@ -113,7 +113,7 @@ def variance_of(x: te.Tensor, axes: Sequence[int]) -> Any:
 def _std(x: te.Tensor, axes: Sequence[int]) -> Any:
     made = variance_of(x, axes)
     if not made.dtype.is_float:
-        decline("of integers it has no root")
+        decline("it is not defined for integers")
     return te.compute(made.shape, lambda *i: te.sqrt(made(*i)), name="T_std_of")
 
 

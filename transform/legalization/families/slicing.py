@@ -36,7 +36,7 @@ def strided_slice(
     """Every so many elements from a begin to before an end along the axes."""
     steps = strides or (1,) * len(axes)
     if any(isinstance(step, Scalar) for step in (*steps, *axes)):
-        decline("its strides are not written out")
+        decline("its strides are not constants")
     starts: dict[int, tuple[Scalar, int]] = {}
     for axis, low, step in zip(axes, begin, steps, strict=True):
         along = axis_of(int(axis), x.ndim)
@@ -60,7 +60,7 @@ def slice_scatter(
     """The tensor with a slice along an axis replaced by another tensor."""
     along = axis_of(axis, x.ndim)
     if isinstance(step, Scalar) or step < 1:
-        decline("its stride is not written out")
+        decline("its stride is not a constant")
     begin = _start(start, x.shape[along], step, False)
 
     def element(*i: Scalar) -> Scalar:
