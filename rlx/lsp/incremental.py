@@ -169,7 +169,7 @@ class _Step:
             for number, piece in enumerate(self.now.pieces):
                 if not piece.closed and circle(self.now, number, self.names) & self.wanted:
                     self.wanted.add(number)
-        self.wanted |= self._mention_operators(before.diagnostics)
+        self.wanted |= self._mention_unknown(before.diagnostics)
 
     def _stayed(self, numbers: Iterable[int]) -> set[int]:
         """Functions of the version before, by their numbers now, where they are still there."""
@@ -188,10 +188,13 @@ class _Step:
             n for n in range(len(self.now.pieces)) if not names.isdisjoint(words(self.now.of(n)))
         }
 
-    def _mention_operators(self, found: Sequence[Diagnostic]) -> set[int]:
-        """The functions with an operator that is not known: that is said once for all of them."""
-        unknown = [d.message.split("`")[1] for d in found if d.code == "D14-operator"]
-        return self._mention({name.rpartition(".")[2] for name in unknown})
+    def _mention_unknown(self, found: Sequence[Diagnostic]) -> set[int]:
+        """The functions with an operator that is not known, or with the name of a function that is
+        not there: that is said once for all of them.
+        """
+        operators = [d.message.split("`")[1] for d in found if d.code == "D14-operator"]
+        missing = {d.message.split("'")[1] for d in found if d.code == "WF02-global"}
+        return self._mention(missing | {name.rpartition(".")[2] for name in operators})
 
     def _contradicted(self, version: TextVersion) -> set[int]:
         """What a broken annotation concerns: it is not believed where more is wrong."""
@@ -287,7 +290,7 @@ class _Step:
         more = (
             found.told_of(errors)
             | self._mention(changed)
-            | self._mention_operators(found.diagnostics)
+            | self._mention_unknown(found.diagnostics)
         )
         return more | self._contradicted(found)
 

@@ -1,0 +1,98 @@
+"""A function added, lost, renamed, moved or changed: what is said of all others is what a check of the whole text says.
+
+The functions know each other in every way: by calls, by results that are not annotated, by names that are misspelt, by
+unknown operators, by what is private.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from rlx.checker.check import check_text
+from rlx.lsp import incremental
+from rlx.lsp.incremental import Checker
+from tests.lsp.law import said
+
+TENSOR = 'R.Tensor((4,), "float32")'
+BODIES: dict[str, list[str]] = {
+    "double": ["y = R.add(x, x)", "y = R.concat((x, x))", "y = R.exp(x"],
+    "called": ["y = cls.double(x)", "y = cls.doubel(x)", "y = R.add(x, doubel)"],
+    "twice": ["y = cls.called(cls.called(x))", "y = cls.twcie(x)", "y = cls.called(z)"],
+    "unknown": ["y = R.frobnicate(x)", "y = R.frobnicate(cls.double(x))"],
+    "other": ["y = R.frobnicate(x)", "y = R.frobnicatf(x)", "y = R.negative(x)"],
+    "circle": ["y = cls.ring(x)", "y = cls.ring(cls.double(x))"],
+    "ring": ["y = cls.circle(x)", "y = R.add(x, R.const(1))"],
+    "noted": ["y = R.exp(x)  # rlx: ignore[D14]", "y = R.exp(q)  # rlx: ignore[WF02]"],
+    "left": ["y = R.add(x, x)\n  z = y", "y = R.permute_dims(x, (1,))", "y = R.reshape(x, (2, 2))"],
+}
+RESULTS = ["", f" -> {TENSOR}", ' -> R.Tensor((8,), "float32")']
+HEADS = ["@R.function", "@R.function(private=True)", "@R.function(pure=False)"]
+
+Made = tuple[str, str, str, str]
+"""A function: its head, name, result and statement."""
+
+
+def function(name: str, rng: random.Random) -> Made:
+    weights = (3, 2, 1)
+    (head,) = rng.choices(HEADS, weights)
+    (result,) = rng.choices(RESULTS, weights)
+    return head, name, result, rng.choice(BODIES[name])
+
+
+def edited(made: list[Made], rng: random.Random) -> list[Made]:
+    """The functions after an edit."""
+    at = rng.randrange(len(made))
+    head, name, result, body = made[at]
+    match rng.randrange(6):
+        case 0 if len(made) > 2:
+            return made[:at] + made[at + 1 :]
+        case 1:
+            added = function(rng.choice([*BODIES]), rng)
+            return [*made[:at], added, *made[at:]]
+        case 2:
+            renamed = rng.choice([f"{name}s", name[:-1], rng.choice([*BODIES])])
+            return [*made[:at], (head, renamed, result, body), *made[at + 1 :]]
+        case 3:
+            rest = made[:at] + made[at + 1 :]
+            to = rng.randrange(len(rest) + 1)
+            return [*rest[:to], made[at], *rest[to:]]
+    other = function(name if name in BODIES else "double", rng)
+    return [*made[:at], (other[0], name, *other[2:]), *made[at + 1 :]]
+
+
+def text_of(made: list[Made]) -> str:
+    lines = ["@I.ir_module", "class M:"]
+    for head, name, result, body in made:
+        lines += [f"    {head}", f"    def {name}(x: {TENSOR}){result}:", "        cls = M"]
+        lines += [f"        {body}", "        return y", ""]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_edits(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incremental, "SMALL", 0)
+    monkeypatch.setattr(incremental, "PART", 2.0)
+    rng = random.Random(seed)
+    made = [function(name, rng) for name in rng.sample([*BODIES], 6)]
+    checker = Checker("a.rlx")
+    for _ in range(24):
+        text = text_of(made)
+        assert said(checker.check(text)) == said(check_text(text, "a.rlx").diagnostics), text
+        made = edited(made, rng)
+
+
+@pytest.mark.parametrize("body", ["y = R.add(x, doubel)", "y = cls.doubel(x)", "y = doubel(x)"])
+@pytest.mark.parametrize(("first", "then"), [("double", "zzz"), ("zzz", "double")])
+def test_the_right_spelling_comes_and_goes(
+    body: str, first: str, then: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(incremental, "SMALL", 0)
+    monkeypatch.setattr(incremental, "PART", 2.0)
+    checker = Checker("a.rlx")
+    for name in (first, then):
+        made = [(name, "y = R.add(x, x)"), ("caller", body), ("other", "y = R.exp(x)")]
+        text = text_of([("@R.function", called, "", line) for called, line in made])
+        assert said(checker.check(text)) == said(check_text(text, "a.rlx").diagnostics)
+    assert checker.full == 1
