@@ -225,8 +225,13 @@ class _Lifter(Rewriter):
         return _closure(target, ast.Tuple(outside))
 
     def _known(self, var: ast.Var) -> ast.StructInfo | None:
-        """What is known of a variable that is captured."""
-        return var.struct_info_annotation or self._infos.get(var)
+        """What is known of a variable that is captured.
+
+        A dimension that nothing declares, as that of the distinct elements of a tensor, has no name
+        in another function.
+        """
+        info = var.struct_info_annotation or self._infos.get(var)
+        return None if info is None else erase(info, frozenset(), frozenset(self._shapes))
 
     def _fresh(self, wanted: str) -> str:
         base = f"{self._outer}_{wanted}"
