@@ -73,6 +73,11 @@ def held(data_type: DataType) -> str:
     return "float" if name in NARROW else _STORED[name]
 
 
+def size(data_type: DataType) -> int:
+    """The bytes of a value in a variable."""
+    return 4 if check(data_type) in NARROW else max(data_type.bits // 8, 1)
+
+
 def suffix(data_type: DataType) -> str:
     """What distinguishes the helper functions of a type: ``i64``, ``f32``, …"""
     return _SUFFIX[check(data_type)]

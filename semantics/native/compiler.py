@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rlx.semantics.native.interface import ffi
-from rlx.semantics.native.prelude import WRITTEN_OUT, calls_libm
+from rlx.semantics.native.prelude import WRITTEN_OUT, calls_libm, is_wide
+from rlx.semantics.native.steps import by_steps
 from rlx.spec.registry import refuted, rule
 
 FLAGS = (
@@ -48,7 +49,10 @@ QUICK = (
 """GCC compiles in two thirds of the time with these, and its vectors are the same."""
 LIBMVEC = "-DRLX_LIBMVEC"
 """Says that glibc's functions of whole vectors are there."""
+NARROWER = "-mprefer-vector-width=256"
+"""For what is no faster with the widest vectors. A pragma sets up the tables of registers again."""
 TUNING = (
+    ("-march=native", LIBMVEC, NARROWER, *QUICK),
     ("-march=native", LIBMVEC, *QUICK),
     ("-march=native", *QUICK),
     ("-march=native",),
@@ -181,9 +185,11 @@ def _run(
     path: str, flags: Sequence[str], source: str, target: Path, link: Sequence[str] = ()
 ) -> None:
     file = target.with_suffix(".c")
-    file.write_text(source, encoding="ascii")
     command = [path, *flags, "-o", str(target), str(file), *link]
     try:
+        if by_steps(path, tuple(flags), tuple(link), source, target, _SECONDS):
+            return
+        file.write_text(source, encoding="ascii")
         done = subprocess.run(
             command,
             capture_output=True,
@@ -231,6 +237,8 @@ _doubted: set[str] = set()
 
 def flags_for(source: str, flags: tuple[str, ...]) -> tuple[str, ...]:
     """The flags that one source is compiled with, of those that all are."""
+    if is_wide(source):
+        flags = tuple(flag for flag in flags if flag != NARROWER)
     if len(source) > _LARGE:
         return tuple(SLIGHT if flag == "-O2" else flag for flag in flags if flag not in _THOROUGH)
     if WRITTEN_OUT in source:  # with less, GCC does so after it makes vectors of the loops around

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
 from rlx.semantics.native import c_types
 from rlx.semantics.native.allocation import element
 from rlx.semantics.native.c_types import CValue
@@ -35,6 +36,8 @@ ROWS = 2
 row.
 """
 _NARROW = 40
+_WIDEST = 64
+"""Bytes of the widest vectors that there are."""
 Emit = Callable[[Generation, tir.Stmt], None]
 """Emits a statement and everything in it."""
 _SIGNS: dict[type, str] = {tir.Add: "+", tir.Max: ">", tir.Min: "<"}
@@ -206,7 +209,8 @@ def _row(state: Generation, found: LoopReduction) -> None:
                 value = _update(state, found, f"{lanes}[{lane}]")
             if ordered:
                 out.put(f"{odd}[{lane}] |= {value.text} != {value.text};")
-        with out.block(f"for (; {at} < {inner.end}; ++{at})"):
+        rest = "" if inner.count is None else f"if ({literal(inner.count)} % {width})"
+        with _scope(state, rest), out.block(f"for (; {at} < {inner.end}; ++{at})"):
             out.put(f"const int64_t {inner.name} = {at};")
             with _keeping(state, found, [total]):
                 value = _update(state, found, total)
@@ -226,6 +230,40 @@ def _fold(state: Generation, found: LoopReduction, lanes: str, width: str, odd: 
     """Combine the lanes into the first, the upper half onto the lower; a middle one stays as it
     is.
     """
+    dtype = found.store.buffer.dtype
+    if dtype == BOOL or (not found.extremum and str(dtype) in c_types.NARROW):
+        _fold_by_lanes(state, found, lanes, width, odd)
+        return
+    with _scope(state, "if (RLX_VECTOR == 64 | RLX_VECTOR == 32 | RLX_VECTOR == 16)"):
+        _fold_by_vectors(state, found, lanes, width, odd)
+    with _scope(state, "else"):
+        _fold_by_lanes(state, found, lanes, width, odd)
+
+
+def _fold_by_vectors(
+    state: Generation, found: LoopReduction, lanes: str, width: str, odd: str | None
+) -> None:
+    """The steps of a fold as operations on vectors, which the compiler has to look for otherwise:
+    that takes it longer than the loop before.
+    """
+    out, kind = state.out, c_types.held(found.store.buffer.dtype)
+    step = "RLX_FOLD_PICK" if found.extremum else "RLX_FOLD"
+    sign = _SIGNS[type(found.store.value)]
+    count = _WIDEST // c_types.size(found.store.buffer.dtype)
+    while count > 1:
+        with _scope(state, f"if ({width} > {count})"):
+            out.put(f"{step}({kind}, {lanes}, {count}, {sign})")
+            if odd is not None:
+                out.put(f"RLX_FOLD(int32_t, {odd}, {count}, |)")
+        count //= 2
+    _combine(state, found, f"{lanes}[0]", f"{lanes}[1]")
+    if odd is not None:
+        out.put(f"{odd}[0] |= {odd}[1];")
+
+
+def _fold_by_lanes(
+    state: Generation, found: LoopReduction, lanes: str, width: str, odd: str | None
+) -> None:
     out, count, lane = state.out, state.out.fresh("h"), state.out.fresh("c")
     out.put("#pragma GCC unroll 16")
     with (

@@ -60,12 +60,20 @@ typedef __SIZE_TYPE__ size_t;
 #define RLX_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define RLX_LANES(vectors, type) \
     ((int64_t)((vectors) * RLX_VECTOR / sizeof(type) > 0 ? (vectors) * RLX_VECTOR / sizeof(type) : 1))
+/* One step of a fold: the upper elements of an array onto as many lower ones, as vectors that the compiler need not find. */
+#define RLX_PART(type, count) \
+    typedef type __attribute__((vector_size((count) * sizeof(type)), aligned(sizeof(type)))) rlx_part
+#define RLX_FOLD(type, array, count, sign) \
+    { RLX_PART(type, count); rlx_part *x = (rlx_part *)(array); x[0] = x[0] sign x[1]; }
+#define RLX_FOLD_PICK(type, array, count, sign) { \
+    RLX_PART(type, count); rlx_part *x = (rlx_part *)(array); \
+    __typeof__(x[0] sign x[1]) m = x[0] sign x[1]; \
+    x[0] = (rlx_part)(((__typeof__(m))x[0] & m) | ((__typeof__(m))x[1] & ~m)); }
 /* Before a short loop: its iterations are written out before loops around it are looked at. */
 #define RLX_WRITTEN_OUT _Pragma("GCC unroll 16")
 /* In the body of a loop: compilers do not make its iterations the lanes of a vector. */
 #define RLX_ONE_BY_ONE __asm__ volatile ("")
 #define RLX_HERE static inline __attribute__((always_inline, unused))
-
 RLX_HERE uint32_t rlx_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
 RLX_HERE float rlx_float32(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
 RLX_HERE uint64_t rlx_bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
@@ -79,14 +87,12 @@ RLX_HERE float rlx_narrow(double x) {
     if (__builtin_fabs((double)f) > __builtin_fabs(x)) u -= 1;
     return rlx_float32(u | 1);
 }
-
 RLX_HERE uint16_t rlx_to_b16(float x) {
     uint32_t u = rlx_bits32(x);
     uint32_t rounded = (u + 0x7fff + ((u >> 16) & 1)) >> 16;
     return (uint16_t)(x != x ? ((u >> 16) & 0x8000) | 0x7fc0 : rounded);
 }
 RLX_HERE float rlx_from_b16(uint16_t h) { return rlx_float32((uint32_t)h << 16); }
-
 #if defined(RLX_LIBMVEC) && defined(__F16C__) && defined(__GNUC__) && !defined(__clang__)
 /* The processor rounds to halves itself. The compiler finds the functions of vectors by the names that x86's vector ABI gives them. */
 typedef float rlx_f4 __attribute__((vector_size(16)));
@@ -143,7 +149,6 @@ RLX_HERE float rlx_from_f16(uint16_t h) {
     float r = m >= 0x7c00 ? rlx_float32((m << 13) + 0x70000000) : m < 0x0400 ? small : normal;
     return rlx_float32(rlx_bits32(r) | sign);
 }
-
 RLX_HERE float rlx_round_f16(float x) { return rlx_from_f16(rlx_to_f16(x)); }
 RLX_HERE float rlx_round_b16(float x) { return rlx_from_b16(rlx_to_b16(x)); }
 RLX_HERE float rlx_odd_u64(uint64_t x) {
@@ -172,7 +177,6 @@ RLX_HERE uint64_t rlx_power(uint64_t a, uint64_t n) {
     double rlx_amount = (amount); \
     if (RLX_RARE(rlx_amount > (double)RLX_FUEL || rlx_amount >= 0x1p63)) RLX_STOP(site, 0, 0); \
     RLX_FUEL -= (int64_t)rlx_amount; } while (0)
-
 #define RLX_EXTENTS(first, wanted, count, site) do { \
     _Pragma("GCC unroll 1") \
     for (int64_t k = 0; k < (count); ++k) \
@@ -211,9 +215,7 @@ static const unsigned char rlx_fill[64] = {[0 ... 63] = 0xa7};
 #endif
 
 int posix_memalign(void **, size_t, size_t);
-
 void free(void *);
-
 static __attribute__((noinline, malloc, unused)) void *rlx_take(int64_t *v, int64_t size) {
     if (size < 0 || size > v[1] - v[2]) return NULL;
     v[2] += size;
@@ -313,20 +315,19 @@ def text(*kernels: str) -> str:
             missing += unit.mentioned
     parts = [unit.text for unit in _units() if unit in chosen]
     called = declarations(wanted)
-    width = [] if _WIDE & wanted else [_NARROWER]
-    return "\n".join([*width, *(_basis() if called else ()), *called, *parts])
+    return "\n".join([*(_basis() if called else ()), *called, *parts])
 
 
-_WIDE = frozenset(["RLX_LANES", "RLX_ROWS", "rlx_to_f16"])
-"""What is faster with the widest vectors: tiles of reductions, and halves, which are made by a call
-for each vector.
-"""
-_NARROWER = """#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC target("prefer-vector-width=256")
-#endif"""
-"""What only moves memory and computes each element alone is no faster with the widest vectors,
-often slower.
-"""
+def is_wide(source: str) -> bool:
+    """Whether a file that begins with :func:`text` is faster with the widest vectors.
+
+    Tiles of reductions are, and halves, which are made by a call for each vector. What only moves
+    memory and computes each element alone is no faster with them, often slower.
+    """
+    return any(word in source for word in _WIDE)
+
+
+_WIDE = ("RLX_LANES", "RLX_ROWS", "rlx_to_f16")
 
 
 def calls_libm(source: str) -> bool:

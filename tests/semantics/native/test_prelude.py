@@ -6,12 +6,11 @@ import re
 
 import pytest
 
-from rlx.semantics.native import prelude
+from rlx.semantics.native import compiler, prelude
 
 NAMES = sorted(prelude._providers())
 OURS = re.compile(r"\b(?:rlx|RLX)_\w+")
 ATTRIBUTE = re.compile(r"\s*__attribute__\(\((?:[^()]|\([^()]*\))*\)\)")
-NARROW = re.compile(r'^#pragma GCC target\("prefer-vector-width=256"\)$', re.MULTILINE)
 
 
 def defined(text: str) -> set[str]:
@@ -35,7 +34,9 @@ def test_what_is_mentioned_is_defined(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_vectors_are_narrower_where_the_widest_do_not_help(name: str) -> None:
-    """The pragma holds for the functions behind it: it comes first or not at all."""
-    text = prelude.text(f"x = {name}(y);")
+    """The flag is there for what mentions no tile and no half."""
+    kernel = f"x = {name}(y);"
+    text = f"{prelude.text(kernel)}\n{kernel}"
     wide = {"RLX_LANES", "RLX_ROWS", "rlx_to_f16"} & {*OURS.findall(text), name}
-    assert [found.start() < 100 for found in NARROW.finditer(text)] == ([] if wide else [True])
+    flags = compiler.flags_for(text, (compiler.NARROWER,))
+    assert flags == (() if wide else (compiler.NARROWER,))

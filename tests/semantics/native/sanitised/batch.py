@@ -107,9 +107,10 @@ def source(programs: Sequence[CProgram], vectors: Sequence[int]) -> str:
     return "\n".join(parts)
 
 
-def flags_of(build: Build, processor: Sequence[str]) -> list[str]:
+def flags_of(build: Build, processor: Sequence[str], text: str = "") -> list[str]:
     """The compiler's flags: those of native code, and what the build adds."""
-    kept = [flag for flag in (*compiler.FLAGS, *processor) if flag not in _LOADED]
+    left_out = {*_LOADED, compiler.NARROWER} if prelude.is_wide(text) else _LOADED
+    kept = [flag for flag in (*compiler.FLAGS, *processor) if flag not in left_out]
     return [*kept, *build.flags]
 
 
@@ -138,7 +139,7 @@ def run(
     file = folder / "batch.c"
     text = source(programs, vectors)
     file.write_text(text, "ascii")
-    command = [compiler_path(), *flags_of(build, processor), "-o", str(folder / "batch")]
+    command = [compiler_path(), *flags_of(build, processor, text), "-o", str(folder / "batch")]
     libraries = compiler.libraries(processor, text)
     subprocess.run([*command, str(file), *libraries], check=True, capture_output=True, text=True)
     with (folder / "in").open("wb") as out:
