@@ -105,12 +105,24 @@ def _usage() -> str:
     return f"usage: rlx COMMAND ...\n\n{listed}\n`rlx COMMAND --help` describes a command.\n"
 
 
-def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
-    """Run a command; report what it did not expect as our mistake."""
-    gc.set_threshold(*COLLECTION)
+def _prepare_streams() -> None:
+    """Open those of the standard streams that the caller has closed, and set what they do with
+    texts.
+    """
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 - until the end
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a file name may hold what no encoding can write
             stream.reconfigure(errors="backslashreplace")
+    if hasattr(sys.stdin, "reconfigure"):  # what is not UTF-8 is refused, as in a file
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+
+
+def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
+    """Run a command; report what it did not expect as our mistake."""
+    gc.set_threshold(*COLLECTION)
+    _prepare_streams()
     try:
         status = run(argv, prog)
         sys.stdout.flush()

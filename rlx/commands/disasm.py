@@ -44,8 +44,11 @@ def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
     options = parser.parse_args(argv)
     try:
         found = Executable.load(options.file)
-    except (LoadError, OSError) as error:
+    except LoadError as error:
         sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
+    except OSError as error:
+        sys.stderr.write(f"{prog}: {options.file}: {error.strerror or error}\n")
         return UNABLE
     sys.stdout.write(_shown(found, options))
     return 0
