@@ -77,7 +77,9 @@ class _Generator:
         self._registers: dict[ast.Var, Argument] = {}
         self._scalars: dict[tir.Var, Argument] = {}
         self._next = len(function.params)
-        self._kills = any(operator_name(node) in KILLS for node in walk(function.body))
+        inside = tuple(walk(function.body))
+        self._kills = any(operator_name(node) in KILLS for node in inside)
+        self._read = {node for node in inside if isinstance(node, ast.Var)}
         self._killed: set[ast.Var] = set()
 
     def function(self) -> None:
@@ -121,7 +123,10 @@ class _Generator:
                 if isinstance(binding, ast.MatchCast):
                     raise self._left("a cast", "VMShapeLower")
                 assert isinstance(binding, ast.VarBinding)
-                self._bind(binding.var, self._value(binding.value))
+                place = self._value(binding.value)
+                if operator_name(binding.value) in KILLS and binding.var in self._read:
+                    place = self._emit("vm.builtin.make_tuple", [])  # what a kill gives
+                self._bind(binding.var, place)
         return self._operand(seq.body)
 
     def _left(self, found: str, mend: str) -> PassError:

@@ -9,10 +9,8 @@ import numpy as np
 from rlx.grammar import ast
 from rlx.grammar.ast import IRModule
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.values import (
-    Tensor,
-    Value,
-)
+from rlx.semantics.faults import UnsupportedStop
+from rlx.semantics.values import Tensor, Value
 from rlx.transform.lowering.passes import PassError
 from rlx.transform.lowering.signatures import printed
 from rlx.vm.builder import ExecBuilder
@@ -59,9 +57,12 @@ def constant_tensor(data: ast.Literal) -> Tensor:
     Raises
     ------
     PassError
-        If the text leaves its elements out.
+        If the text leaves its elements out, or NumPy has no such elements.
     """
-    kind = numpy_type(data.dtype)
+    try:
+        kind = numpy_type(data.dtype)
+    except UnsupportedStop as stop:
+        raise PassError(f"a constant: {stop.message}") from None
     if data.value is not None:
         return Tensor(np.array(data.value, dtype=kind).reshape(data.shape or ()))
     if data.content is not None:

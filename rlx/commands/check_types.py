@@ -15,8 +15,8 @@ def show(paths: Sequence[str], format: str, prog: str) -> int:
     Returns
     -------
     int
-        0 if no file has an error; 1 if one has; 2 if one could not be read, or the format is
-        another than those of :data:`FORMATS`.
+        0 if no file has an error; 1 if one has, or is not text; 2 if one could not be read, or the
+        format is another than those of :data:`FORMATS`.
     """
     from rlx.checker.driver.sources import decode, displayed, find, read
     from rlx.old.two_views import as_json, rendered, views
@@ -38,7 +38,7 @@ def show(paths: Sequence[str], format: str, prog: str) -> int:
             continue
         if problem is not None:
             sys.stderr.write(f"{problem}\n")
-            status = 2
+            status = max(status, 1)  # as the check of such a text
             continue
         both = views(source.text, source.path)
         errors = [each for each in both.diagnostics if each.severity == "error"]

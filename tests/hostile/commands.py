@@ -138,12 +138,15 @@ _refused = [False]
 
 def _answered(name: str, main: Callable[[list[str]], int], argv: list[str]) -> str | None:
     out, err = io.StringIO(), io.StringIO()
+    before = os.environ.get("RLX_TRACEBACK", "")
     os.environ["RLX_TRACEBACK"] = "1"
     with redirect_stdout(out), redirect_stderr(err):
         try:
             status = main(argv)
         except SystemExit as left:
             status = int(left.code or 0)
+        finally:
+            os.environ["RLX_TRACEBACK"] = before
     _refused[:] = [status == 1]
     said = out.getvalue() + err.getvalue()
     if status not in STATUSES[name] or "INTERNAL" in said or "Traceback" in said:

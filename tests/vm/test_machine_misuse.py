@@ -65,7 +65,7 @@ PLACES: dict[str, tuple[Callable[[Any], Any], set[str]]] = {
 }
 """What each place does with a value, and the values that it takes."""
 REFUSALS = {
-    *("expected", "takes", "has no function", "is no int64"),
+    *("expected", "takes", "has no function", "is not an integer of type int64"),
 }
 """One of these is in every refusal."""
 

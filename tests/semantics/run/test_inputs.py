@@ -315,7 +315,7 @@ def test_what_is_said_of_sizes_agrees_with_what_is_given(shape: str) -> None:
         if eval(shape, {"n": n, "m": m}) == size:
             assert given(params, **texts).sizes == {"n": n, "m": m}
         else:
-            assert f"x has {size} there" in refused(params, **texts)
+            assert f"there x is {size}" in refused(params, **texts)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
