@@ -3,8 +3,8 @@
 Each damaged text goes through check in two forms and fmt, and those that pass, with a tenth of the others,
 through run, step and lower; some through reduce, why, and build with disasm and a run of the executable.
 Some that pass must end alike on the machine and on the virtual machine. Damaged conditions go through
-prove. No answer may be a bug, take ten seconds, or need another gigabyte. The damaged texts are examples, generated programs and what TVM prints; ``--without-tvm`` leaves
-the last out. Prints each input that was not answered as it must be; exit status 1 if there is one.
+prove. No answer may be a bug, take ten seconds, or need another gigabyte. The damaged texts are examples,
+generated programs and what TVM prints; ``--without-tvm`` leaves the last out. Prints each input that was not answered as it must be; exit status 1 if there is one.
 
 The documented run is ``nice python -m tests.hostile.tokens 100000``; it takes some hours on one core.
 """
