@@ -6,6 +6,8 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from io import UnsupportedOperation
 
 UNABLE, BUG, INTERRUPTED = 2, 101, 130
 
@@ -116,7 +118,8 @@ def _prepare_streams() -> None:
         if hasattr(stream, "reconfigure"):  # a file name may hold what no encoding can write
             stream.reconfigure(errors="backslashreplace")
     if hasattr(sys.stdin, "reconfigure"):  # what is not UTF-8 is refused, as in a file
-        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+        with suppress(UnsupportedOperation):  # a caller in this process has read from it
+            sys.stdin.reconfigure(encoding="utf-8", errors="strict")
 
 
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
