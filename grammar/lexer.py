@@ -22,13 +22,13 @@ Report = Callable[[str, int, int], None]
 
 _WORD = r"[A-Za-z_]\w*"
 # Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
-_FLAT = r"[^()\[\]]*+"
+_FLAT = r"[^()\[\]{}]*+"
 _BALANCED = _FLAT
 for _ in range(4):
-    _BALANCED = rf"{_FLAT}(?:[(\[]{_BALANCED}[)\]]{_FLAT})*+"
+    _BALANCED = rf"{_FLAT}(?:[(\[{{]{_BALANCED}[)\]}}]{_FLAT})*+"
 
 # The body of a lambda: what comes before a comma or a bracket that it did not open.
-_BODY = rf"[^,()\[\]\n]*+(?:[(\[]{_BALANCED}[)\]][^,()\[\]\n]*+)*+"
+_BODY = rf"[^,()\[\]{{}}\n]*+(?:[(\[{{]{_BALANCED}[)\]}}][^,()\[\]{{}}\n]*+)*+"
 
 _STRING = (
     r"[rRbBuUfF]{0,2}(?:"

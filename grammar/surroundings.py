@@ -8,14 +8,16 @@ line, so that a damaged file is read as far as it goes.
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.node import Span
 from rlx.grammar.outline import logical_lines, width
 from rlx.grammar.partial_nodes import CAPTURED, Captured
+from rlx.grammar.python_bindings import STAR, bindings, makes_dimension, parameters
+from rlx.grammar.source_tokens import words_of
 
 IMPORTED = {
     **{f"tvm.script{p}.{m}": "R" for p in ("", ".parser", ".ir_builder") for m in ("relax",)},
@@ -34,31 +36,9 @@ IMPORTED = {
 }
 """What a module or function is called in a Relax text, by where Python imports it from."""
 
-_WORD = r"[^\W\d]\w*"
-_HEAD = re.compile(rf"(?:async[ \t]+)?(def|class)[ \t]+({_WORD})")
-_IMPORTS = re.compile(r"(?:import|from)\s")
-_IMPORT = re.compile(r"import[ \t]+(.*)", re.DOTALL)
-_FROM = re.compile(r"from[ \t]+(\.*[\w.]*)[ \t]*import[ \t]*\(?(.*?)\)?\s*\Z", re.DOTALL)
-_ASSIGN = re.compile(
-    rf"((?:\(?{_WORD}(?:[ \t]*,[ \t]*{_WORD})*,?\)?[ \t]*=(?!=)[ \t]*)+)(.*)", re.DOTALL
-)
-_ANNOTATED = re.compile(rf"({_WORD})[ \t]*:[^=]*=(?!=)[ \t]*(.*)", re.DOTALL)
-_TARGETS = re.compile(
-    rf"(?:\bfor[ \t]+([^\n=:;]{{1,200}}?)[ \t]+in\b|\bas[ \t]+({_WORD})"
-    rf"|({_WORD})[ \t]*(?::=|(?:\*\*|//|<<|>>|[-+*/%@&|^])?=(?!=))"
-    rf"|\b(?:global|nonlocal|del)[ \t]+([^\n;]+))",
-    re.DOTALL,
-)
-_MAY_BIND = re.compile(r"=|\bfor\b|\bas\b|\bglobal\b|\bnonlocal\b|\bdel\b")
-_QUOTED = re.compile(
-    r"\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)"
-    r"|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?",
-    re.DOTALL,
-)
-_PARAMETER = re.compile(rf"[(,*][ \t\n]*({_WORD})[ \t\n]*(?=[:=,)])")
-_DIMENSION = re.compile(rf"(?:{_WORD}\.)*(?:Var|SizeVar|TypeVar|var|dynamic|int32|int64)\(")
-MAX_VALUE = 400
-"""How long, in characters, the text of a constant may be."""
+_BLOCK_HEADS = ("def", "class", "async")
+_BINDING = ("=", "for", "as", "global", "nonlocal", "del", "case")
+"""Without one of these a logical line binds nothing."""
 
 
 class BoundName:
@@ -94,22 +74,26 @@ class PythonScope:
     imports
         The import paths of names.
     unread
-        Statements, with their offsets and whether they stand directly in the scope. They are read
+        Where statements stand, and whether directly in the scope. They are read
         once a name is asked for: mostly these are the bodies of Relax functions.
     """
 
     __slots__ = (
-        *("_names", "body", "imports", "indent", "kind", "outer", "star", "start", "unread"),
+        *("_names", "body", "imports", "indent", "kind", "outer", "star", "start", "text"),
+        "unread",
     )
 
-    def __init__(self, kind: str, start: int, indent: int, outer: PythonScope | None) -> None:
+    def __init__(
+        self, kind: str, start: int, indent: int, outer: PythonScope | None, text: str
+    ) -> None:
+        self.text = text
         self.kind = kind
         self.start = start
         self.indent = indent
         self.body = -1
         self.outer = outer
         self.imports: list[tuple[str, str]] = []
-        self.unread: list[tuple[int, bool, str]] = []
+        self.unread: list[tuple[int, int, bool]] = []
         self._names: dict[str, list[BoundName]] = {}
         self.star = False
 
@@ -118,8 +102,8 @@ class PythonScope:
         """The places that bind each name."""
         if self.unread:
             unread, self.unread = self.unread, []
-            for at, straight, text in unread:
-                _statement(self, at, straight, text)
+            for start, end, straight in unread:
+                _bind(self, self.text, (start, end), straight)
             for places in self._names.values():
                 places.sort(key=lambda place: place.at)
         return self._names
@@ -218,7 +202,7 @@ class Surroundings:
             return CAPTURED
         place = places[-1]
         assert place.value is not None
-        if _DIMENSION.match(place.value):
+        if makes_dimension(place.value):
             return ...  # a shape variable: what it is, its uses say
         from rlx.grammar.literals import NoConstant, constant
 
@@ -293,7 +277,7 @@ def _leads(path: str) -> bool:
 
 
 def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
-    root = PythonScope("module", 0, -1, None)
+    root = PythonScope("module", 0, -1, None, text)
     found = [(0, root)]
     at = root
     for start, end in logical_lines(text):
@@ -303,56 +287,42 @@ def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
             at = at.outer
         if at.body < 0:
             at.body = column
-        logical = text[start:end]
-        head = _HEAD.match(logical)
+        head = _head(text, (start, end)) if text.startswith(_BLOCK_HEADS, start) else None
         if head is None:
-            if logical.startswith(("import", "from")) and _IMPORTS.match(logical):
-                _import(at, start, logical)
-            else:
-                at.unread.append((start, column == at.body, logical))
+            if text.find("import", start, end) >= 0:
+                _bind(at, text, (start, end), column == at.body)
+            elif any(text.find(word, start, end) >= 0 for word in _BINDING):
+                at.unread.append((start, end, column == at.body))
             continue
-        at.bind(head[2], BoundName(start, False))
-        inner = PythonScope("class" if head[1] == "class" else "function", start, column, at)
-        if inner.kind == "function":
-            for name in _PARAMETER.findall(logical.split("->")[0]):
-                inner.bind(name, BoundName(start, False))
+        kind, name = head
+        at.bind(name, BoundName(start, False))
+        inner = PythonScope(kind, start, column, at, text)
+        if kind == "function":
+            for parameter in parameters(text, (start, end)):
+                inner.bind(parameter, BoundName(start, False))
         found.append((start, inner))
         at = inner
     return root, found
 
 
-def _statement(scope: PythonScope, at: int, straight: bool, text: str) -> None:
+def _head(text: str, span: Span) -> tuple[str, str] | None:
+    """What the head of a class or function defines, and its name; None for another line."""
+    first, *behind = islice(words_of(text, span), 3)
+    if first.value == "async" and behind:
+        first, *behind = behind
+    if first.type == "DEF":
+        return "function", first.value[len("def") :].strip()
+    if first.type == "CLASS" and behind:
+        return "class", behind[0].value.removesuffix("(")
+    return None
+
+
+def _bind(scope: PythonScope, text: str, span: Span, straight: bool) -> None:
     """Note what a logical line binds."""
-    assigned = _ASSIGN.match(text) or _ANNOTATED.match(text)
-    if assigned is not None and ";" not in text:
-        value = assigned[2].strip() if len(assigned[2]) <= MAX_VALUE else None
-        for part in re.split(r"=", assigned[1].rstrip("= \t")):
-            names = re.findall(_WORD, part)
-            several = "," in part
-            for index, name in enumerate(names):
-                scope.bind(name, BoundName(at, straight, value, None, index if several else None))
-        return
-    if not _MAY_BIND.search(text):
-        return
-    for match in _TARGETS.finditer(_QUOTED.sub("''", text)):
-        for name in re.findall(_WORD, match[1] or match[2] or match[3] or match[4] or ""):
-            scope.bind(name, BoundName(at, False))
-
-
-def _import(scope: PythonScope, at: int, text: str) -> None:
-    plain, source = _IMPORT.match(text), _FROM.match(re.sub(r"#[^\n]*", "", text))
-    if source is not None:
-        for part in source[2].split(","):
-            words = part.split()
-            if words and words[0] == "*":
-                scope.star = True
-            elif words:
-                scope.bind(words[-1], BoundName(at, True, None, f"{source[1]}.{words[0]}"))
-    elif plain is not None:
-        for part in plain[1].split(","):
-            words = part.split("#")[0].split()
-            if len(words) == 3:
-                scope.bind(words[2], BoundName(at, True, None, words[0]))
-            elif words:
-                top = words[0].partition(".")[0]
-                scope.bind(top, BoundName(at, True, None, top))
+    for found in bindings(text, span):
+        if found.name == STAR:
+            scope.star = True
+        else:
+            sure = straight and found.sure
+            place = BoundName(found.at, sure, found.value, found.imported, found.among)
+            scope.bind(found.name, place)
