@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from rlx.generate.campaign.finding import Finding, family, operators_of
 from rlx.generate.campaign.finding_file import FindingFile
 from rlx.generate.campaign.message_matching import says
+from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND
 
 BOTH_WAYS = ("accepts-illegal", "wrong-type", "by-choice")
 """Kinds of what TVM accepts: one that is accepted against a rule is known by the rule."""
@@ -17,7 +18,7 @@ BOTH_WAYS = ("accepts-illegal", "wrong-type", "by-choice")
 
 def explanation(finding: Finding, table: Iterable[FindingFile]) -> FindingFile | None:
     """The known finding that is the cause of one that was met; None if it is new."""
-    operators = frozenset(_constructs(finding.text)) if finding.says_little else frozenset[str]()
+    operators = frozenset(_constructs(finding.text))
     return next((entry for entry in table if _explains(entry, finding, operators)), None)
 
 
@@ -34,7 +35,7 @@ def _explains(entry: FindingFile, finding: Finding, operators: frozenset[str]) -
     elsewhere = any(says(words, said) for words in entry.also.split("|") if words.strip())
     if finding.says_little:
         return _same_effect(entry, finding, operators, elsewhere)
-    if elsewhere:
+    if elsewhere or _refused_later(entry, finding, operators):
         return True
     if finding.kind == "accepts-illegal":
         return entry.kind in BOTH_WAYS and entry.rule == finding.rule
@@ -44,6 +45,27 @@ def _explains(entry: FindingFile, finding: Finding, operators: frozenset[str]) -
     # of them.
     made = finding.kind == "wrong-code" or entry.kind == "wrong-code"
     return not made or family(entry.stage) == family(finding.stage)
+
+
+_REFUSALS = {
+    ELEMENT_TYPE: ("must have the same datatype for both operands",),
+    KIND: (
+        "to be a tensor. However, … of type T.Tuple(",
+        "must be either R.Tensor or R.Prim types, … has Type T.Tuple(",
+    ),
+}
+"""What TVM says where an operator has become one of another type than was derived, and the next
+one refuses its value; by the trait of the first.
+"""
+
+
+def _refused_later(entry: FindingFile, finding: Finding, operators: frozenset[str]) -> bool:
+    """Whether a value that is known to be of another type than its variable is refused."""
+    if entry.kind != "wrong-code" or family(finding.stage) != "lowering":
+        return False
+    words = _REFUSALS.get(entry.trait, ())
+    met = any(says(some, finding.sentence) for some in words)
+    return met and not operators.isdisjoint(entry.operators)
 
 
 def _same_effect(

@@ -174,12 +174,18 @@ class Peer:
                 continue
         return found
 
-    def compiled(self, module: Any) -> Any:
-        """The module's virtual machine on the processor."""
-        lifted = self.relax.transform.LambdaLift()(
-            module
-        )  # the default pipeline has no place for closures
-        executable = self.relax.build(lifted, target="llvm")
+    def compiled(self, module: Any, *, without: Sequence[str] = ()) -> Any:
+        """The module's virtual machine on the processor.
+
+        Parameters
+        ----------
+        without
+            Passes of the pipeline that are left out.
+        """
+        with self.tvm.transform.PassContext(disabled_pass=list(without)):
+            # the default pipeline has no place for closures
+            lifted = self.relax.transform.LambdaLift()(module)
+            executable = self.relax.build(lifted, target="llvm")
         return self.relax.VirtualMachine(executable, self.tvm.cpu())
 
 

@@ -183,14 +183,18 @@ def arrays_differ(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> st
     """How two arrays differ; empty if they agree."""
     if left.shape != right.shape or left.dtype != right.dtype:
         return f"{left.dtype}{left.shape} became {right.dtype}{right.shape}"
-    if left.dtype.kind in "biu":
-        wrong = left != right
-    else:
-        bound = TOLERANCE.get(str(left.dtype), 0.5)
-        a, b = left.astype(np.float64), right.astype(np.float64)
-        wrong = ~np.isclose(a, b, rtol=bound, atol=bound, equal_nan=True)
+    wrong = unequal_elements(left, right)
     if not wrong.any():
         return ""
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
     count = f"{int(wrong.sum())} of {wrong.size} elements of {left.dtype}"
     return f"{count}, at {at}: {left[at]} became {right[at]}"
+
+
+def unequal_elements(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> Any:
+    """Where two arrays of one shape and element type disagree, as an array of Booleans."""
+    if left.dtype.kind in "biu":
+        return left != right
+    bound = TOLERANCE.get(str(left.dtype), 0.5)
+    a, b = left.astype(np.float64), right.astype(np.float64)
+    return ~np.isclose(a, b, rtol=bound, atol=bound, equal_nan=True)

@@ -10,7 +10,9 @@ from typing import Any
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import FUEL, ITERATIONS, SIZES, arguments, compare, how
-from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND, SHAPE, trait
+from rlx.generate.campaign.oracles.rerun import Rerun
+from rlx.generate.campaign.oracles.rounding import is_rounding
+from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND, MEMORY_PLAN, SHAPE, trait
 from rlx.generate.campaign.peer import PACKED
 from rlx.grammar import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
@@ -73,24 +75,52 @@ def _theirs(case: Case, runs: list[tuple[str, int, list[Value], Returned]]) -> l
         machine = case.peer.compiled(module)
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
         return [case.found(kind_of(error), "run", raised(error))]
+    compared: set[str] = set()
     for entry, size, given, result in runs:
         case.begin("TVM's virtual machine")
         try:
             theirs = machine[entry](*[_to_peer(case.peer, value) for value in given])
         except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
             return [_failed(case, entry, error)]
-        try:
-            returned = _from_peer(case.peer, theirs)
-        except ValueError as error:  # a length is negative
-            return [_another(case, entry, size, f"expected a tensor from TVM: {error}")]
-        if returned is None:
-            continue
-        unequal = compare(result.value, returned)
-        if unequal:
-            return [
-                _another(case, entry, size, f"the rules and TVM give different values: {unequal}")
-            ]
+        again = Rerun(case.text, entry, given)
+        said = _difference(case, again, result.value, theirs)
+        if said:
+            about = trait(
+                said, size, case.text, meets_nan=again.meets_nan, alone=entry not in compared
+            )
+            planned = _is_planned(case, module, again, result.value)
+            special = ", ".join(filter(None, (about, MEMORY_PLAN if planned else "")))
+            return [_another(case, f"{entry} with size {size}: {said}", special)]
+        compared.add(entry)
     return []
+
+
+def _is_planned(case: Case, module: Any, again: Rerun, expected: Value) -> bool:
+    """Whether TVM returns what is expected if it does not plan memory: the plan is wrong then."""
+    assert case.peer is not None
+    given = [_to_peer(case.peer, value) for value in again.given]
+    try:
+        machine = case.peer.compiled(module, without=("StaticPlanBlockMemory",))
+        return not _difference(case, again, expected, machine[again.entry](*given))
+    except Exception:  # noqa: BLE001 - without its plan the peer may fail in any way
+        return False
+
+
+def _difference(case: Case, again: Rerun, expected: Value, theirs: Any) -> str:
+    """How what TVM returned differs from what the rules say; empty if by rounding alone, or by
+    nothing.
+    """
+    assert case.peer is not None
+    try:
+        returned = _from_peer(case.peer, theirs)
+    except ValueError as error:  # a length is negative
+        return f"expected a tensor from TVM: {error}"
+    if returned is None:
+        return ""
+    unequal = compare(expected, returned)
+    if not unequal or is_rounding(again, expected, returned, case.seed):
+        return ""
+    return f"the rules and TVM give different values: {unequal}"
 
 
 def _failed(case: Case, entry: str, error: Exception) -> Finding:
@@ -120,15 +150,8 @@ _MISMATCHES = (
 )
 
 
-def _another(case: Case, entry: str, size: int, said: str) -> Finding:
-    return case.found(
-        "wrong-code",
-        "run",
-        f"{entry} with size {size}: {said}",
-        cause=how(said),
-        rule="E-evaluate",
-        trait=trait(said, size, case.text),
-    )
+def _another(case: Case, said: str, special: str) -> Finding:
+    return case.found("wrong-code", "run", said, cause=how(said), rule="E-evaluate", trait=special)
 
 
 def _to_peer(peer: Any, value: Value) -> Any:

@@ -5,6 +5,7 @@ names.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 EMPTY, ELEMENT_TYPE, SHAPE, KIND, NAN, INFINITE, ONE = (
     "empty",
@@ -15,9 +16,18 @@ EMPTY, ELEMENT_TYPE, SHAPE, KIND, NAN, INFINITE, ONE = (
     "infinity",
     "length 1",
 )
+MEMORY_PLAN = "memory plan"
+"""Values differ only while TVM plans where tensors are."""
 
 
-def trait(difference: str, size: int, text: str) -> str:
+def trait(
+    difference: str,
+    size: int,
+    text: str,
+    *,
+    meets_nan: Callable[[], bool] = lambda: False,
+    alone: bool = False,
+) -> str:
     """What is special where two values differ, several traits with commas; empty if nothing can be
     said.
 
@@ -27,23 +37,29 @@ def trait(difference: str, size: int, text: str) -> str:
         What :func:`rlx.generate.campaign.oracles.meaning.compare` says.
     size
         The number that the shape variables have. Larger ones come first, so that what differs with
-        0 differs with no other.
+        0 differs with no other, unless 0 stands alone.
     text
         The program.
+    meets_nan
+        Whether the run has a NaN on its way. It is asked where the result cannot show it: an index
+        or a comparison.
+    alone
+        Whether no larger number gave values to compare.
     """
     types = _TYPES.search(difference)
     if types is not None:
         return ELEMENT_TYPE if types[1] != types[2] else SHAPE
     if " became a " in difference:
         return KIND
-    if size == 0:
+    if size == 0 and not alone:
         return EMPTY
-    found = [EMPTY] if _NOTHING.search(text) else []
+    found = [EMPTY] if size == 0 or _NOTHING.search(text) else []
     found += [ONE] if size == 1 else []
     before, _, after = difference.rpartition(": ")[2].partition(" became ")
     found += [special for word, special in _NUMBERS if (word in before) != (word in after)]
     elements = _ELEMENTS.search(difference)
     if elements is not None:
+        found += [NAN] if _HIDES_NAN.match(elements[1]) and meets_nan() else []
         found.append("integers" if "int" in elements[1] else elements[1])
     return ", ".join(found)
 
@@ -53,3 +69,4 @@ _NOTHING = re.compile(r"(?:R\.Tensor\(\(|R\.shape\(\[)(?:[^()\[\]]*, )?0(?=[,)\]
 """A dimension 0 in a tensor's annotation or in a shape."""
 _TYPES = re.compile(r"(\w+)\([\d, ]*\) became (\w+)\([\d, ]*\)")
 _ELEMENTS = re.compile(r"elements of (\w+)")
+_HIDES_NAN = re.compile("u?int|bool")

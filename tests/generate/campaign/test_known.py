@@ -15,6 +15,13 @@ TABLE = read_entries(Path(__file__).parents[3] / "findings")
 
 MEAN = "x = R.mean(y)\nz = R.ones(s)"
 ADD = "x = R.add(y, y)"
+TUPLED = (
+    "TypeError: it requires argument 0 (x) to be a tensor. However, y is instead of type T.Tuple("
+)
+WIDENED = (
+    "TypeError: Binary operators must have the same datatype for both operands. However, z uses"
+)
+COLLAPSED = "ValueError: In this position the dim of data shape is {} while the dim of target shape is {}. If"
 
 
 def met(kind: str, stage: str, said: str, cause: str = "", rule: str = "", text: str = "", special: str = "") -> Finding:  # fmt: skip
@@ -42,6 +49,22 @@ KNOWN = (
         met("crash", "TVM's virtual machine", "It ended.", "signal SIGSEGV", text="    if n < 2:\n        x = R.abs(y)"),
         "crash/StaticPlanBlockMemory-memory-of-a-branch-not-taken",
     ),
+    (
+        met("crash", "TVM's build", TUPLED, text="y = R.median(x)\nz = R.abs(y)"),
+        "wrong-code/LegalizeOps-median-over-two-axes-returns-a-tuple",
+    ),
+    (
+        met("crash", "TVM's build", WIDENED, text="y = R.std(x)\nz = R.bitwise_or(y, x)"),
+        "wrong-code/LegalizeOps-mean-of-integers-has-another-type",
+    ),
+    (
+        met("wrong-code", "TVM's virtual machine", "0 became 3", "another value", "E-evaluate", "x = R.argmin(y)", "NaN, integers"),
+        "wrong-code/LegalizeOps-arg-extremum-over-NaN",
+    ),
+    (
+        met("refuses-legal", "TVM's build", COLLAPSED.format("n + m", "n + m")),
+        "refuses-legal/LambdaLift-captured-values-get-other-shape-variables",
+    ),
 )  # fmt: skip
 
 
@@ -59,6 +82,12 @@ NEW = (
     met("wrong-code", "FuseOps, run", "0 became 3", "another value", "E-evaluate", MEAN, "empty"),
     met("accepts-illegal", "TVM's well_formed", "accepts it: WF01", rule="WF01-scope"),
     met("crash", "TVM's virtual machine", "It ended.", "signal SIGSEGV", text=ADD),
+    met("crash", "TVM's build", TUPLED, text=ADD),
+    met("crash", "TVM's build", WIDENED, text=ADD),
+    met("crash", "FuseOps", TUPLED, text="y = R.median(x)"),
+    met("crash", "TVM's build", TUPLED, text="y = R.std(x)"),
+    met("wrong-code", "TVM's virtual machine", "0 became 3", "another value", "E-evaluate", "x = R.argmin(y)", "integers"),
+    met("refuses-legal", "TVM's build", COLLAPSED.format("n + m", "n")),
 )  # fmt: skip
 
 
@@ -88,6 +117,22 @@ def test_new(finding: Finding) -> None:
 )  # fmt: skip
 def test_traits(difference: str, size: int, text: str, special: str) -> None:
     assert trait(difference, size, text) == special
+
+
+def test_a_difference_of_no_elements_that_stands_alone() -> None:
+    """Where the larger sizes gave no values, the smallest need not be what is special."""
+    said = "1 of 2 elements of float64, at (0,): 1.0 became 1.1"
+    assert trait(said, 0, "", alone=True) == "empty, float64"
+
+
+@pytest.mark.parametrize(
+    ("elements", "special"),
+    [("int64", "NaN, integers"), ("bool", "NaN, bool"), ("uint8", "NaN, integers"), ("float32", "float32")],
+)  # fmt: skip
+def test_a_result_that_cannot_show_a_nan(elements: str, special: str) -> None:
+    said = f"1 of 2 elements of {elements}, at (0,): 0 became 1"
+    assert trait(said, 3, "", meets_nan=lambda: True) == special
+    assert "NaN" not in trait(said, 3, "")
 
 
 def test_a_rule_is_accepted_against_once() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -76,7 +76,7 @@ class Peer:
     def passes(self) -> list[tuple[str, Callable[[Any], Any]]]:
         return [("Identity", lambda module: module)]
 
-    def compiled(self, module: ast.IRModule) -> Any:
+    def compiled(self, module: ast.IRModule, *, without: Sequence[str] = ()) -> Any:
         return _Machine(module, lambda data: data)
 
 
@@ -225,10 +225,39 @@ def test_what_a_machine_returns() -> None:
     assert (kind, stage) == ("refuses-legal", "TVM's virtual machine")
     assert sentence.startswith("main: ")
     for change in (lambda data: data + 1, lambda data: data.astype(np.float64)):
-        other = Peer(compiled=lambda module, change=change: _Machine(module, change))
+        other = Peer(compiled=lambda module, without=(), change=change: _Machine(module, change))
         [(kind, stage, _, sentence)] = put("run", other)
         assert (kind, stage) == ("wrong-code", "TVM's virtual machine")
         assert "the rules and TVM give different values" in sentence
+
+
+@pytest.mark.parametrize("plan", ["right", "wrong"])
+def test_a_value_that_is_wrong_by_the_plan_of_memory(plan: str) -> None:
+    def compiled(module: ast.IRModule, without: Sequence[str] = ()) -> Any:
+        right = plan == "wrong" and "StaticPlanBlockMemory" in without
+        return _Machine(module, lambda data: data if right else data + 1)
+
+    case = Case(PROGRAM, LEGAL_SEED, "", lambda _: None)
+    case.peer = Peer(compiled=compiled)  # type: ignore[assignment]
+    [found] = ORACLES["run"](case)
+    assert found.trait == ("float32, memory plan" if plan == "wrong" else "float32")
+
+
+def test_a_nan_on_the_way_to_an_index() -> None:
+    """`sqrt` of a negative number is NaN; its place is not seen in the result of `argmax`."""
+    text = """\
+@R.function
+def main(x: R.Tensor((3,), "float32")) -> R.Tensor((), "int64"):
+    y = R.%s(R.negative(R.abs(x)))
+    return R.argmax(y)
+"""
+    for operator, special in (("sqrt", "NaN, integers"), ("exp", "integers")):
+        case = Case(text % operator, LEGAL_SEED, "", lambda _: None)
+        case.peer = Peer(  # type: ignore[assignment]
+            compiled=lambda module, without=(): _Machine(module, lambda data: data + 1)
+        )
+        [found] = ORACLES["run"](case)
+        assert found.trait == special
 
 
 @pytest.mark.parametrize(
