@@ -41,7 +41,7 @@ each field.
 """
 
 
-@rule("USE-overwritten", "b193a0c4", "overwriting")
+@rule("USE-overwritten", "ee7e632e", "overwriting")
 def overwritten(module: ast.IRModule) -> list[Diagnostic]:
     """A warning for each value of a module in normal form that is used after a call overwrote
     it.
@@ -114,7 +114,7 @@ class _Overwriting:
             return frozenset(_cells(self._memory(call.args[0]))) | {call}
         return frozenset([call])
 
-    @rule("USE-aliased", "ee22f897", "overwriting")
+    @rule("USE-aliased", "78bcc6eb", "overwriting")
     def _apart(self, call: ast.Call, callee: tir.PrimFunc) -> None:
         """What a PrimFunc with noalias stores to is in no other argument."""
         from rlx.operators.prim_call import stored

@@ -137,7 +137,7 @@ class Evaluator:
 
     # ------------------------------------------------------------ rules
 
-    @rule("RL-run", "7b6fc8b9", "Relay evaluation")
+    @rule("RL-run", "8ce22dbc", "Relay evaluation")
     def _scope(
         self, scope: EvaluationScope, schedule: Schedule, memo: Memo, outer: Mapping[str, int]
     ) -> Run:

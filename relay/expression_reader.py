@@ -132,7 +132,7 @@ class ExpressionReader(BlockReader):
             self.globals[name] = RelayGlobalVar(name)
         return self.globals[name]
 
-    @rule("RL-name", "169e693f", "Relay text")
+    @rule("RL-name", "4dbf88fc", "Relay text")
     def _named(self) -> RelayExpr:
         """A variable or a node; ``%p.0`` is a field of ``%p`` where ``%p.0`` is no name."""
         token = self._narrowed(self.take())
@@ -238,7 +238,7 @@ class ExpressionReader(BlockReader):
             )
         return RelayOp(token.text, span)
 
-    @rule("RL-refused", "2fbf486f", "Relay text", refuses=True)
+    @rule("RL-refused", "9d34ac89", "Relay text", refuses=True)
     def _refuse(self, code: str, message: str) -> None:
         """Refuse what this tool does not take, and pass over it.
 

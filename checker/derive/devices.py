@@ -146,7 +146,7 @@ def _values(function: ast.Function) -> Iterator[Expr]:
                         yield binding.var
 
 
-@rule("VDEV-propagate", "0c0745b5", "placement")
+@rule("VDEV-propagate", "2547d7d4", "placement")
 def _relate(node: Expr, classes: _Classes) -> None:
     match node:
         case ast.Call(op=ast.Op(op_name=name), args=args) if name not in TRANSFERS:

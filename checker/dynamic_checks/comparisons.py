@@ -190,7 +190,7 @@ class PartJudge:
         status = _status(bool(given), given == wanted)
         return self._add(demand.path, demand.premise, status, wanted + unit, given)
 
-    @rule("CHECK-function", "53f52786", "dynamic check")
+    @rule("CHECK-function", "4afcbbe0", "dynamic check")
     def _function(self, found: Any, demand: Demand) -> PartStatus:
         """A run refuses a closure only if it cannot fit, so what is known of it has to be neither
         more nor less.
@@ -210,7 +210,7 @@ class PartJudge:
 
     # ------------------------------------------------------------ numbers
 
-    @rule("CHECK-number", "3b82466a", "dynamic check")
+    @rule("CHECK-number", "dce0581f", "dynamic check")
     def _number(self, whole: Info, demand: Demand) -> PartStatus:
         """One dimension, or the value of a scalar."""
         wanted, path, premise = demand.wanted, demand.path, demand.premise
@@ -239,7 +239,7 @@ class PartJudge:
         assert image is not None
         return CheckPart(path, premise, "binds", show(var), show(image), None, var, image)
 
-    @rule("CHECK-variable", "2c5cce87", "dynamic check")
+    @rule("CHECK-variable", "d9c42823", "dynamic check")
     def _stands_for(self, var: tir.Var, image: PrimExpr | None) -> bool:
         """Whether an expression may be written in place of a variable."""
         if image is None:
@@ -332,7 +332,7 @@ def always_fails(
     return EXCLUDE if judgement.contradictory else None
 
 
-@rule("CHECK-plain", "0157df57", "dynamic check")
+@rule("CHECK-plain", "d0693553", "dynamic check")
 def _status(known: bool, same: bool) -> PartStatus:
     """Of a part whose two sides are plain data."""
     if not known:

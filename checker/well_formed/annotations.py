@@ -86,7 +86,7 @@ HOW_TO_BIND = (
 )
 
 
-@rule("WF14", "ca4a8177", "well-formed", refuses=True)
+@rule("WF14", "4c63279f", "well-formed", refuses=True)
 def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a tensor annotation are in scope."""
     state.report(
@@ -99,7 +99,7 @@ def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | Non
     )
 
 
-@rule("WF15", "52649da3", "well-formed", refuses=True)
+@rule("WF15", "b479424e", "well-formed", refuses=True)
 def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a shape annotation are in scope."""
     state.report(
@@ -112,7 +112,7 @@ def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | No
     )
 
 
-@rule("WF16", "77ba8bc5", "well-formed", refuses=True)
+@rule("WF16", "0f7af8aa", "well-formed", refuses=True)
 def scalar_value_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a scalar annotation are in scope."""
     state.report(
@@ -170,7 +170,7 @@ def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
         )
 
 
-@rule("WF05", "50034ab3", "well-formed")
+@rule("WF05", "655f62d0", "well-formed")
 def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of shapes and scalars are in scope."""
     if var not in state.holes and state.once((var, "unbound")):
@@ -184,7 +184,7 @@ def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) 
         )
 
 
-@rule("WF06", "4bf3fece", "well-formed", refuses=True)
+@rule("WF06", "5b3d017c", "well-formed", refuses=True)
 def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
     if var not in state.holes and state.once((var, "unbound")):
@@ -310,7 +310,7 @@ class AnnotationForm:
         self.state.report(code, message, ast.locate(at, self.root, self.use), help=help)
 
 
-@rule("WF10", "76c950e1", "well-formed")
+@rule("WF10", "0db32cd4", "well-formed")
 def rank_agrees(
     form: AnnotationForm, info: ast.StructInfo, elsewhere: str, ndim: int, count: int
 ) -> None:
@@ -325,21 +325,21 @@ def rank_agrees(
     )
 
 
-@rule("WF17", "f89f4c1d", "well-formed")
+@rule("WF17", "1751c48a", "well-formed")
 def function_has_one_kind(form: AnnotationForm, info: ast.FuncStructInfo) -> None:
     """A function annotation has parameters or a derivation."""
     if info.params is not None and info.derive_func is not None:
         form.report("WF17-both", "a function annotation has both parameters and a derivation", info)
 
 
-@rule("WF19", "e03551ea", "well-formed")
+@rule("WF19", "689bc750", "well-formed")
 def scalar_type(form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType) -> None:
     """A scalar has a number's type."""
     if data_type.code == "handle":
         form.report("WF19-dtype", f"a scalar cannot have the data type {data_type}", info)
 
 
-@rule("WF20", "b50d145a", "well-formed")
+@rule("WF20", "9072b6ef", "well-formed")
 def type_exists(form: AnnotationForm, info: ast.StructInfo, data_type: DataType) -> None:
     """A data type has one lane and a width that exists, and is none of handles."""
     found = lacking(data_type)
@@ -351,7 +351,7 @@ def type_exists(form: AnnotationForm, info: ast.StructInfo, data_type: DataType)
         form.report(f"WF20-{found[0]}", found[1], info, meant)
 
 
-@rule("WF22", "eeabd352", "well-formed")
+@rule("WF22", "f212e032", "well-formed")
 def value_agrees(
     form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType, value: tir.PrimExpr
 ) -> None:

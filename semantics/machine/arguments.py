@@ -100,7 +100,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@rule("E-argument", "eefb7822", "step")
+@rule("E-argument", "4d29078d", "step")
 def argument(value: Any, expected: str) -> Any:
     """What an argument says, whether it is a value or stands as a keyword.
 

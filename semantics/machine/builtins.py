@@ -79,7 +79,7 @@ def _integer(value: Value) -> int:
     raise ValueError
 
 
-@rule("E-builtin-match", "408ba05a", "step")
+@rule("E-builtin-match", "0400f50c", "step")
 def match(found: int, heap: Tensor, code: int, operand: int, what: str = "") -> None:
     """One dimension, or one number, against one step of a program of matching."""
     if code == STORE:
@@ -126,7 +126,7 @@ def _match_prim(
     return UNIT
 
 
-@rule("E-builtin-make", "91d680f6", "step")
+@rule("E-builtin-make", "9568024a", "step")
 def make(heap: Tensor, code: int, operand: int) -> int:
     """One number: as it stands, or from the heap."""
     return operand if code == IMMEDIATE else int(heap.data[_place(heap, operand)])
@@ -144,7 +144,7 @@ def _make_prim(heap: Tensor, code: Scalar, operand: Scalar, kind: Value | None =
     return fitted_scalar(number, INT64 if kind is None else _data_type(kind))
 
 
-@rule("E-builtin-check", "5ef91b75", "step")
+@rule("E-builtin-check", "9a760d68", "step")
 def check(value: Value, kind: type, rank: int, wanted: object) -> None:
     """The kind of a value, its rank (or number of fields), and its element type; -1 and Void say
     nothing.
@@ -201,7 +201,7 @@ def _check_func(value: Value, _: Value = NULL) -> Value:
     return UNIT
 
 
-@rule("E-builtin-reshape", "4d830d2a", "step")
+@rule("E-builtin-reshape", "efb85b77", "step")
 def _reshape(value: Tensor, shape: ShapeValue) -> Value:
     total = int(np.prod(shape.values, dtype=object))
     if total != value.data.size:
@@ -221,7 +221,7 @@ def _tensor_to_shape(value: Tensor) -> Value:
     return ShapeValue(tuple(int(size) for size in value.data))
 
 
-@rule("E-builtin-device", "d0d2366c", "step")
+@rule("E-builtin-device", "2b3fd1c6", "step")
 def _to_device(value: Tensor, kind: Scalar, index: Scalar, _: Value = NULL) -> Value:
     target = _TARGETS.get(_integer(kind))
     if target is None:
@@ -233,7 +233,7 @@ _TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "roc
 """The targets of the devices that DLPack numbers."""
 
 
-@rule("E-builtin-draw", "bb86d3bc", "step")
+@rule("E-builtin-draw", "09df99e6", "step")
 def _multinomial(prob: Tensor, sample: Tensor) -> Value:
     from rlx.operators.evaluate.sorting import multinomial_from_uniform
     from rlx.operators.evaluation import OperatorFault
@@ -256,7 +256,7 @@ def _check_string(value: Value, _: Value = NULL) -> Value:
     return UNIT
 
 
-@rule("E-builtin-device-held", "29c0d164", "step")
+@rule("E-builtin-device-held", "a441223e", "step")
 def _check_device(value: Value, target: StringValue, index: Scalar, _: Value = NULL) -> Value:
     wanted = (target.value, _integer(index))
     if isinstance(value, Tensor) and value.device not in (None, wanted):
@@ -264,7 +264,7 @@ def _check_device(value: Value, target: StringValue, index: Scalar, _: Value = N
     return UNIT
 
 
-@rule("E-builtin-shape-held", "1a1e06f0", "step")
+@rule("E-builtin-shape-held", "857a040c", "step")
 def _check_held_shape(value: Value, held: Value, _: Value = NULL) -> Value:
     if not isinstance(held, ShapeValue) or getattr(value, "shape", None) != held.values:
         _refuse("E-cast-dimension", f"the shape {show(held)}", show(value))
@@ -278,7 +278,7 @@ def _field(value: TupleValue, at: Scalar) -> Value:
     return value.fields[index]
 
 
-@rule("E-builtin-function", "23a5686f", "step")
+@rule("E-builtin-function", "5cf230f1", "step")
 def _check_function(value: Value, text: StringValue, sizes: ShapeValue, _: Value = NULL) -> Value:
     """Check a function against a type: the second parameter of a function without a body, whose
     first has the shape variables of that type.

@@ -218,7 +218,7 @@ def place(frame: Frame, index: int) -> Frame:
     return Frame(frame.code, frame.slots[:index], frame.outer, frame.caller, frame.resume)
 
 
-@rule("E-received", "93a55fa8", "step")
+@rule("E-received", "9fdacce4", "step")
 def received(at: Instruction[Any], frame: Frame, value: Value) -> None:
     """Check the value of a call against what the call declares."""
     if at.receive is not None:
@@ -235,7 +235,7 @@ def number_of(value: Value) -> int:
     )
 
 
-@rule("E-binding", "3635ffaf", "step")
+@rule("E-binding", "d2d9a9ef", "step")
 def bind(
     at: Instruction[Any],
     c: Configuration,

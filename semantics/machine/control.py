@@ -20,7 +20,7 @@ from rlx.semantics.values import Scalar, Tensor, Value
 from rlx.spec.registry import rule
 
 
-@rule("E-if", "83b930d3", "step")
+@rule("E-if", "97a49ab0", "step")
 def branch(at: Instruction[tuple[Code, ...]], c: Configuration) -> Configuration:
     frame = c.frame
     condition = at.operands[0](frame)
@@ -41,7 +41,7 @@ def truth(value: Value) -> bool:
     raise FaultStop("E-if-condition", words, value=value)
 
 
-@rule("E-seq", "74bb292a", "step")
+@rule("E-seq", "fdd0d892", "step")
 def sequence_end(at: Instruction[None], c: Configuration) -> Configuration:
     frame = c.frame
     value = at.operands[0](frame)
@@ -50,12 +50,12 @@ def sequence_end(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(resume, Configuration(at, outer, "", c.version), value, applied=at.rule)
 
 
-@rule("E-dataflow-end", "5c98e87a", "step")
+@rule("E-dataflow-end", "934d8a26", "step")
 def dataflow_end(at: Instruction[None], c: Configuration) -> Configuration:
     return Configuration(at.next, c.frame, at.rule, c.version)
 
 
-@rule("E-match-cast", "738c2733", "step")
+@rule("E-match-cast", "daf8733b", "step")
 def match_cast(at: Instruction[Compare], c: Configuration) -> Configuration:
     frame = place(c.frame, at.index)
     value = at.operands[0](frame)

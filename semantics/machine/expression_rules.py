@@ -41,24 +41,24 @@ from rlx.semantics.values import (
 from rlx.spec.registry import choice, rule, rule_of
 
 
-@rule("E-constant", "bbebb310", "step")
+@rule("E-constant", "32a9de7d", "step")
 def constant(at: Instruction[Callable[[], Any]], c: Configuration) -> Configuration:
     return bind(at, c, Tensor(at.payload().copy()))
 
 
-@rule("E-var", "82306fb1", "step")
+@rule("E-var", "259866bf", "step")
 def variable(at: Instruction[None], c: Configuration) -> Configuration:
     # WF02: every variable is defined before it is used.
     return bind(at, c, at.operands[0](c.frame))
 
 
-@rule("E-tuple", "76c70969", "step")
+@rule("E-tuple", "b11f94da", "step")
 def tuple_(at: Instruction[None], c: Configuration) -> Configuration:
     frame = c.frame
     return bind(at, c, TupleValue(tuple([read(frame) for read in at.operands])))
 
 
-@rule("E-tuple-get-item", "4d62b6d2", "step")
+@rule("E-tuple-get-item", "810a8c57", "step")
 def tuple_get_item(at: Instruction[int], c: Configuration) -> Configuration:
     value = at.operands[0](c.frame)
     # D12: the operand is a tuple and has that field.
@@ -70,13 +70,13 @@ def tuple_get_item(at: Instruction[int], c: Configuration) -> Configuration:
     return bind(at, c, value.fields[at.payload])
 
 
-@rule("E-prim", "a6637b80", "step")
+@rule("E-prim", "25266941", "step")
 def prim(at: Instruction[tuple[Reader, DataType]], c: Configuration) -> Configuration:
     number, dtype = at.payload
     return bind(at, c, Scalar(number(c.frame), dtype))
 
 
-@rule("E-shape", "0235abb1", "step")
+@rule("E-shape", "25169947", "step")
 def shape(at: Instruction[tuple[Reader, ...]], c: Configuration) -> Configuration:
     frame = c.frame
     return bind(at, c, ShapeValue(tuple([dim(frame) for dim in at.payload])))
@@ -92,12 +92,12 @@ def data_type(at: Instruction[DataType], c: Configuration) -> Configuration:
     return bind(at, c, DataTypeValue(at.payload))
 
 
-@rule("E-null", "374db912", "step")
+@rule("E-null", "10b3f378", "step")
 def null_value(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, NULL)
 
 
-@rule("E-extern", "bf80cb52", "step")
+@rule("E-extern", "fca027ba", "step")
 def extern_func(at: Instruction[str], c: Configuration) -> Configuration:
     return bind(at, c, external(c.version.store, at.payload))
 
@@ -114,7 +114,7 @@ def external(store: Store, name: str) -> Value:
     return found
 
 
-@rule("E-function", "0333a3aa", "step")
+@rule("E-function", "73b45859", "step")
 def function(at: Instruction[FunctionCode], c: Configuration) -> Configuration:
     frame, code = c.frame, at.payload
     captured = tuple([read(frame) for read in code.captures])
@@ -126,7 +126,7 @@ def copied(value: Closure, trailing: tuple[object, ...]) -> Closure:
     return replace(value, trailing=(*trailing, *value.trailing))
 
 
-@rule("E-call", "3c1d278f", "step")
+@rule("E-call", "560b699b", "step")
 def call_closure(
     at: Instruction[Any], c: Configuration, callee: Closure, args: Sequence[Value]
 ) -> Configuration:
@@ -155,7 +155,7 @@ def enter(
     return frame
 
 
-@rule("E-return", "957f898d", "step")
+@rule("E-return", "28e508de", "step")
 def return_(at: Instruction[Compare | None], c: Configuration) -> Configuration | Outcome:
     frame = c.frame
     value = at.operands[0](frame)
@@ -171,7 +171,7 @@ def return_(at: Instruction[Compare | None], c: Configuration) -> Configuration 
     return bind(frame.resume, below, value, applied=at.rule)
 
 
-@rule("E-call-packed", "056e8bd3", "step")
+@rule("E-call-packed", "ae0b4609", "step")
 def call_packed(
     at: Instruction[Any], c: Configuration, callee: Packed, args: Sequence[Value]
 ) -> Configuration:
@@ -180,7 +180,7 @@ def call_packed(
     return bind(at, c, value, version, rule_of(call_packed))
 
 
-@rule("E-call-prim-func", "d63fb676", "step")
+@rule("E-call-prim-func", "8ef1908c", "step")
 def call_prim_func(
     at: Instruction[Any], c: Configuration, callee: PrimFuncValue, args: Sequence[Value]
 ) -> Configuration:

@@ -95,7 +95,7 @@ def derived(
     return info, context.failed
 
 
-@rule("E-obligations", "e3b4d5d7", "step")
+@rule("E-obligations", "4e598c8b", "step")
 def hold(operator: Operator, call: ast.Call, values: Sequence[Value], number: Number) -> None:
     """Refuse a call that the operator's rule refuses for these operands.
 

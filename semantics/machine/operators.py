@@ -131,7 +131,7 @@ class Keywords:
             self._known = key
         return result
 
-    @rule("E-result-memory", "12798832", "step")
+    @rule("E-result-memory", "d9bfbba0", "step")
     def _fit(
         self,
         key: obligations.Key,
@@ -169,7 +169,7 @@ def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
     return Keywords(call, body.scope, found)
 
 
-@rule("E-evaluate", "814c9dc5", "step")
+@rule("E-evaluate", "5d814566", "step")
 def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
     call = at.expr
     assert isinstance(call, ast.Call) and isinstance(call.op, ast.Op)
@@ -242,7 +242,7 @@ def _device(values: Sequence[Value]) -> Device | None:
     return None
 
 
-@rule("E-to-vdevice", "1bf63c1b", "step")
+@rule("E-to-vdevice", "542d4817", "step")
 def to_vdevice(at: Instruction[Device | None], c: Configuration) -> Configuration:
     value, device = at.operands[0](c.frame), at.payload
     readable(c.version.store, (value,), "E-evaluate-written")
@@ -274,7 +274,7 @@ def _target(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device | Non
     return target, int(index) if index.isdigit() else 0
 
 
-@rule("E-hint-on-device", "0edad913", "step")
+@rule("E-hint-on-device", "9efbcbe7", "step")
 def hint_on_device(at: Instruction[Device | None], c: Configuration) -> Configuration:
     value = at.operands[0](c.frame)
     device = (
@@ -294,14 +294,14 @@ def _named(value: Value, c: Configuration) -> Device | None:
     return None
 
 
-@rule("E-device", "54672edf", "step")
+@rule("E-device", "7cc16f49", "step")
 def device(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given = at.payload
     number, index = (argument(given[name](c.frame), "number") for name in ("device_type", "index"))
     return bind(at, c, Opaque((number, index)))
 
 
-@rule("E-assert", "e6dfeec4", "step")
+@rule("E-assert", "a190b684", "step")
 def assert_op(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given, frame = at.payload, c.frame
     readable(c.version.store, [read(frame) for read in at.operands], "E-evaluate-written")
@@ -310,7 +310,7 @@ def assert_op(at: Instruction[Arguments], c: Configuration) -> Configuration:
     return bind(at, c, UNIT)
 
 
-@rule("E-print", "3e3e3685", "step")
+@rule("E-print", "5992c96c", "step")
 def print_(at: Instruction[Arguments], c: Configuration) -> Configuration:
     store = c.version.store
     readable(store, [read(c.frame) for read in at.operands], "E-evaluate-written")

@@ -248,7 +248,7 @@ def memory(values: Sequence[Value]) -> Iterator[Any]:
                 pending.extend(reversed(fields))
 
 
-@rule("E-packed", "956dd4ce", "step")
+@rule("E-packed", "98900fd7", "step")
 def call_outside(
     store: Store, callee: Value, args: Sequence[Value], new: Sequence[Value] = ()
 ) -> tuple[Value, Version]:
@@ -324,7 +324,7 @@ def kernel_arguments(args: Sequence[Value]) -> list[Any]:
     return found
 
 
-@rule("E-prim-func", "ac8fcec0", "step")
+@rule("E-prim-func", "11bfa5d1", "step")
 def run_prim_func(
     store: Store,
     callee: Value,
@@ -374,7 +374,7 @@ def _unwritten(
     return found
 
 
-@rule("E-alloc", "c70bea4c", "step")
+@rule("E-alloc", "af574002", "step")
 def allocate(shape: Sequence[int], dtype: Any) -> Any:
     """New memory.
 

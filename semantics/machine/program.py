@@ -246,7 +246,7 @@ def collecting_less() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-@rule("E-fuel", "404b65a2", "step", refuses=True)
+@rule("E-fuel", "e842e939", "step", refuses=True)
 def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
     """What ends a run that took the steps it was given."""
     return faults.OutOfFuelStop("E-fuel-left", f"the run did not end within {fuel} steps")

@@ -95,7 +95,7 @@ def _result(body: Any, info: ast.StructInfo) -> CallResult | None:
     return CallResult(lambda frame: argument(held(frame), "shape"), info.dtype, device)
 
 
-@rule("E-results", "d8cdd974", "step")
+@rule("E-results", "f76e2a17", "step")
 def _new(found: Results, frame: Frame) -> list[Tensor]:
     """The results, newly allocated where no argument is overwritten."""
     if found.each is None:
@@ -109,7 +109,7 @@ def _new(found: Results, frame: Frame) -> list[Tensor]:
     ]
 
 
-@rule("E-arguments", "155ca8db", "step")
+@rule("E-arguments", "ed10f7ee", "step")
 def _arguments(at: Instruction[Any], frame: Frame) -> list[Value]:
     args = at.operands[1](frame)
     if not isinstance(args, TupleValue):  # D14 refuses what is none, and warns of what may be none
@@ -130,7 +130,7 @@ def _grouped(found: Results, made: Sequence[Value]) -> Value:
     return made[0] if found.single else TupleValue(tuple(made))
 
 
-@rule("E-call-tir", "569e8dc4", "step")
+@rule("E-call-tir", "0f876bf2", "step")
 def call_tir(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -140,7 +140,7 @@ def call_tir(at: Instruction[Results], c: Configuration) -> Configuration:
     return bind(at, c, _grouped(found, made), version)
 
 
-@rule("E-call-tir-inplace", "014c2a0c", "step")
+@rule("E-call-tir-inplace", "60c43521", "step")
 def call_tir_inplace(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -208,7 +208,7 @@ class _Untouched:
                 raise FaultStop("E-call-tir-pure", words, value=value)
 
 
-@rule("E-call-dps-packed", "27b212fc", "step")
+@rule("E-call-dps-packed", "d2d9f327", "step")
 def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -222,7 +222,7 @@ def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration
     return bind(at, c, _grouped(found, made), version)
 
 
-@rule("E-call-pure-packed", "f900aaf8", "step")
+@rule("E-call-pure-packed", "46780a5d", "step")
 def call_pure_packed(at: Instruction[None], c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, ())
@@ -230,7 +230,7 @@ def call_pure_packed(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, c.version.store.version)
 
 
-@rule("E-call-inplace-packed", "92e67339", "step")
+@rule("E-call-inplace-packed", "be25a651", "step")
 def call_inplace_packed(at: Instruction[Results], c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, at.payload.inplace)
@@ -238,7 +238,7 @@ def call_inplace_packed(at: Instruction[Results], c: Configuration) -> Configura
     return bind(at, c, value, c.version.store.version)
 
 
-@rule("E-believed", "7026153f", "step")
+@rule("E-believed", "7baf318f", "step")
 def _believed(
     store: Store,
     callee: Value,
@@ -263,7 +263,7 @@ def _believed(
     return value
 
 
-@rule("E-call-builtin", "e384fb13", "step")
+@rule("E-call-builtin", "e27e254a", "step")
 def call_builtin(at: Instruction[None], c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     value, version = call_outside(c.version.store, callee, args)
@@ -271,7 +271,7 @@ def call_builtin(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, version)
 
 
-@rule("E-call-py-func", "ca8e7599", "step")
+@rule("E-call-py-func", "06242ec7", "step")
 def call_py_func(at: Instruction[None], c: Configuration) -> Configuration:
     frame, store = c.frame, c.version.store
     callee = external(store, argument(at.operands[0](frame), "string"))
@@ -280,13 +280,13 @@ def call_py_func(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, version)
 
 
-@rule("E-call-tir-dyn", "1112ec48", "step")
+@rule("E-call-tir-dyn", "4b145ec8", "step")
 def call_tir_dyn(at: Instruction[None], c: Configuration) -> Configuration:
     version = run_prim_func(c.version.store, at.operands[0](c.frame), _arguments(at, c.frame), None)
     return bind(at, c, UNIT, version)
 
 
-@rule("E-make-closure", "825fcb3c", "step")
+@rule("E-make-closure", "8df8c521", "step")
 def make_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee = at.operands[0](c.frame)
     if not isinstance(callee, Closure):
@@ -296,7 +296,7 @@ def make_closure(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, copied(callee, tuple(_arguments(at, c.frame))))
 
 
-@rule("E-invoke-closure", "aff690ee", "step")
+@rule("E-invoke-closure", "b12a3020", "step")
 def invoke_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     if not isinstance(callee, Closure):

@@ -14,7 +14,7 @@ from rlx.semantics.values import Scalar, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 
 
-@rule("E-builtin-unique", "ad09af8a", "step")
+@rule("E-builtin-unique", "ea2b7df3", "step")
 def _unique(x: Tensor, *rest: Value) -> Value:
     """The distinct elements, ascending or in order of appearance, and on demand three more
     tensors.

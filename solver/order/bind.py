@@ -161,7 +161,7 @@ def instantiate(func: FuncStructInfo, args: Sequence[StructInfo], prover: Prover
     )
 
 
-@rule("BIND-conflict", "8c5d6da4", "instantiation")
+@rule("BIND-conflict", "29f41bc8", "instantiation")
 def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Conflict]:
     """The conflict between two images of one variable, if there is one."""
     relation: Relation | None = None
@@ -182,7 +182,7 @@ def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Con
     return [Conflict(var, first, second, relation)]
 
 
-@rule("BIND-tensor", "f97e5522", "instantiation")
+@rule("BIND-tensor", "9f16c943", "instantiation")
 def _tensor(pattern: TensorStructInfo, info: TensorStructInfo, matcher: _Matcher) -> None:
     shape = pattern.shape
     if isinstance(shape, ast.Var) and shape in matcher.binders:
@@ -194,7 +194,7 @@ def _tensor(pattern: TensorStructInfo, info: TensorStructInfo, matcher: _Matcher
         matcher.dims(expected, given)
 
 
-@rule("BIND-shape", "81530491", "instantiation")
+@rule("BIND-shape", "f766b759", "instantiation")
 def _shape(pattern: ShapeStructInfo, info: ShapeStructInfo, matcher: _Matcher) -> None:
     if pattern.values and info.values:
         matcher.dims(pattern.values, info.values)
@@ -206,14 +206,14 @@ def _prim(pattern: PrimStructInfo, info: PrimStructInfo, matcher: _Matcher) -> N
         matcher.dims((pattern.value,), (info.value,))
 
 
-@rule("BIND-tuple", "7a56e115", "instantiation")
+@rule("BIND-tuple", "3ab1707d", "instantiation")
 def _tuple(pattern: TupleStructInfo, info: TupleStructInfo, matcher: _Matcher) -> None:
     if len(pattern.fields) == len(info.fields):
         for p, i in zip(pattern.fields, info.fields, strict=True):
             matcher.match(p, i)
 
 
-@rule("BIND-function", "467d0afb", "instantiation")
+@rule("BIND-function", "a2f5fe65", "instantiation")
 def _function(pattern: FuncStructInfo, info: FuncStructInfo, matcher: _Matcher) -> None:
     """Match parameters; what either function binds itself is nothing outside of it (ledger 13)."""
     if pattern.params is None or info.params is None or len(pattern.params) != len(info.params):

@@ -130,13 +130,13 @@ def _weigh(mismatch: Mismatch) -> Compatibility:
     return Compatibility("possible" if hope else "incompatible", reason)
 
 
-@rule("COMPAT-kind", "6e7d9988", "compatibility")
+@rule("COMPAT-kind", "95b4b09a", "compatibility")
 def _kind(premise: str, given: StructInfo, wanted: StructInfo) -> bool:
     """An Object may be a value of any kind."""
     return type(given) is ObjectStructInfo
 
 
-@rule("COMPAT-tensor", "033544fa", "compatibility")
+@rule("COMPAT-tensor", "497dfa8d", "compatibility")
 def _tensor(premise: str, given: TensorStructInfo, wanted: TensorStructInfo) -> bool:
     match premise:
         case "dtype":
@@ -148,27 +148,27 @@ def _tensor(premise: str, given: TensorStructInfo, wanted: TensorStructInfo) -> 
     return True
 
 
-@rule("COMPAT-shape", "8ad64064", "compatibility")
+@rule("COMPAT-shape", "a59405f2", "compatibility")
 def _shape(premise: str, given: ShapeStructInfo, wanted: ShapeStructInfo) -> bool:
     return premise == "values" or rank(given) < 0
 
 
-@rule("COMPAT-prim", "93830bbe", "compatibility")
+@rule("COMPAT-prim", "9772a6d0", "compatibility")
 def _prim(premise: str, given: PrimStructInfo, wanted: PrimStructInfo) -> bool:
     return premise == "value"
 
 
-@rule("COMPAT-tuple", "597988fe", "compatibility")
+@rule("COMPAT-tuple", "40bc3cc9", "compatibility")
 def _tuple(premise: str, given: TupleStructInfo, wanted: TupleStructInfo) -> bool:
     return False
 
 
-@rule("COMPAT-function", "2d3a29e1", "compatibility")
+@rule("COMPAT-function", "cdea004a", "compatibility")
 def _function(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
     return premise == "kind"
 
 
-@rule("COMPAT-opaque", "4b660685", "compatibility")
+@rule("COMPAT-opaque", "ba4a3711", "compatibility")
 def _opaque(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
     return premise == "derivation"
 
@@ -185,7 +185,7 @@ _HOPES: dict[str, Callable[..., bool]] = {
 """By the kind of the rule that failed: whether the value given may still turn out to fit."""
 
 
-@rule("COMPAT-joint", "c38bebe4", "compatibility")
+@rule("COMPAT-joint", "e569793e", "compatibility")
 def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> Compatibility:
     """Judge all dimensions that have to be equal together, under one assignment of the variables.
 

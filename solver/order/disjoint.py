@@ -68,12 +68,12 @@ def _apart(a: StructInfo, b: StructInfo, goal: Goal) -> None:
         _other_kind(a, b, goal)
 
 
-@rule("MEET-kind", "b4cd95f8", "meeting", refuses=True)
+@rule("MEET-kind", "79d024f6", "meeting", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     goal.fail("MEET-kind-same", a, b)
 
 
-@rule("MEET-tensor", "e9d97a61", "meeting")
+@rule("MEET-tensor", "e43e1931", "meeting")
 def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     known = not unknown_type(a.dtype) and not unknown_type(b.dtype)
     if known and not same_type(a.dtype, b.dtype):
@@ -84,7 +84,7 @@ def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     _dimensions("MEET-tensor-rank", "MEET-tensor-shape", a, b, goal)
 
 
-@rule("MEET-shape", "12d8ba77", "meeting")
+@rule("MEET-shape", "bf91a7fc", "meeting")
 def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
     _dimensions("MEET-shape-rank", "MEET-shape-values", a, b, goal)
 
@@ -104,7 +104,7 @@ def _dimensions(
         goal.equate(dims_code, xs, ys, a, b)
 
 
-@rule("MEET-prim", "db4af33e", "meeting")
+@rule("MEET-prim", "a44501d1", "meeting")
 def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype):
         goal.fail("MEET-prim-dtype", a, b)
@@ -112,7 +112,7 @@ def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
         goal.equate("MEET-prim-value", (a.value,), (b.value,), a, b)
 
 
-@rule("MEET-tuple", "300b7cc5", "meeting")
+@rule("MEET-tuple", "8538d2de", "meeting")
 def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
     if len(a.fields) != len(b.fields):
         goal.fail("MEET-tuple-length", a, b)
@@ -127,7 +127,7 @@ def _inside(step: str, index: int, a: StructInfo, b: StructInfo, goal: Goal) -> 
     goal.path.pop()
 
 
-@rule("MEET-function", "57fc372d", "meeting")
+@rule("MEET-function", "a7cde51f", "meeting")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if a.params is None or b.params is None:
         if a.params is not b.params:

@@ -83,7 +83,7 @@ def _widen(info: StructInfo, scope: _Scope) -> StructInfo:
     return info if action is None else action(info, scope)
 
 
-@rule("ERASE-tensor", "6f34faf6", "erasure")
+@rule("ERASE-tensor", "bd645690", "erasure")
 def _tensor(info: TensorStructInfo, scope: _Scope) -> StructInfo:
     shape = info.shape
     if shape is None or (isinstance(shape, ast.Var) and scope.knows_var(shape)):
@@ -96,7 +96,7 @@ def _tensor(info: TensorStructInfo, scope: _Scope) -> StructInfo:
     return TensorStructInfo(None, info.dtype, rank(info), info.vdevice)
 
 
-@rule("ERASE-shape", "fc6629c9", "erasure")
+@rule("ERASE-shape", "481bfa30", "erasure")
 def _shape(info: ShapeStructInfo, scope: _Scope) -> StructInfo:
     if info.values is None or scope.knows(info.values):
         return info
@@ -110,12 +110,12 @@ def _prim(info: PrimStructInfo, scope: _Scope) -> StructInfo:
     return PrimStructInfo(info.dtype)
 
 
-@rule("ERASE-tuple", "29d5012f", "erasure")
+@rule("ERASE-tuple", "f0f2c25a", "erasure")
 def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
     return with_children(info, lambda field: _widen(field, scope))
 
 
-@rule("ERASE-function", "d092acbc", "erasure")
+@rule("ERASE-function", "5ba0c774", "erasure")
 def _function(info: FuncStructInfo, scope: _Scope) -> StructInfo:
     inner = scope.inside(info)
     params: list[StructInfo] = []

@@ -78,12 +78,12 @@ def glb(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo | None:
     return _one_of(a, b)
 
 
-@rule("LUB-object", "dd80f2be", "least upper bound")
+@rule("LUB-object", "a923a3d9", "least upper bound")
 def _different(a: StructInfo, b: StructInfo) -> StructInfo:
     return OBJECT
 
 
-@rule("GLB-object", "889b7bb6", "greatest lower bound")
+@rule("GLB-object", "b01c47e2", "greatest lower bound")
 def _one_of(a: StructInfo, b: StructInfo) -> StructInfo | None:
     if type(a) is ObjectStructInfo:
         return b
@@ -117,7 +117,7 @@ def _bound_of_shapes(
     return True, a.shape if dims is xs else ShapeExpr(dims)
 
 
-@rule("LUB-tensor", "9810714e", "least upper bound")
+@rule("LUB-tensor", "7c57fc63", "least upper bound")
 def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo:
     ndim = rank(a) if rank(a) == rank(b) else -1
     _, shape = _bound_of_shapes(a, b, prover, upper)
@@ -126,7 +126,7 @@ def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
     return _tensor(a, shape, dtype, ndim, vdevice)
 
 
-@rule("GLB-tensor", "297bff2e", "greatest lower bound")
+@rule("GLB-tensor", "7844315f", "greatest lower bound")
 def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo | None:
     both = a.shape is not None and b.shape is not None
     same, shape = _bound_of_shapes(a, b, prover, lower) if both else (True, a.shape or b.shape)
@@ -142,7 +142,7 @@ def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
     return _tensor(a, shape, dtype, max(rank(a), rank(b)), a.vdevice or b.vdevice)
 
 
-@rule("LUB-shape", "dfc928e7", "least upper bound")
+@rule("LUB-shape", "fb88ffca", "least upper bound")
 def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo:
     if rank(a) < 0 or rank(a) != rank(b):
         return a if rank(a) < 0 else ShapeStructInfo()
@@ -153,7 +153,7 @@ def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
     return ShapeStructInfo(None if ys is None else dims, rank(a))
 
 
-@rule("GLB-shape", "714f5b9e", "greatest lower bound")
+@rule("GLB-shape", "1402a29f", "greatest lower bound")
 def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo | None:
     if rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b):
         return None
@@ -166,7 +166,7 @@ def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
     return b if ys is not None or rank(a) < 0 else a
 
 
-@rule("LUB-prim", "d953c3a7", "least upper bound")
+@rule("LUB-prim", "fef0472f", "least upper bound")
 def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo:
     if not same_type(a.dtype, b.dtype):
         return OBJECT
@@ -178,7 +178,7 @@ def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
     return a if dims[0] is a.value else b
 
 
-@rule("GLB-prim", "d38af949", "greatest lower bound")
+@rule("GLB-prim", "e5889017", "greatest lower bound")
 def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo | None:
     if not same_type(a.dtype, b.dtype):
         return None
@@ -190,7 +190,7 @@ def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
     return a if dims[0] is a.value else b
 
 
-@rule("LUB-tuple", "d8ddd1e0", "least upper bound")
+@rule("LUB-tuple", "59be99e0", "least upper bound")
 def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo:
     if len(a.fields) != len(b.fields):
         return OBJECT
@@ -198,7 +198,7 @@ def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> Stru
     return a if _same(fields, a.fields) else TupleStructInfo(fields)
 
 
-@rule("GLB-tuple", "f2f65e0e", "greatest lower bound")
+@rule("GLB-tuple", "3a9f68ab", "greatest lower bound")
 def _meet_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo | None:
     fields = _meet_all(a.fields, b.fields, prover)
     if fields is None:
@@ -237,7 +237,7 @@ def _meet_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
     return _meet_functions(a, b, prover)
 
 
-@rule("LUB-function", "5269fa8f", "least upper bound")
+@rule("LUB-function", "4b2b115a", "least upper bound")
 def _join_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
     """Callable with what both accept: parameters are met, with the variables of both free to
     choose.
@@ -271,7 +271,7 @@ def _instance(
     return params, substitute(func.ret, mapping)
 
 
-@rule("GLB-function", "beef1638", "greatest lower bound")
+@rule("GLB-function", "200f3e4a", "greatest lower bound")
 def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
     """Callable with what either accepts: parameters are joined.
 
@@ -342,7 +342,7 @@ def _correspondence(
     return mapping if images == set(f.binders) else None
 
 
-@rule("LUB-opaque", "c10dede3", "least upper bound")
+@rule("LUB-opaque", "ed21917c", "least upper bound")
 def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
     purity = a.purity and b.purity
     x, y = opaque_result(a), opaque_result(b)
@@ -355,7 +355,7 @@ def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Struct
     return FuncStructInfo(None, OBJECT, purity, "empty")
 
 
-@rule("GLB-opaque", "0cc3f10d", "greatest lower bound")
+@rule("GLB-opaque", "22959341", "greatest lower bound")
 def _meet_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
     purity = a.purity or b.purity
     x, y = opaque_result(a), opaque_result(b)

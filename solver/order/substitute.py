@@ -105,7 +105,7 @@ def _substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
     return info if action is None else action(info, mapping)
 
 
-@rule("SUBST-tensor", "e9dc7771", "substitution")
+@rule("SUBST-tensor", "f97a98c4", "substitution")
 def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     shape = info.shape
     if type(shape) is ShapeExpr:
@@ -136,12 +136,12 @@ def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
     return info if value is info.value else PrimStructInfo(info.dtype, value)
 
 
-@rule("SUBST-tuple", "07112cda", "substitution")
+@rule("SUBST-tuple", "d6517d7b", "substitution")
 def _tuple(info: TupleStructInfo, mapping: Mapped) -> StructInfo:
     return with_children(info, lambda field: _substitute(field, mapping))
 
 
-@rule("SUBST-function", "3e350bc5", "substitution")
+@rule("SUBST-function", "535440e9", "substitution")
 def _function(info: FuncStructInfo, mapping: Mapped) -> StructInfo:
     if info.binders:
         mapping = {k: v for k, v in mapping.items() if k not in info.binders}

@@ -214,12 +214,12 @@ def _object(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     """Every value is an object."""
 
 
-@rule("SUB-kind", "4210ce6e", "subtyping", refuses=True)
+@rule("SUB-kind", "864d2956", "subtyping", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     goal.fail("SUB-kind-same", a, b)
 
 
-@rule("SUB-tensor", "b3a0f7b5", "subtyping")
+@rule("SUB-tensor", "7ffa47af", "subtyping")
 def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype) and not unknown_type(b.dtype):
         goal.fail("SUB-tensor-dtype", a, b)
@@ -243,7 +243,7 @@ def _tensor_shape(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
         goal.fail("SUB-tensor-shape", a, b)
 
 
-@rule("SUB-shape", "8fc6b82a", "subtyping")
+@rule("SUB-shape", "80b81000", "subtyping")
 def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
     wanted = rank(b)
     if wanted < 0:
@@ -269,7 +269,7 @@ def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
             goal.equate("SUB-prim-value", (a.value,), (b.value,), a, b)
 
 
-@rule("SUB-tuple", "e7590a53", "subtyping")
+@rule("SUB-tuple", "192c298f", "subtyping")
 def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
     if len(a.fields) != len(b.fields):
         goal.fail("SUB-tuple-length", a, b)
@@ -286,7 +286,7 @@ def _callable(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
         _function(a, b, goal)
 
 
-@rule("SUB-function", "b95d26df", "subtyping")
+@rule("SUB-function", "c6a787b5", "subtyping")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     assert b.params is not None
     if b.purity and not a.purity:
@@ -333,7 +333,7 @@ def _names(count: int) -> tuple[tir.Var, ...]:
     return tuple(tir.Var(f"d{i}") for i in range(count))
 
 
-@rule("SUB-opaque", "e52a368a", "subtyping")
+@rule("SUB-opaque", "808c31da", "subtyping")
 def _opaque(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if b.purity and not a.purity:
         goal.fail("SUB-opaque-purity", a, b)
