@@ -79,16 +79,18 @@ def family(name: str) -> Family:
 
 
 def operator_call(builder: FunctionBuilder, choices: Choices) -> None:
-    """A call of an operator on values that are there or can be made."""
+    """A call of an operator on values that are there or can be made; none where each operator has
+    an effect that the place forbids.
+    """
     names = usable(builder.module.options)
     if not names:
         return
     at = choices.below(len(names))
-    found = family(names[at])
-    while not found.first.pure and (builder.pure or builder.dataflow):
-        at = (at + 1) % len(names)
-        found = family(names[at])
-    bind_call(builder, choices, found)
+    for name in (*names[at:], *names[:at]):
+        found = family(name)
+        if found.first.pure or not (builder.pure or builder.dataflow):
+            bind_call(builder, choices, found)
+            return
 
 
 def bind_call(builder: FunctionBuilder, choices: Choices, found: Family, kept: bool = True) -> Expr:

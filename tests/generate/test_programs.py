@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -40,6 +41,23 @@ def test_large_programs() -> None:
 def told(report: Report) -> list[str]:
     """What is said of a program; that it reads new memory may be: a run says it, too."""
     return [d.code for d in report.diagnostics if d.code != "MEM-written-before"]
+
+
+@pytest.mark.parametrize("name", ["assert_op", "memory.kill_storage"])
+def test_operators_with_effects_alone(name: str) -> None:
+    """Where a place is pure, no operator fits: the program does without, and generation ends."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"no program with {name}")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(30)
+    try:
+        modules = [random_module(random.Random(s), Options(4, operators=(name,))) for s in range(9)]
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    assert any(ast.op(f"relax.{name}") in set(expressions(module)) for module in modules)
 
 
 def test_a_program_depends_on_its_plan_alone() -> None:
