@@ -144,6 +144,7 @@ class Lexer:
         self.stopped = end
         self.whole_info = True
         self.canonical: Callable[[str], str] | None = None
+        self._closed = 0  # up to where it is known that an open bracket is closed
 
     def __iter__(self) -> Iterator[Token]:
         return self._with_layout() if self.layout else self._flat()
@@ -253,8 +254,28 @@ class Lexer:
         return len(lead.expandtabs(8)) if "\t" in lead else len(lead)
 
     def _is_statement(self, at: int) -> bool:
-        """Whether the line at ``at`` can only be a new statement, even inside an open bracket."""
-        return _STATEMENT.match(self.text, at, self.end) is not None
+        """Whether the line at ``at`` is a new statement although a bracket is open: it looks like
+        one, and nothing behind it closes the bracket.
+        """
+        if _STATEMENT.match(self.text, at, self.end) is None or at < self._closed:
+            return False
+        self._closed = self._closing(at)
+        return not self._closed
+
+    def _closing(self, at: int) -> int:
+        """Where the bracket that is open at the start of a line is closed; 0 where something stands
+        in front of that which no bracket holds.
+        """
+        depth, before = 1, ""
+        for found in Lexer(self.text, at, self.end, _ignore)._raw(at):
+            kind = found.type
+            if kind in _IN_NO_BRACKET or (before == "AT" and _decorates(found.value)):
+                return 0
+            depth += OPENING.get(kind, 0)
+            if not depth:
+                return found.start
+            before = kind
+        return 0
 
 
 class _Layout:
@@ -341,10 +362,10 @@ class _Layout:
         stop = text.find("\n", at, lexer.end)
         if stop < 0:
             return False
-        line = text[at:stop].split("#")[0].rstrip()
-        if not line or line.endswith((":", ",", "(", "[", "{", "\\")) or line.startswith("@"):
+        line = list(Lexer(text, at, stop, _ignore, layout=False))[:-1]
+        if not line or line[0].type == "AT" or line[-1].type in _GOES_ON:
             return False
-        if sum(map(line.count, "([{")) != sum(map(line.count, ")]}")):
+        if sum(OPENING.get(found.type, 0) for found in line) or text[line[-1].end : stop] == "\\":
             return False
         if self._next_width(at) not in indents[1:]:
             return False
@@ -354,6 +375,20 @@ class _Layout:
 
 _IMPORTABLE = frozenset(["NAME", "word", "DOTTED", "HEAD"])
 _HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "AT"])
+_IN_NO_BRACKET = frozenset(["DEF", "CLASS", "RETURN", "ASSERT", "WHILE", "WITH"])
+_GOES_ON = frozenset(["COLON", "COMMA", "HEAD", "LPAR", "LSQB", "LBRACE"])
+"""What ends a line that is no whole statement."""
+_DECORATORS = frozenset(["function", "func", "prim_func", "ir_module", "pyfunc"])
+
+
+def _decorates(word: str) -> bool:
+    return word.removesuffix("(").rpartition(".")[2] in _DECORATORS
+
+
+def _ignore(message: str, start: int, end: int) -> None:
+    """What can't be a token is said by the lexer that looks ahead."""
+
+
 _NEXT_LINE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
@@ -361,40 +396,3 @@ _STATEMENT = re.compile(
     r"(?:for|with|while)[ \t][^\n#]*:[ \t]*\r?\n|"
     rf"{_WORD}(?:[ \t]*:[ \t]*R\.[^\n=]*(?:=[^ \n][^\n=]*)*)?[ ]=[ ]"
 )
-
-
-_ESCAPE = re.compile(
-    r"\\(?:([\\'\"abfnrtv\n])|([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))"
-)
-_SIMPLE = dict(zip("\\'\"abfnrtv\n", "\\'\"\a\b\f\n\r\t\v", strict=False)) | {"\n": ""}
-_BYTES = re.compile(r"(?:\\x[89a-fA-F][0-9a-fA-F])+")
-
-
-def unquote(text: str) -> str:
-    """The value of a string literal;
-    `\\x` escapes that spell UTF-8 bytes are joined to characters.
-    """
-    prefix = text[: len(text) - len(text.lstrip("rRbBuUfF"))].lower()
-    body = text[len(prefix) :]
-    body = body[3:-3] if body[:3] in ('"""', "'''") else body[1:-1]
-    if "r" in prefix or "\\" not in body:
-        return body
-    body = _BYTES.sub(_decode_bytes, body)
-    return _ESCAPE.sub(_unescape, body)
-
-
-def _decode_bytes(match: re.Match[str]) -> str:
-    try:
-        return bytes.fromhex(match[0].replace("\\x", "")).decode("utf-8")
-    except UnicodeDecodeError:
-        return match[0]
-
-
-def _unescape(match: re.Match[str]) -> str:
-    simple, octal, *hexadecimal = match.groups()
-    if simple is not None:
-        return _SIMPLE[simple]
-    if octal is not None:
-        return chr(int(octal, 8))
-    code = int(next(h for h in hexadecimal if h is not None), 16)
-    return chr(code) if code < 0x110000 else "\ufffd"

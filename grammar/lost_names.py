@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from rlx.grammar.entries import Token
-from rlx.grammar.lexer import KEYWORDS, unquote
+from rlx.grammar.lexer import KEYWORDS
 from rlx.grammar.node import Span
 from rlx.grammar.reports import ReadContext
 from rlx.grammar.source_tokens import statements, words_of
+from rlx.grammar.string_values import unquote
 
 _LETTERS = frozenset("RTI")
 
