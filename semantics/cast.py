@@ -83,7 +83,7 @@ def check(
     return compare(values, [demands(info) for info in infos], known, shapes)
 
 
-@rule("E-cast", "187d9380", "check of values")
+@rule("E-cast", "8b7ef71f", "check of values")
 def compare(
     values: Sequence[Value],
     wanted: Sequence[Sequence[Demand]],

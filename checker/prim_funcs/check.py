@@ -89,7 +89,7 @@ def regions(state: PrimFuncCheck) -> None:
         pending += _inner(stmt)
 
 
-@rule("TIR12", "501b3c0b", "PrimFunc")
+@rule("TIR12", "711e838f", "PrimFunc")
 def covers(state: PrimFuncCheck, block: tir.Block) -> None:
     """A block without others in it says which buffers from around it it stores to, and of which it
     stores elements.
@@ -125,7 +125,7 @@ def covers(state: PrimFuncCheck, block: tir.Block) -> None:
 _BLOCKS = frozenset(["T.sblock", "T.sblock_alloc_buffer"])
 
 
-@rule("TIR13", "78ebf6ed", "PrimFunc")
+@rule("TIR13", "4f246076", "PrimFunc")
 def is_marked(state: PrimFuncCheck) -> None:
     """A function with blocks says that it is one for schedules."""
     function = state.function

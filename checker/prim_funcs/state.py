@@ -170,7 +170,7 @@ def bound_here(node: Named) -> tuple[Label, ...]:
     return () if node.span is None else (Label(node.span, f"{node.name!r} is bound here"),)
 
 
-@rule("TIR01", "89ac9d8c", "PrimFunc")
+@rule("TIR01", "42c8053d", "PrimFunc")
 def is_bound(state: PrimFuncCheck, node: Named, span: Span | None) -> bool:
     """Whether a name is in scope; if not, that is reported, once for a name."""
     if node in state.in_scope:

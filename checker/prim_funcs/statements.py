@@ -214,7 +214,7 @@ def _allocate(state: PrimFuncCheck, stmt: tir.AllocBuffer) -> None:
     bind(state, stmt.buffer, stmt.buffer.span)
 
 
-@rule("TIR14", "65ec0786", "PrimFunc")
+@rule("TIR14", "89e4e05a", "PrimFunc")
 def fits(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
     """A buffer has the shape of the region that it is matched to; axes of one element in front may
     be left out.
@@ -281,7 +281,7 @@ def _store(state: PrimFuncCheck, stmt: tir.BufferStore) -> None:
         keeps_the_type(state, stmt, at, found)
 
 
-@rule("TIR05", "40e79a5e", "PrimFunc")
+@rule("TIR05", "375176f3", "PrimFunc")
 def keeps_the_type(
     state: PrimFuncCheck, stmt: tir.BufferStore, at: Sequence[Typed], found: Typed
 ) -> None:
@@ -317,7 +317,7 @@ def _let(state: PrimFuncCheck, stmt: tir.LetStmt) -> None:
     bind(state, stmt.var, stmt.span)
 
 
-@rule("TIR10", "61efc5e4", "PrimFunc")
+@rule("TIR10", "20dcc0f0", "PrimFunc")
 def has_its_type(state: PrimFuncCheck, stmt: tir.LetStmt, found: Typed) -> None:
     """The value of a variable that is bound for good has the type of the variable."""
     wanted = scalar(stmt.var.dtype)

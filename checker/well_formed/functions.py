@@ -154,7 +154,7 @@ def purity_is_declared(state: WellFormedCheck, function: ast.Function, name: str
         )
 
 
-@rule("TIR09", "80bfced8", "well-formed")
+@rule("TIR09", "70fe8000", "well-formed")
 def external_is_not_private(
     state: WellFormedCheck, expr: ast.ExternFunc, span: Span | None
 ) -> None:

@@ -154,7 +154,7 @@ def operand(value: Any, like: Any) -> Array:
     return np.array([value], dtype=like.dtype if isinstance(like, np.ndarray) else None)
 
 
-@rule("E-broadcast", "995bd1a1", "computation")
+@rule("E-broadcast", "d3925273", "computation")
 def broadcast(*arrays: Array) -> tuple[int, ...]:
     """The shape that arrays broadcast to.
 
@@ -170,7 +170,7 @@ def broadcast(*arrays: Array) -> tuple[int, ...]:
         raise OperatorFault("E-broadcast-dims", f"the shapes {shapes} do not broadcast") from None
 
 
-@rule("E-axis", "1b8088bb", "computation")
+@rule("E-axis", "5e108d7f", "computation")
 def axis_of(given: int, ndim: int) -> int:
     """An axis counted from 0.
 
@@ -194,7 +194,7 @@ def number(value: Any) -> Any:
     return value.reshape(-1)[0] if isinstance(value, np.ndarray) else value
 
 
-@rule("E-lengths", "1c2ba34d", "computation")
+@rule("E-lengths", "5f6f8ad4", "computation")
 def sizes(shape: Sequence[int]) -> tuple[int, ...]:
     """A shape for new memory.
 

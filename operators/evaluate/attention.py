@@ -13,7 +13,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-attention", "74d6a9b7", "computation")
+@rule("E-attention", "bf94d84c", "computation")
 def _heads(query: Array, key: Array, value: Array) -> int:
     """How many query heads share a key head."""
     q, k, v = query.shape, key.shape, value.shape
@@ -54,7 +54,7 @@ def attention(
     return back(np.moveaxis(np.matmul(weights, v), 1, 2), query.dtype)
 
 
-@rule("E-mask", "8dc428ed", "computation")
+@rule("E-mask", "44cc9e7d", "computation")
 def _seen(queries: int, keys: int, causal: str, window: Any) -> Array:
     """Which keys a query sees: those not behind its place, and of a window the last so many."""
     if causal not in ("TopLeft", "BottomRight"):
@@ -65,7 +65,7 @@ def _seen(queries: int, keys: int, causal: str, window: Any) -> Array:
     return np.asarray(seen if window is None else seen & (distance < int(window)))
 
 
-@rule("E-sequences", "09732ca2", "computation")
+@rule("E-sequences", "c4952665", "computation")
 def _bounds(starts: Array, total: int, longest: Any) -> list[tuple[int, int]]:
     """Where the sequences begin and end in an axis that holds them one after the other."""
     line = [int(k) for k in starts.reshape(-1)]

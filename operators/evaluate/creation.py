@@ -59,7 +59,7 @@ def eye_like(x: Array, k: Any, kind: DataType | None) -> Array:
     return np.eye(rows, columns, int(k)).astype(kind_of(kind, x.dtype))
 
 
-@rule("E-arange", "f9c647a8", "computation")
+@rule("E-arange", "d9e5a738", "computation")
 def arange(start: Any, end: Any, step: Any, kind: DataType | None) -> Array:
     """The numbers from a start to before an end; from 0 if only one is given."""
     if end is None:

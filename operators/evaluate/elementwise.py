@@ -170,7 +170,7 @@ def astype(x: Array, kind: DataType | None) -> Array:
     return convert(x, kind_of(kind, x.dtype))
 
 
-@rule("E-convert", "5ed699ec", "computation")
+@rule("E-convert", "b7e97269", "computation")
 def convert(x: Array, kind: Kind) -> Array:
     """Elements of another type (E-convert).
 
@@ -203,7 +203,7 @@ def _to_integer(x: Array, kind: Kind) -> Array:
 # ---------------------------------------------------------------- two operands
 
 
-@rule("E-divide", "4860a58b", "computation")
+@rule("E-divide", "1bfb03e5", "computation")
 def _divisor(b: Array) -> None:
     if b.size and b.dtype.kind in "iu" and not np.all(b):
         raise OperatorFault("E-divide-zero", "an integer is divided by zero")
@@ -237,14 +237,14 @@ def _mod(a: Array, b: Array) -> Any:
     return np.fmod(a, b)
 
 
-@rule("E-power", "22c7f7f6", "computation")
+@rule("E-power", "7a1aa037", "computation")
 def _power(a: Array, b: Array) -> Any:
     if b.dtype.kind == "i" and b.size and b.min() < 0:
         raise OperatorFault("E-power-negative", f"an integer is raised to the power {b.min()}")
     return np.power(a, b)
 
 
-@rule("E-shift", "e5f9fa19", "computation")
+@rule("E-shift", "855db241", "computation")
 def _counts(kind: Kind, b: Array) -> None:
     bits = bits_of(kind)
     if b.dtype.kind in "iu" and b.size and (b.min() < 0 or b.max() >= bits):
@@ -290,7 +290,7 @@ _SHIFTS = frozenset(["left_shift", "right_shift"])
 _SCALARS = (bool, int, float)
 
 
-@rule("E-compare", "968753d1", "computation")
+@rule("E-compare", "cefc62c1", "computation")
 def alike(a: Array, b: Array) -> tuple[Array, Array]:
     """Operands of a comparison in one element type: a float's, the wider one's, of two integers as
     wide the unsigned.

@@ -93,7 +93,7 @@ def _taps(at: Array, length: int, method: str, rounding: str, alpha: float, excl
     return np.clip(places, 0, length - 1).astype(np.int64), weights.astype(at.dtype)
 
 
-@rule("E-resize", "e9003b50", "computation")
+@rule("E-resize", "d1a025a4", "computation")
 def _options(method: str, mode: str, rounding: str, roi: Sequence[float], number: int) -> str:
     """The rounding that is meant.
 
@@ -156,7 +156,7 @@ def resize(count: str) -> Function:
     return evaluate
 
 
-@rule("E-source", "77f495d3", "computation")
+@rule("E-source", "306847e6", "computation")
 def _some(length: int, wanted: int) -> None:
     if wanted and not length:
         raise OperatorFault(
@@ -183,7 +183,7 @@ _SAMPLED = -0.75
 """The coefficient of bicubic sampling."""
 
 
-@rule("E-sample", "f9fdc6f2", "computation")
+@rule("E-sample", "1f637082", "computation")
 def _sampling(x: Array, grid: Array, method: str, padding: str) -> None:
     number = x.ndim - 2
     if method not in _METHODS[number] or padding not in _PADDINGS:
@@ -279,7 +279,7 @@ def _sampled(x: Array, taps: list[Taps]) -> Array:
     return result.astype(x.dtype)
 
 
-@rule("E-affine", "cdba21c2", "computation")
+@rule("E-affine", "c1d96e5f", "computation")
 def _matrices(data: Array, number: int) -> None:
     if data.shape[1:] != (number, number + 1):
         raise OperatorFault(

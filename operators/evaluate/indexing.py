@@ -20,7 +20,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-index", "48de355a", "computation")
+@rule("E-index", "bd3f4fb1", "computation")
 def from_zero(indices: Array, length: int, negative: bool = True) -> Array:
     """Indices counted from 0.
 
@@ -130,7 +130,7 @@ def _assign(result: Array, grid: tuple[Array, ...], given: Array) -> None:
     rows[flat[keep]] = new[keep]
 
 
-@rule("E-scatter", "d3be3562", "computation")
+@rule("E-scatter", "68d56e42", "computation")
 def fit(updates: Array, wanted: tuple[int, ...]) -> None:
     """Whether updates have the shape of the places they go to (E-scatter)."""
     if updates.shape != wanted:
@@ -205,7 +205,7 @@ def nonzero(x: Array) -> Array:
     return np.array(np.nonzero(np.atleast_1d(wide(x))), np.int64)
 
 
-@rule("E-bucketize", "c4733c8b", "computation")
+@rule("E-bucketize", "37233336", "computation")
 def bucketize(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
     """Between which boundaries each element lies."""
     side: Any = "right" if right else "left"

@@ -11,7 +11,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-product", "65abe1d3", "computation")
+@rule("E-product", "a9ce1e42", "computation")
 def _reduces(x: int, y: int) -> None:
     if x != y:
         raise OperatorFault("E-product-reduction", f"the reduction dimensions differ: {x} and {y}")

@@ -12,7 +12,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-loss", "714d61d0", "computation")
+@rule("E-loss", "92cf728d", "computation")
 def _agree(found: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     if found != wanted:
         raise OperatorFault(

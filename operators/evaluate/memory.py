@@ -13,7 +13,7 @@ from rlx.operators.evaluation import OperatorFault, data_type
 from rlx.spec.registry import rule
 
 
-@rule("E-view", "05406991", "computation")
+@rule("E-view", "2f5930b0", "computation")
 def view(x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset: Any) -> Array:
     """The bytes of a tensor from an offset on, read as another shape or element type."""
     made = kind_of(kind, x.dtype)
@@ -27,7 +27,7 @@ def view(x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset:
     return np.frombuffer(x.tobytes()[start:end], made).reshape(wanted).copy()
 
 
-@rule("E-inspect", "79984f7e", "computation")
+@rule("E-inspect", "af2250b4", "computation")
 def _axis(x: Array, axis: Any) -> int:
     if not 0 <= int(axis) < x.ndim:
         raise OperatorFault("E-inspect-axis", f"axis {axis} is out of range for rank {x.ndim}")

@@ -21,7 +21,7 @@ from rlx.operators.evaluation_arguments import COPIED, INFERRED
 from rlx.spec.registry import rule
 
 
-@rule("E-reshape", "75dadcee", "computation")
+@rule("E-reshape", "ccb229fb", "computation")
 def reshape(x: Array, shape: tuple[int | str, ...]) -> Array:
     """The elements in row-major order in another shape; a written 0 copies a dimension, a written
     -1 is what is left.
@@ -67,7 +67,7 @@ def batch_flatten(x: Array) -> Array:
     return x.reshape(x.shape[0], rest).copy()
 
 
-@rule("E-permute", "4e4415cd", "computation")
+@rule("E-permute", "bcf795f5", "computation")
 def permute_dims(x: Array, order: tuple[int, ...] | None) -> Array:
     """The axes in another order; reversed if none is given."""
     found = range(x.ndim)[::-1] if order is None else axes_of(order, x.ndim)
@@ -83,7 +83,7 @@ def expand_dims(x: Array, given: tuple[int, ...]) -> Array:
     return x.reshape([1 if k in new else next(rest) for k in range(x.ndim + len(new))]).copy()
 
 
-@rule("E-squeeze", "2e348ff9", "computation")
+@rule("E-squeeze", "29b46a43", "computation")
 def squeeze(x: Array, given: tuple[int, ...] | None) -> Array:
     """Axes of length 1 removed: the named ones, or all; a named one of another length is a
     fault.

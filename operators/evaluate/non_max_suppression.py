@@ -13,7 +13,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-boxes", "5f325ac9", "computation")
+@rule("E-boxes", "f2346ed0", "computation")
 def _columns(x: Array, columns: Sequence[int]) -> None:
     """The columns that hold scores, classes and corners are there."""
     if any(not 0 <= column < x.shape[2] for column in columns):
@@ -23,7 +23,7 @@ def _columns(x: Array, columns: Sequence[int]) -> None:
         )
 
 
-@rule("E-candidates", "9021c03c", "computation")
+@rule("E-candidates", "6b00c4d7", "computation")
 def _count(given: Any, most: int) -> int:
     count = int(given)
     if not 0 <= count <= most:

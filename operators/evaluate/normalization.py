@@ -19,7 +19,7 @@ def _normed(x: Array, over: tuple[int, ...], epsilon: float) -> Array:
     return off
 
 
-@rule("E-scale", "4f05cadc", "computation")
+@rule("E-scale", "249ca993", "computation")
 def _along(x: Array, parameter: Array, axes: Sequence[int]) -> Array:
     """A learnt tensor in the shape in which it broadcasts over ``x``."""
     shape = [x.shape[k] if k in axes else 1 for k in range(x.ndim)]

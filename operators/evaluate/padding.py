@@ -14,7 +14,7 @@ from rlx.spec.registry import rule
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
-@rule("E-pad", "9cc04b3c", "computation")
+@rule("E-pad", "0235a165", "computation")
 def _widths(x: Array, widths: Sequence[int], mode: str) -> list[tuple[int, int]]:
     pairs = list(zip(widths[::2], widths[1::2], strict=False))
     if len(pairs) != x.ndim or mode not in _MODES:

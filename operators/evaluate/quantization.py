@@ -15,7 +15,7 @@ from rlx.spec.registry import rule
 _INT8, _FLOAT32 = np.dtype(np.int8), np.dtype(np.float32)
 
 
-@rule("E-quantize", "209a7d7c", "computation")
+@rule("E-quantize", "c17c0ed7", "computation")
 def _along(x: Array, parameter: Array, axis: int) -> Any:
     """A scale or zero point in the shape in which it broadcasts."""
     p = wide(parameter)

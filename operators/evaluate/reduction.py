@@ -26,7 +26,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-empty", "6a606869", "computation")
+@rule("E-empty", "3393cce0", "computation")
 def need_elements(x: Array, axes: tuple[int, ...], what: str) -> None:
     """What has no value without an element needs one; a mean of floats has one, NaN, as 0 / 0
     has.

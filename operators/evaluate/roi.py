@@ -17,7 +17,7 @@ MOST_SAMPLES = 1 << 16
 """A region of more samples along an axis is not made."""
 
 
-@rule("E-region", "8e3feace", "computation")
+@rule("E-region", "98449f3f", "computation")
 def _regions(x: Array, rois: Array) -> list[tuple[int, list[float]]]:
     """Of each region, its image and its corners: left, top, right, bottom."""
     need_floats("a pool of regions", x, rois)

@@ -12,7 +12,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-slice", "50bb54b5", "computation")
+@rule("E-slice", "ec285aaf", "computation")
 def indices(length: int, begin: int, end: int, step: int, inbound: bool = False) -> range:
     """The places that a slice takes.
 

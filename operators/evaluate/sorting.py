@@ -55,7 +55,7 @@ def topk(x: Array, count: int, axis: int, wanted: str, largest: int, kind: DataT
     return {"values": values, "indices": where}.get(wanted, (values, where))
 
 
-@rule("E-draw", "b1e7b5b7", "computation")
+@rule("E-draw", "0e9bd884", "computation")
 def multinomial_from_uniform(
     prob: Array, sample: Array, indices: Array, kind: DataType | None
 ) -> Array:

@@ -98,7 +98,7 @@ def spread(given: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("E-window", "8a6d81d0", "computation")
+@rule("E-window", "401e2441", "computation")
 def windows(
     x: Array, sizes: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> Array:
@@ -123,7 +123,7 @@ def windows(
 # ---------------------------------------------------------------- convolutions
 
 
-@rule("E-channels", "bf0c65f9", "computation")
+@rule("E-channels", "4f0b72d3", "computation")
 def _channels(channels: int, each: int, outputs: int, groups: int) -> None:
     if groups < 1 or outputs % groups or channels != each * groups:
         raise OperatorFault(

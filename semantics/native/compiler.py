@@ -315,7 +315,7 @@ def _verify(path: Path, found: os.stat_result) -> None:
         distrust(f"{path} can be written by others")
 
 
-@rule("E-native-cache", "0faa2c38", "native code")
+@rule("E-native-cache", "114b9c5a", "native code")
 def obtain(name: str, make: Callable[[Path], None]) -> Path:
     """The file ``name`` of the cache; if there is none, ``make`` writes it to the path it is given.
 

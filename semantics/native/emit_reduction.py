@@ -182,7 +182,7 @@ def _convert(
 # ------------------------------------------------------------------ rows
 
 
-@rule("E-native-order", "e34fe31f", "native code")
+@rule("E-native-order", "1f892feb", "native code")
 def _row(state: Generation, found: LoopReduction) -> None:
     """Partial results, one for each lane; if a NaN occurs in a maximum or minimum, in order
     instead.

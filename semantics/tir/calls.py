@@ -26,7 +26,7 @@ def buffer_of_data(expr: object) -> str | None:
     return name if rest == "data" else None
 
 
-@rule("E-tir-call", "9d6465b0", "TIR expression")
+@rule("E-tir-call", "3c567c3d", "TIR expression")
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
     """Call a function from outside, if the caller registered it."""
     function = known.get(name)
@@ -49,7 +49,7 @@ def extreme(word: str, dtype: DataType) -> Number:
     return largest if word == "max_value" else -largest
 
 
-@rule("E-tir-if-then-else", "25f3c207", "TIR expression")
+@rule("E-tir-if-then-else", "9af12077", "TIR expression")
 def _if_then_else(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """Only the value that the condition asks for is evaluated."""
     condition = run.value(expr.args[0]).run

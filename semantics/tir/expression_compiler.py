@@ -11,7 +11,7 @@ from rlx.semantics.tir.values import unsupported, vector_element
 from rlx.spec.registry import rule
 
 
-@rule("E-tir-opaque", "2054aa69", "TIR statement", refuses=True)
+@rule("E-tir-opaque", "4d9cfaf0", "TIR statement", refuses=True)
 def opaque(node: Any) -> Term:
     """What is said of text that was kept as it stands."""
     text = getattr(node, "text", type(node).__name__).strip().split("\n")[0]
@@ -76,7 +76,7 @@ class ExpressionCompiler:
         self.exact = before
         return term
 
-    @rule("E-tir-let", "8028f4d0", "TIR statement")
+    @rule("E-tir-let", "eb816662", "TIR statement")
     def bind(self, var: tir.Var, value: tir.PrimExpr) -> tuple[int, Evaluate]:
         """The place of a variable, and the value it gets, brought into its type."""
         term = converted(self.value(value), vector_element(var.dtype))

@@ -113,7 +113,7 @@ def _operation(run: ExpressionCompiler, node: tir.Binary, a: Term, b: Term) -> O
     return located(apply, node.span) if fails and not meet.is_float else apply
 
 
-@rule("E-tir-index", "7680b6f5", "TIR expression")
+@rule("E-tir-index", "0c3a8d15", "TIR expression")
 def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     """An operation in the index of a buffer: on integers it is exact, and leaves no 64 bits."""
     if dtype.is_float or kind not in (tir.Add, tir.Sub, tir.Mul):
@@ -129,7 +129,7 @@ def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     return apply
 
 
-@rule("E-tir-logic", "337a06cd", "TIR expression")
+@rule("E-tir-logic", "779295c1", "TIR expression")
 def _logical(run: ExpressionCompiler, expr: Any) -> Term:
     """`and`, `or`: the right operand is evaluated where the left one does not decide."""
     kind: type[tir.Binary] = type(expr)
@@ -156,7 +156,7 @@ def _not(run: ExpressionCompiler, expr: Any) -> Term:
     return Term(lifted(lambda value: not value, a), BOOL, a.vector)
 
 
-@rule("E-tir-select", "24654ee0", "TIR expression")
+@rule("E-tir-select", "82f0f36a", "TIR expression")
 def _select(run: ExpressionCompiler, expr: Any) -> Term:
     """Both values are evaluated."""
     c = run.value(expr.condition)

@@ -113,14 +113,14 @@ REAL: dict[str, Function] = {
 }
 
 
-@rule("E-tir-real", "3ce3592e", "TIR expression")
+@rule("E-tir-real", "5575bc2b", "TIR expression")
 def real(name: str, dtype: DataType) -> Function:
     """A real function on scalars of a floating-point type."""
     function, bring = REAL[name], into(dtype)
     return lambda *values: bring(function(*values))
 
 
-@rule("E-tir-shift", "8173e94e", "TIR expression")
+@rule("E-tir-shift", "7fdaa303", "TIR expression")
 def amount(value: int, dtype: DataType) -> int:
     """How far a shift goes."""
     if not 0 <= value < dtype.bits:
@@ -137,7 +137,7 @@ def integer_power(base: int, exponent: int, dtype: DataType) -> Number:
     return into(dtype)(pow(base, exponent, high - low + 1))
 
 
-@rule("E-tir-bits", "9530fbde", "TIR expression")
+@rule("E-tir-bits", "66b1feb0", "TIR expression")
 def bitwise(name: str, dtype: DataType) -> Function:
     """An operation on the bits of integers in two's complement."""
     bring, (low, high) = into(dtype), limits(dtype)
@@ -159,7 +159,7 @@ def bitwise(name: str, dtype: DataType) -> Function:
 BITWISE = frozenset(["bitwise_not", *(o.name for o in BY_INTRINSIC.values() if o.exact)])
 
 
-@rule("E-tir-reinterpret", "4a5f13ac", "TIR expression")
+@rule("E-tir-reinterpret", "6290e9c1", "TIR expression")
 def reinterpret(source: DataType, target: DataType) -> Function:
     """The scalar whose bits are the same."""
     a, b = _FORMATS.get(str(source)), _FORMATS.get(str(target))
@@ -263,7 +263,7 @@ def _on_integers(name: str, dtype: DataType) -> tuple[DataType, Function]:
     unknown(name)
 
 
-@rule("E-tir-intrinsic", "1a193118", "TIR expression", refuses=True)
+@rule("E-tir-intrinsic", "ecfbbe33", "TIR expression", refuses=True)
 def unknown(name: str, span: Span | None = None) -> NoReturn:
     """What is said of an intrinsic without a meaning."""
     shown = f"the evaluator does not support the intrinsic T.{name}"

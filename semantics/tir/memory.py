@@ -110,7 +110,7 @@ def compact(dims: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(dims[axis + 1 :]) for axis in range(len(dims)))
 
 
-@rule("E-tir-address", "8362c10e", "TIR expression")
+@rule("E-tir-address", "d94e60a8", "TIR expression")
 def address(buffer: BoundBuffer, indices: Sequence[int]) -> int:
     """Where in its memory an element of a buffer is."""
     if len(indices) != len(buffer.dims):
@@ -128,7 +128,7 @@ def address(buffer: BoundBuffer, indices: Sequence[int]) -> int:
     return place
 
 
-@rule("E-tir-load", "7c241709", "TIR expression")
+@rule("E-tir-load", "2946bd1f", "TIR expression")
 def load(buffer: BoundBuffer, indices: Sequence[int]) -> Number:
     """The number an element holds."""
     memory = buffer.memory
@@ -138,7 +138,7 @@ def load(buffer: BoundBuffer, indices: Sequence[int]) -> Number:
     return memory.read(place)
 
 
-@rule("E-tir-store", "5de8494f", "TIR statement")
+@rule("E-tir-store", "25d7d45f", "TIR statement")
 def store(buffer: BoundBuffer, indices: Sequence[int], value: Number) -> None:
     """Let an element hold a number."""
     memory = buffer.memory
@@ -172,7 +172,7 @@ class TirRun:
         self.room = room
         self.call = call
 
-    @rule("E-tir-fuel", "35c7cdef", "TIR statement")
+    @rule("E-tir-fuel", "51f1be7e", "TIR statement")
     def spend(self, units: int) -> None:
         """Take fuel for iterations of a loop."""
         self.fuel -= units
@@ -181,7 +181,7 @@ class TirRun:
             message = "the loop exceeds the budget of iterations"
             raise OutOfFuelStop("E-tir-fuel", message)
 
-    @rule("E-tir-allocate", "ec614389", "TIR statement")
+    @rule("E-tir-allocate", "31ceb3ba", "TIR statement")
     def allocate(self, name: str, dtype: DataType, dims: Sequence[int]) -> BoundBuffer:
         """Fresh memory for a buffer, nothing in it written."""
         element = numpy_type(dtype)

@@ -62,7 +62,7 @@ class TirProgram:
             self.body: Execute = compiler.statement(func.body)
         self.slots = compiler.slots
 
-    @rule("E-tir", "1b5ceb6b", "TIR statement")
+    @rule("E-tir", "96c87a8d", "TIR statement")
     def run(
         self,
         args: Sequence[Argument],

@@ -97,7 +97,7 @@ def _store_lanes(slot: int, runs: list[Evaluate], number: Evaluate) -> Execute:
     return execute
 
 
-@rule("E-tir-evaluate", "b430630e", "TIR statement")
+@rule("E-tir-evaluate", "4608db88", "TIR statement")
 def _evaluate(run: StatementCompiler, stmt: Any) -> Execute:
     """The value is computed for what its calls do, and dropped."""
     if isinstance(stmt.value, tir.Call):
@@ -117,7 +117,7 @@ class FunctionEnd(Exception):
     """The end of a function; the first argument is its value."""
 
 
-@rule("E-tir-return", "b134660e", "TIR statement")
+@rule("E-tir-return", "8d291174", "TIR statement")
 def _return(run: StatementCompiler, stmt: Any) -> Execute:
     """The function ends with the value, cast to the type of its result."""
     given = run.value(stmt.value.args[0])
@@ -136,7 +136,7 @@ def _nothing(frame: Frame) -> None:
 # ------------------------------------------------------------------ branches and loops
 
 
-@rule("E-tir-if", "ec50b02b", "TIR statement")
+@rule("E-tir-if", "a8d19cdf", "TIR statement")
 def _if(run: StatementCompiler, stmt: Any) -> Execute:
     """One of two statements, or none."""
     condition = located(run.number(stmt.condition), stmt.span)
@@ -149,7 +149,7 @@ def _if(run: StatementCompiler, stmt: Any) -> Execute:
     return execute
 
 
-@rule("E-tir-for", "f8d3df0a", "TIR statement")
+@rule("E-tir-for", "2aa22fb1", "TIR statement")
 def _for(run: StatementCompiler, stmt: Any) -> Execute:
     """Once for each value of the variable, in order, whatever the kind of the loop."""
     low, count = (run.integral(e, "a bound of a loop") for e in (stmt.min, stmt.extent))
@@ -183,7 +183,7 @@ def _with(run: StatementCompiler, stmt: Any) -> Execute:
     return _for(run, tir.For(var, zero, call.args[1], "thread_binding", stmt.body, {}, stmt.span))
 
 
-@rule("E-tir-assert", "98918a4b", "TIR statement")
+@rule("E-tir-assert", "e95a54e0", "TIR statement")
 def _assert(run: StatementCompiler, stmt: Any) -> Execute:
     """A condition that must hold."""
     condition = run.number(stmt.condition)
@@ -237,7 +237,7 @@ def allocation(run: StatementCompiler, buffer: tir.Buffer) -> Execute:
     return located(execute, buffer.span)
 
 
-@rule("E-tir-alias", "ca336676", "TIR statement")
+@rule("E-tir-alias", "11b9e6c1", "TIR statement")
 def alias(run: StatementCompiler, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
     """A buffer that looks into the memory of another."""
     data = buffer.attrs["data"]
@@ -259,7 +259,7 @@ def alias(run: StatementCompiler, buffer: tir.Buffer, dims: list[Evaluate]) -> E
     return located(execute, buffer.span)
 
 
-@rule("E-tir-region", "39520452", "TIR statement")
+@rule("E-tir-region", "8bfa13f4", "TIR statement")
 def _match_buffer(run: StatementCompiler, stmt: Any) -> Execute:
     """A buffer for a region of another."""
     buffer, source = stmt.buffer, stmt.source
@@ -311,7 +311,7 @@ def layout(run: StatementCompiler, buffer: tir.Buffer) -> tuple[list[Evaluate] |
 # ------------------------------------------------------------------ blocks
 
 
-@rule("E-tir-block", "2f5c6456", "TIR statement")
+@rule("E-tir-block", "b6800100", "TIR statement")
 def _block(run: StatementCompiler, stmt: Any) -> Execute:
     """The axes get their values; if the predicate holds, the block allocates and runs its body."""
     axes = [_axis(run, axis) for axis in stmt.iter_vars]
@@ -345,7 +345,7 @@ def _axis(run: StatementCompiler, axis: tir.IterVar) -> tuple[int, Evaluate]:
     return run.slot(axis.var), value
 
 
-@rule("E-tir-init", "4639782a", "TIR statement")
+@rule("E-tir-init", "c0abd9e2", "TIR statement")
 def initial(run: StatementCompiler, block: tir.Block) -> Execute:
     """`T.init` runs where every reduction axis is at its start."""
     starts = [

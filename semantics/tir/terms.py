@@ -46,7 +46,7 @@ class Term:
         self.literal = literal
 
 
-@rule("E-tir-common", "c9b71521", "TIR expression")
+@rule("E-tir-common", "0273ac60", "TIR expression")
 def common(a: Term, b: Term) -> DataType:
     """The type in which two operands meet."""
     if a.dtype == b.dtype or (b.literal and not _is_wider(b, a)):
@@ -73,7 +73,7 @@ def converted(term: Term, dtype: DataType) -> Term:
     return Term(run, dtype, term.vector)
 
 
-@rule("E-tir-vector", "7e550ff8", "TIR expression")
+@rule("E-tir-vector", "105ccb07", "TIR expression")
 def lanewise(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of scalars on vectors, lane by lane; a scalar among them is the same in every
     lane.

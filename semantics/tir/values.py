@@ -74,7 +74,7 @@ def into(dtype: DataType) -> Unary:
     unsupported("E-tir-type", f"arithmetic on scalars of type {dtype} is not supported")
 
 
-@rule("E-tir-integer", "c4ecd737", "TIR expression")
+@rule("E-tir-integer", "4750c5fd", "TIR expression")
 def wrapping(dtype: DataType) -> Unary:
     """Two's complement: the one number of the type that is equal modulo two to the width."""
     low, high = limits(dtype)
@@ -86,7 +86,7 @@ def wrapping(dtype: DataType) -> Unary:
     return wrap
 
 
-@rule("E-tir-float", "4b8c775c", "TIR expression")
+@rule("E-tir-float", "19f78f17", "TIR expression")
 def rounding(dtype: DataType) -> Unary:
     """To the nearest, ties to even; beyond the largest number infinity (or what a narrow type has
     instead).
@@ -161,7 +161,7 @@ def fmod(a: float, b: float) -> float:
     return math.fmod(a, b)
 
 
-@rule("E-tir-divide", "1accd777", "TIR expression")
+@rule("E-tir-divide", "84cbb299", "TIR expression")
 def nonzero(divisor: int) -> int:
     """The divisor of an integer division."""
     if divisor == 0:
@@ -247,7 +247,7 @@ def cast(source: DataType, target: DataType) -> Unary:
     return into(target)
 
 
-@rule("E-tir-cast", "483d33ee", "TIR expression")
+@rule("E-tir-cast", "9c5e867b", "TIR expression")
 def to_integer(value: float, target: DataType) -> int:
     """The integer part of a float, where the target type has it."""
     low, high = limits(target)
