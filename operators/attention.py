@@ -14,7 +14,7 @@ from rlx.spec.registry import rule
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
 
 
-@rule("OBL-attention", "89aed4d1", "obligation")
+@rule("OBL-attention", "5ca9ae69", "obligation")
 def belong(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
     """Query, key and value belong together: batches, the keys' length, heads, and the heads'
     width.
@@ -56,7 +56,7 @@ def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
     )
 
 
-@rule("OBL-bias", "9d15be7f", "obligation")
+@rule("OBL-bias", "e6a421f3", "obligation")
 def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     """The bias broadcasts to (batch, heads, queries, keys)."""
     wanted = (query[0], query[2], query[1], key[1])

@@ -45,7 +45,7 @@ _WITH_BOOLEANS = frozenset(
 _SCALAR: Dims = (ONE,)
 
 
-@rule("OBL-broadcast", "f71d436a", "obligation")
+@rule("OBL-broadcast", "1aeeecb7", "obligation")
 def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | None:
     """The shape that two shapes broadcast to; None where it depends on which dimension is 1.
 

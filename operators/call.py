@@ -48,7 +48,7 @@ def with_tuple(call: Call) -> Call | None:
     return replace(call, args=(call.args[0], ast.Tuple(parts), *call.args[2:]), spelled=spelled)
 
 
-@rule("OBL-outputs", "01567d57", "obligation")
+@rule("OBL-outputs", "f35e2d6d", "obligation")
 def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
     """A call that allocates its results declares a tensor of some shape, or a tuple of such
     tensors.
@@ -103,7 +103,7 @@ def call_tir_with_grad(
     return call_tir(site, func, args, tir_vars, out_sinfo=out_sinfo)
 
 
-@rule("OBL-inplace", "858421c3", "obligation")
+@rule("OBL-inplace", "e615adb2", "obligation")
 def overwritten(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], count: int
 ) -> None:
@@ -153,7 +153,7 @@ def call_tir_inplace(
     return out_sinfo[0]
 
 
-@rule("OBL-reuse", "898b4f6d", "obligation")
+@rule("OBL-reuse", "a80979d8", "obligation")
 def reuses(
     site: Site,
     indices: Sequence[int],
@@ -181,7 +181,7 @@ def reuses(
         alike.settle()
 
 
-@rule("OBL-kept", "593c9e5a", "obligation")
+@rule("OBL-kept", "fd113456", "obligation")
 def kept(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], out: Sequence[StructInfo]
 ) -> None:
@@ -218,7 +218,7 @@ def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> 
     return declared_result(sinfo_args)
 
 
-@rule("OBL-written", "9ba9cc3c", "obligation")
+@rule("OBL-written", "50122a73", "obligation")
 def written(site: Site, args: Expr) -> None:
     """The arguments stand in the call, as a tuple or as one tensor."""
     info = site.ctx.info(args)
@@ -241,7 +241,7 @@ def said(site: Site, types: Types) -> None:
         site.warn("OBL-stated-result", "no result is declared, so the result may be any value")
 
 
-@rule("OBL-stated", "53814007", "obligation")
+@rule("OBL-stated", "3cfc9c17", "obligation")
 def stated(site: Site, types: Types) -> None:
     """A call of a packed function that counts as pure says what it yields."""
     if not types:
@@ -325,7 +325,7 @@ def assert_op(
     return UNIT
 
 
-@rule("OBL-assert", "8363d329", "obligation")
+@rule("OBL-assert", "fc21a418", "obligation")
 def asserted(site: Site, condition: Expr) -> None:
     """The condition of an assertion is a Boolean scalar."""
     info = site.ctx.info(condition)

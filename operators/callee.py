@@ -53,7 +53,7 @@ def _prim_func(site: Site, func: Expr) -> bool:
     return isinstance(func, GlobalVar) and site.ctx.prim_func(func) is not None
 
 
-@rule("OBL-packed", "9ebc428f", "obligation")
+@rule("OBL-packed", "ab1a793b", "obligation")
 def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
     """What is called as a packed function is one, or where ``prim_func`` says so a PrimFunc."""
     info = _signature(site, "OBL-packed-function", func, "a packed function")
@@ -64,7 +64,7 @@ def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
         _refuse(site, "OBL-packed-function", func, "a packed function")
 
 
-@rule("OBL-closure", "31f96272", "obligation")
+@rule("OBL-closure", "d483b9c3", "obligation")
 def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
     """What is called as a closure is a function, and takes the arguments that it is given.
 
@@ -100,7 +100,7 @@ def _arguments(
             site.fail("OBL-closure-argument", words, 1, declared_result(site.call.sinfo_args))
 
 
-@rule("OBL-name", "944e9c23", "obligation")
+@rule("OBL-name", "ab93dbb3", "obligation")
 def named(site: Site, func: Expr) -> None:
     """A function that is called by its name has a string for it."""
     if isinstance(func, ast.StringImm):

@@ -15,7 +15,7 @@ from rlx.operators.windows import SPATIAL, padding, positions, spread
 from rlx.spec.registry import rule
 
 
-@rule("OBL-channels", "9ad76b05", "obligation")
+@rule("OBL-channels", "7d0422aa", "obligation")
 def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: PrimExpr) -> bool:
     """The data's channels are the weight's input channels of all groups, and the groups divide the
     output's.
@@ -187,7 +187,7 @@ def _grown(length: PrimExpr, window: PrimExpr, plan: _Plan, k: int) -> PrimExpr:
     return add(add(moved, reach), const(plan.extra[k] + 1 - plan.padding[k]))
 
 
-@rule("OBL-grown", "4df4475d", "obligation")
+@rule("OBL-grown", "9eeb39ed", "obligation")
 def extra_padding(site: Site, plan: _Plan) -> None:
     """The output padding of a transposed convolution is less than the stride."""
     for extra, stride in zip(plan.extra, plan.strides, strict=True):

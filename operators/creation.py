@@ -60,7 +60,7 @@ def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
     return shaped(site, shape, kind)
 
 
-@rule("OBL-lengths", "42ae880a", "obligation")
+@rule("OBL-lengths", "8f57c560", "obligation")
 def lengths(site: Site, shape: ShapeExpr) -> None:
     """No dimension of a new tensor is negative."""
     for dim in shape.values:
@@ -183,7 +183,7 @@ def arange(
     return ranked(1, dtype) if length is None else tensor((length,), dtype)
 
 
-@rule("OBL-arange", "b3aa476f", "obligation")
+@rule("OBL-arange", "8ef83f50", "obligation")
 def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
     """The number of steps from a start to an end: the step is not 0 and leads there.
 

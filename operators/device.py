@@ -37,7 +37,7 @@ def to_vdevice(site: Site, data: Expr, dst_vdevice: Any) -> StructInfo:
     return _placed(site.ctx.info(data), declared(site, _device(dst_vdevice), data))
 
 
-@rule("OBL-vdevice", "3b194a0c", "obligation")
+@rule("OBL-vdevice", "07001a69", "obligation")
 def declared(site: Site, device: VDevice | None, data: Expr) -> VDevice:
     """A transfer goes to a virtual device of the module."""
     best = site.ctx.info(data)
@@ -93,7 +93,7 @@ def hint_on_device(
 _KINDS = SHORT.keys() | NUMBERS.keys()
 
 
-@rule("OBL-hint", "ec89ae9b", "obligation")
+@rule("OBL-hint", "70187c18", "obligation")
 def hinted(site: Site, device: object) -> None:
     """A hint names a device: a virtual one, a text, or ``R.device(…)``."""
     found = site.ctx.bound(device) if isinstance(device, Var) else device
@@ -214,7 +214,7 @@ def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0
     return resized(x, (*dims[:along], part, *dims[along + 1 :]), ndim)
 
 
-@rule("OBL-workers", "35e6393d", "obligation")
+@rule("OBL-workers", "5a3ba21b", "obligation")
 def shared(site: Site, x: TensorStructInfo, along: int, workers: int) -> None:
     """The number of workers is positive and divides the length of the axis."""
     if workers < 1:

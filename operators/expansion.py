@@ -31,7 +31,7 @@ def broadcast_to(site: Site, x: Tensor, shape: Shape) -> StructInfo:
     return result
 
 
-@rule("OBL-expand", "42c025b0", "obligation")
+@rule("OBL-expand", "11439d54", "obligation")
 def expands(
     site: Site, dims: Dims | None, wanted: Dims, index: int, best: Tensor, ndim: int | None = None
 ) -> None:

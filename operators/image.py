@@ -17,7 +17,7 @@ from rlx.operators.windows import SPATIAL
 from rlx.spec.registry import rule
 
 
-@rule("OBL-size", "ff254d4c", "obligation")
+@rule("OBL-size", "69294171", "obligation")
 def size_of(site: Site, size: Expr, count: int) -> Dims | None:
     """A size has a length for each spatial axis; one stands for all. None where it is not known."""
     dims = size.values if isinstance(size, ShapeExpr) else None
@@ -116,7 +116,7 @@ def grid_sample(
     return tensor(held.arrange((*x[:2], *points[2:]), axes), data.dtype, data.vdevice)
 
 
-@rule("OBL-grid", "83af89c4", "obligation")
+@rule("OBL-grid", "d94e654c", "obligation")
 def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
     """A grid for each image, with a coordinate for each spatial axis along axis 1."""
     for code, wanted, found, what in (
@@ -168,7 +168,7 @@ def _axes_of(site: Site, size: Expr) -> int:
     return len(size.values) if isinstance(size, ShapeExpr) else 2 if ndim < 0 else ndim
 
 
-@rule("OBL-affine", "4026358d", "obligation")
+@rule("OBL-affine", "fae2f2b7", "obligation")
 def transforms(site: Site, dims: Dims, count: int) -> None:
     """The transformation is a matrix of one row for each axis and one column more."""
     matrix = site.together("OBL-affine-matrix", 0)

@@ -111,7 +111,7 @@ _OPERATIONS: dict[type[python.operator], Callable[[Range, Range], Range]] = {
 }
 
 
-@rule("OBL-map", "e3c82071", "obligation")
+@rule("OBL-map", "188d9f67", "obligation")
 def mapped(site: Site, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
     """The dimensions that the elements of a shape are mapped into, each counted from 0.
 

@@ -25,7 +25,7 @@ from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 
-@rule("OBL-bounds", "cf7b569c", "obligation")
+@rule("OBL-bounds", "f37f3374", "obligation")
 def within(site: Site, index: int, length: PrimExpr, negative: bool) -> None:
     """Indices that the text gives are within the axis, as far as they are known."""
     for value in _extremes(site, index):
@@ -101,7 +101,7 @@ def take(
     return resized(x, (*dims[:along], *places, *dims[along + 1 :]), None)
 
 
-@rule("OBL-gather", "32eeaab5", "obligation")
+@rule("OBL-gather", "0c8e8928", "obligation")
 def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, along: int) -> None:
     """The indices are within the data along every other axis."""
     a, b = site.dims(data), site.dims(indices)
@@ -151,7 +151,7 @@ def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
     return None if dims is None else literal(dims[-1])
 
 
-@rule("OBL-tuples", "f188df08", "obligation")
+@rule("OBL-tuples", "8f986502", "obligation")
 def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     """The last dimension of the indices is no more than the axes they may name."""
     if depth > ndim:
@@ -191,7 +191,7 @@ def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) ->
     return resized(data, (*places[:-1], *dims[batch_dims + depth :]), None)
 
 
-@rule("OBL-batches", "5a53067f", "obligation")
+@rule("OBL-batches", "edf32452", "obligation")
 def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStructInfo) -> None:
     """The leading axes that data and indices share are axes of both, but the indices' last."""
     ranks = (site.rank(indices), site.rank(data))
@@ -200,7 +200,7 @@ def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStruc
         site.fail("OBL-batches-count", f"batch_dims is {batch}, expected 0 to {max(most, 0)}")
 
 
-@rule("OBL-scatter", "a460a2d3", "obligation")
+@rule("OBL-scatter", "09b581fd", "obligation")
 def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, what: str) -> None:
     """The updates have the shape of the places they go to."""
     rank(site, updates, index, len(wanted))
@@ -349,7 +349,7 @@ def index_put(
     return data
 
 
-@rule("OBL-every", "6b3badea", "obligation")
+@rule("OBL-every", "92bf1a95", "obligation")
 def every(site: Site, count: int, ndim: int) -> None:
     """There is a tensor of indices for each axis."""
     if count != ndim:
@@ -380,7 +380,7 @@ def one_hot(
     return tensor((*dims[:along], const(depth), *dims[along:]), kinds[0], indices.vdevice)
 
 
-@rule("OBL-depth", "04d04261", "obligation")
+@rule("OBL-depth", "8607a5e2", "obligation")
 def _positive(site: Site, depth: int) -> None:
     """A one-hot encoding has at least one place."""
     if depth < 1:

@@ -36,7 +36,7 @@ from rlx.operators.site import Dims, Site, Together, show
 from rlx.spec.registry import rule
 
 
-@rule("OBL-concat", "9287faab", "obligation")
+@rule("OBL-concat", "97eb7b53", "obligation")
 def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | None:
     """The shapes of tensors of one rank that are equal but for the axis joined along.
 
@@ -145,7 +145,7 @@ MOST_PARTS = 65536
 """More parts than any program has: each is a field of the result's type."""
 
 
-@rule("OBL-split", "a94717c8", "obligation")
+@rule("OBL-split", "fd275858", "obligation")
 def part_lengths(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
     """The lengths of the parts that a length is cut into, none negative."""
     if isinstance(cut, int):

@@ -75,7 +75,7 @@ def _covers(layout: Layout, axes: str) -> bool:
     return sorted(whole) == sorted(axes) and all(axis in axes for axis, _ in layout.pieces)
 
 
-@rule("OBL-layout", "5697383a", "obligation")
+@rule("OBL-layout", "5dcc65ce", "obligation")
 def layout(
     site: Site, text: str, axes: str, info: Tensor | None, index: int, best: StructInfo
 ) -> Layout:

@@ -46,7 +46,7 @@ def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) ->
     return tensor((*batch, *rows, *columns), out_dtype, device)
 
 
-@rule("OBL-matmul", "9a491a03", "obligation")
+@rule("OBL-matmul", "2ee9ad32", "obligation")
 def reduces(site: Site, a: Dims, b: Dims) -> bool:
     """The dimensions summed over are equal; False if they never are."""
     x, y = a[-1], b[-2] if len(b) > 1 else b[0]
@@ -169,7 +169,7 @@ def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:
     return inputs, output
 
 
-@rule("OBL-einsum", "e12ed245", "obligation")
+@rule("OBL-einsum", "8a4d31d3", "obligation")
 def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
     """The length of each label: every axis it names has that length or 1."""
     sizes: dict[str, PrimExpr] = {}

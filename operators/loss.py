@@ -34,7 +34,7 @@ def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo
     return tensor((), kind, predictions.vdevice)
 
 
-@rule("OBL-loss", "66542541", "obligation")
+@rule("OBL-loss", "758909c0", "obligation")
 def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], index: int) -> None:
     """Predictions and targets of a loss agree in every dimension they share."""
     if len(wanted) != len(found):

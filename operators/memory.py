@@ -160,7 +160,7 @@ def view(
     return ranked(info.ndim if isinstance(info, ShapeStructInfo) else None, dtype, data.vdevice)
 
 
-@rule("OBL-view", "530d47a7", "obligation")
+@rule("OBL-view", "e1db3349", "obligation")
 def within(
     site: Site, old: tuple[Dims, DataType], new: tuple[Dims, DataType], offset: PrimExpr | None
 ) -> None:

@@ -51,7 +51,7 @@ def batch_flatten(site: Site, data: Tensor) -> StructInfo:
     return resized(data, None if dims is None else (dims[0], product(dims[1:])), 2)
 
 
-@rule("OBL-permute", "54e80d89", "obligation")
+@rule("OBL-permute", "b13bcc97", "obligation")
 def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     """The axes of a permutation: each axis once."""
     if len(order) != ndim:
@@ -107,7 +107,7 @@ def expand_dims(site: Site, x: Tensor, axis: Ints) -> StructInfo:
     return resized(x, tuple(ONE if k in new else next(rest) for k in range(ndim + len(new))), None)
 
 
-@rule("OBL-squeeze", "401ad91a", "obligation")
+@rule("OBL-squeeze", "31431cee", "obligation")
 def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...]:
     """The dimensions without the named ones of length 1; a literal other than 1 stays."""
     kept = []
@@ -186,7 +186,7 @@ def reverse_sequence(
     return data
 
 
-@rule("OBL-sequences", "d23537f2", "obligation")
+@rule("OBL-sequences", "41366daf", "obligation")
 def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batch: int) -> None:
     """There is a length for each sequence."""
     dims, found = site.dims(data), site.dims(counts)
@@ -203,7 +203,7 @@ def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batc
         )
 
 
-@rule("OBL-repeat", "e5bf5458", "obligation")
+@rule("OBL-repeat", "f825aa86", "obligation")
 def counts(site: Site, given: Sequence[int]) -> None:
     """No number of repetitions is negative."""
     if any(count < 0 for count in given):

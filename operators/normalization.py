@@ -15,7 +15,7 @@ from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 
-@rule("OBL-scale", "0b445fcc", "obligation")
+@rule("OBL-scale", "bbcc5738", "obligation")
 def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
     """The learnt tensors have the lengths of the axes they belong to."""
     dims = site.dims(data)

@@ -22,7 +22,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 """By the name of the option, the words that some operator takes for it."""
 
 
-@rule("OBL-word", "b6f4c418", "obligation")
+@rule("OBL-word", "b38126fa", "obligation")
 def is_meant(site: Site, text: str, option: str, index: int) -> None:
     """The word of an option is no slip of one that operators know."""
     known = WORDS.get(option, ())

@@ -14,7 +14,7 @@ from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 
-@rule("OBL-pad", "e11bd215", "obligation")
+@rule("OBL-pad", "c3e0b619", "obligation")
 def pads(site: Site, data: Tensor, widths: Ints) -> None:
     """Two widths for each axis; a negative one takes elements away, and no more than there are."""
     ndim = site.rank(data)

@@ -33,7 +33,7 @@ Pair = tuple[PrimExpr, PrimExpr, str]
 """A dimension of the PrimFunc, the caller's, and where the latter stands."""
 
 
-@rule("OBL-passed", "e1733a9e", "obligation")
+@rule("OBL-passed", "f1be166e", "obligation")
 def passed(site: Site, args: Expr) -> None:
     """A PrimFunc is passed tensors, scalars and shapes."""
     info = site.ctx.info(args)
@@ -51,7 +51,7 @@ def passed(site: Site, args: Expr) -> None:
             site.fail("OBL-passed-kind", words, 1, declared_result(site.call.sinfo_args))
 
 
-@rule("OBL-trailing", "be5e2198", "obligation")
+@rule("OBL-trailing", "42ce9ac9", "obligation")
 def trailing(site: Site, tir_vars: object) -> None:
     """Trailing scalars are a shape, or a tuple of scalars."""
     if tir_vars is None:
@@ -103,7 +103,7 @@ def agreement(
     jointly(site, func, matching)
 
 
-@rule("OBL-callee", "f79f5465", "obligation")
+@rule("OBL-callee", "c9ce0dcd", "obligation")
 def callee(site: Site, func: Expr) -> PrimFunc | None:
     """What ``call_tir`` calls is a PrimFunc of the module; None where that is not known."""
     if not isinstance(func, GlobalVar):
@@ -150,7 +150,7 @@ def _named(args: Expr, k: int) -> str:
     return f" ({field.name_hint})" if isinstance(field, ast.Var) else ""
 
 
-@rule("OBL-untouched", "dc58d3b8", "obligation")
+@rule("OBL-untouched", "8acd8b0e", "obligation")
 def untouched(
     site: Site, func: Expr, callee: PrimFunc, inputs: Sequence[int], names: Sequence[str]
 ) -> None:
@@ -189,7 +189,7 @@ def stored(func: PrimFunc) -> frozenset[Buffer]:
     return frozenset(found)
 
 
-@rule("OBL-buffers", "7b038657", "obligation")
+@rule("OBL-buffers", "ed81cb11", "obligation")
 def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int]) -> None:
     """The PrimFunc has a parameter for each argument, each result and each of the trailing
     scalars.
@@ -226,7 +226,7 @@ class Matching:
         else:
             self._buffer(buffer, value, name)
 
-    @rule("OBL-scalar", "55b5b562", "obligation")
+    @rule("OBL-scalar", "633c8a2b", "obligation")
     def _scalar(self, param: tir.Var, value: StructInfo, name: str) -> None:
         """A scalar is passed for a scalar; a handle without a buffer takes anything."""
         if isinstance(value, PrimStructInfo):
@@ -238,7 +238,7 @@ class Matching:
                 f"{name} is {show(value)}, but {param.name} of {show(self.func)} is a scalar",
             )
 
-    @rule("OBL-buffer", "22b0121c", "obligation")
+    @rule("OBL-buffer", "3185be9a", "obligation")
     def _buffer(self, buffer: Buffer, value: StructInfo, name: str) -> None:
         """A tensor is passed for a buffer, with its element type and its rank."""
         if not isinstance(value, TensorStructInfo):
@@ -257,7 +257,7 @@ class Matching:
         for k, (dim, given) in enumerate(zip(buffer.shape, dims or (), strict=False)):
             self._dim(dim, given, f"axis {k} of {name}")
 
-    @rule("OBL-allocated", "f0a0d426", "obligation")
+    @rule("OBL-allocated", "3311bc26", "obligation")
     def declared(self, buffer: Buffer, result: TensorStructInfo, name: str) -> None:
         """A result that a PrimFunc writes has an element type."""
         if result.dtype.is_void:
@@ -292,7 +292,7 @@ class Matching:
             self.pairs.append((dim, given, where))
 
 
-@rule("OBL-joint", "494a1852", "obligation")
+@rule("OBL-joint", "4a0eb55c", "obligation")
 def jointly(site: Site, func: Expr, matching: Matching) -> None:
     """Under one binding of the PrimFunc's variables all its dimensions equal the caller's."""
     from rlx.solver.order import substitute_prim

@@ -12,7 +12,7 @@ from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 
-@rule("OBL-quantize", "8e4f011b", "obligation")
+@rule("OBL-quantize", "9331537f", "obligation")
 def steps(
     site: Site, data: TensorStructInfo, parameters: tuple[TensorStructInfo, ...], given: int
 ) -> None:

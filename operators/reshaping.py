@@ -46,7 +46,7 @@ def _factors(dims: Dims) -> Factors:
     return whole, symbolic
 
 
-@rule("OBL-reshape", "324ed921", "obligation")
+@rule("OBL-reshape", "2a3a6e09", "obligation")
 def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
     """The shape that a reshape asks for: -1 inferred, 0 copied, the number of elements kept.
 

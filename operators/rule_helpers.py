@@ -81,7 +81,7 @@ _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
 }
 
 
-@rule("OBL-element", "649f0c79", "obligation")
+@rule("OBL-element", "29f757fc", "obligation")
 def elements(site: Site, info: Operand, index: int, group: str) -> None:
     """The operand's elements are of a group of types (a key of the table), or of one of the types
     named.
@@ -101,7 +101,7 @@ def elements(site: Site, info: Operand, index: int, group: str) -> None:
         )
 
 
-@rule("OBL-known", "44088d77", "obligation")
+@rule("OBL-known", "0942e6bb", "obligation")
 def known(site: Site, what: str, *operands: tuple[int, Tensor]) -> None:
     """The rank, shape or element type of these operands is known; at most one is reported."""
     for index, info in operands:
@@ -119,7 +119,7 @@ def _missing(site: Site, what: str, info: Tensor) -> bool:
     return (site.rank if what == "rank" else site.dims)(info) is None
 
 
-@rule("OBL-agree", "856f9252", "obligation")
+@rule("OBL-agree", "278dba8c", "obligation")
 def agree(
     site: Site,
     infos: Sequence[Operand],
@@ -148,7 +148,7 @@ def agree(
     return VOID if any(info.dtype.is_void for info in infos) else kind
 
 
-@rule("OBL-place", "902ce1fa", "obligation")
+@rule("OBL-place", "2635676e", "obligation")
 def place(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> VDevice | None:
     """The operands are on one virtual device, as far as it is said."""
     found: VDevice | None = None
@@ -171,7 +171,7 @@ def _device(device: VDevice) -> str:
     return f"{device.target}:{device.index}:{device.memory_scope}"
 
 
-@rule("OBL-rank", "8e380e42", "obligation")
+@rule("OBL-rank", "ceb72744", "obligation")
 def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None) -> int | None:
     """The operand's rank is ``low``, or between ``low`` and ``high`` (-1: without limit).
 
@@ -188,7 +188,7 @@ def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None
     site.fail("OBL-rank-operand", f"{site.shown(index)} has rank {found}, expected {wanted}", index)
 
 
-@rule("OBL-axis", "662ff954", "obligation")
+@rule("OBL-axis", "9afe56f0", "obligation")
 def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT) -> list[int]:
     """Axes counted from 0: each within the rank, none twice."""
     found: list[int] = []
@@ -221,7 +221,7 @@ def _of_first(site: Site) -> str:
     return f" {site.of(0)}" if site.call.args else ""
 
 
-@rule("OBL-choice", "24b13925", "obligation")
+@rule("OBL-choice", "dafc2029", "obligation")
 def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> None:
     """An attribute that chooses among variants of the operator names one of them."""
     if given not in words and not (given is None and None in words):
@@ -231,7 +231,7 @@ def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> No
         )
 
 
-@rule("OBL-gradient", "4ad1bf7b", "obligation")
+@rule("OBL-gradient", "a6d9d23c", "obligation")
 def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
     """The gradient of a result has the result's element type and shape."""
     if not isinstance(result, TensorStructInfo):

@@ -74,7 +74,7 @@ def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
     return minimum(index, high)
 
 
-@rule("OBL-slice", "7ae1203d", "obligation")
+@rule("OBL-slice", "bbb1ca9f", "obligation")
 def extent(
     site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr, inbound: bool
 ) -> PrimExpr:
@@ -143,7 +143,7 @@ def _symbolic(
     return Select(LT(stride, ZERO), down, up)
 
 
-@rule("OBL-slices", "45b1e2e6", "obligation")
+@rule("OBL-slices", "c1deb68b", "obligation")
 def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | None:
     """Axes, begins, ends and strides of a slice are lists of one length; the axes are literals.
 
@@ -238,7 +238,7 @@ def dynamic_strided_slice(
     return tensor(dims, x.dtype, x.vdevice)
 
 
-@rule("OBL-listed", "68fbc3ae", "obligation")
+@rule("OBL-listed", "78a42651", "obligation")
 def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInfo]]) -> None:
     """A begin, an end and a stride are given for each axis, and their number is a literal."""
     for index, info in bounds:
@@ -290,7 +290,7 @@ def slice_scatter(
     return input_tensor
 
 
-@rule("OBL-ascending", "95d4d63e", "obligation")
+@rule("OBL-ascending", "3b9fecd4", "obligation")
 def ascending(
     site: Site, start: PrimExpr | None, end: PrimExpr | None, step: PrimExpr | None
 ) -> None:
@@ -306,7 +306,7 @@ def ascending(
         site.fail("OBL-ascending-order", f"the slice ends at {high}, before it starts at {low}")
 
 
-@rule("OBL-replace", "cc242d3e", "obligation")
+@rule("OBL-replace", "5a680392", "obligation")
 def replaced(site: Site, wanted: Dims, found: Dims) -> None:
     """What replaces a slice has its shape."""
     alike = site.together("OBL-replace-dims", 1)

@@ -90,7 +90,7 @@ def topk(
     return {"values": values, "indices": places}.get(ret_type) or fields((values, places))
 
 
-@rule("OBL-draws", "05121a63", "obligation")
+@rule("OBL-draws", "d8e9a2f9", "obligation")
 def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> None:
     """Samples and indices are columns of one length."""
     a, b = site.dims(sample), site.dims(indices)

@@ -156,7 +156,7 @@ def ewise_fma(site: Site, x1: Tensor, x2: Tensor, x3: Tensor) -> StructInfo:
     )
 
 
-@rule("OBL-fused", "72322cd3", "obligation")
+@rule("OBL-fused", "a110e3a3", "obligation")
 def fused(site: Site, infos: tuple[TensorStructInfo, ...]) -> None:
     """The operands of a fused multiplication and addition have one shape."""
     ranks = {r for x in infos if (r := site.rank(x)) is not None}

@@ -60,7 +60,7 @@ def all_class_nms(
     )
 
 
-@rule("OBL-scored", "1e4831a4", "obligation")
+@rule("OBL-scored", "17b01b14", "obligation")
 def scored(site: Site, boxes: Dims, scores: Dims) -> None:
     """Boxes are three-dimensional with four edges each; scores are there for each batch, class and
     box.
@@ -107,7 +107,7 @@ def _identified(id_index: int) -> dict[str, tuple[int, int]]:
     return {} if id_index == -1 else {"id_index": (id_index, 1)}
 
 
-@rule("OBL-fields", "b9e84e4b", "obligation")
+@rule("OBL-fields", "5adb25f9", "obligation")
 def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, int]]) -> None:
     """Where an attribute says that numbers of a box stand, the box has them.
 
@@ -121,7 +121,7 @@ def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, i
             site.fail("OBL-fields-index", f"{words} {site.of(0)}", 0)
 
 
-@rule("OBL-boxes", "6f40a016", "obligation")
+@rule("OBL-boxes", "c7380286", "obligation")
 def suppressed(
     site: Site, data: TensorStructInfo, valid: TensorStructInfo, indices: TensorStructInfo
 ) -> None:
@@ -219,7 +219,7 @@ def multibox_transform_loc(
     return fields((boxes, cls_pred))
 
 
-@rule("OBL-anchors", "71e166a1", "obligation")
+@rule("OBL-anchors", "76f75843", "obligation")
 def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims | None) -> None:
     """Each anchor has four edges, scores, and four offsets in each batch."""
     if anchor is not None:

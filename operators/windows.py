@@ -25,7 +25,7 @@ SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 """The spatial axes by their number."""
 
 
-@rule("OBL-window", "7243b517", "obligation")
+@rule("OBL-window", "e409d59d", "obligation")
 def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int, ...]:
     """One number for all axes, or one for each; strides and dilations are positive."""
     if len(given) not in (1, count):
@@ -35,7 +35,7 @@ def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("OBL-padding", "b86fe623", "obligation")
+@rule("OBL-padding", "696b28cc", "obligation")
 def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     """The padding of each axis, both sides added: 1 number, one per axis, or all befores and all
     afters.
@@ -52,7 +52,7 @@ def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     )
 
 
-@rule("OBL-output", "5c5581f9", "obligation")
+@rule("OBL-output", "31907512", "obligation")
 def positions(
     site: Site,
     length: PrimExpr,
