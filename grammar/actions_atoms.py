@@ -8,7 +8,7 @@ from typing import Any
 
 from rlx.grammar import arithmetic, ast, misspelt, tir
 from rlx.grammar.coerce import BARE_INFOS
-from rlx.grammar.entries import Entry, Rejected
+from rlx.grammar.entries import Entry, Rejected, unquote
 from rlx.grammar.forms import ALIASES, FORMS
 from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import (
@@ -22,7 +22,6 @@ from rlx.grammar.partial_nodes import (
     describe,
 )
 from rlx.grammar.reports import ReadContext
-from rlx.grammar.string_values import unquote
 from rlx.grammar.suggest import closest, did_you_mean
 
 _WORDS = {"None": None, "True": True, "False": False}

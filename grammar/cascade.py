@@ -4,18 +4,13 @@ one mistake is one error.
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_right
+from collections.abc import Iterator
 
-NO_BLOCK = "this line is indented, but no block starts here"
-NO_MATCH = "the indentation of this line matches no enclosing block"
-MIXED = "tabs and spaces are mixed: the indentation of this line depends on the width of a tab"
-LAYOUT = frozenset([NO_BLOCK, NO_MATCH, MIXED])
-"""What is said of indentation itself."""
-
-_DEFINITION = re.compile(r"\n[ \t]*@[ \t]*\w")
-_HEAD = re.compile(r"[ \t]*(?:def|with|if|elif|else|for|while|class)\b|[ \t]*@")
-_OPEN = ("(", "[", "{", ",")
-"""How a line ends that goes on in the next one."""
+from rlx.grammar.entries import Token
+from rlx.grammar.lexer import CONTINUED, HEADS, OPENING, is_decorator
+from rlx.grammar.node import Span
+from rlx.grammar.source_tokens import long_strings, words_of
 
 
 class Cascade:
@@ -45,8 +40,8 @@ class Cascade:
         A broken layout breaks all of its function, up to the next decorator; a statement that was
         not read breaks the lines that are indented under it, and the bracket that closes it.
         """
-        if self._broken is not None and not _DEFINITION.search(
-            self.text, min(self._broken, at), max(self._broken, at)
+        if self._broken is not None and not self._defines(
+            (min(self._broken, at), max(self._broken, at))
         ):
             return True
         return self._unread is not None and self._unread <= at and self._continues(self._unread, at)
@@ -57,33 +52,79 @@ class Cascade:
         """
         if self._unread is None or self._unread > at:
             return False
-        head = self._statement(self._unread)
-        return not _HEAD.match(self.text, head) and self._continues(self._unread, at)
+        first = next(iter(self._tokens(self._statement(self._unread))), None)
+        is_head = first is not None and (first.type in HEADS or first.value == "def")
+        return not is_head and self._continues(self._unread, at)
+
+    def _defines(self, span: Span) -> bool:
+        """Whether the decorator of a definition begins in a stretch of text."""
+        depth, mark = 0, None
+        for token in words_of(self.text, span):
+            if mark is not None and (depth <= 0 or is_decorator(token.value)):
+                return True
+            line = self._line(token.start)
+            alone = span[0] < line and not self.text[line : token.start].strip()
+            mark = token if token.type == "AT" and alone else None
+            depth += OPENING.get(token.type, 0)
+        return False
+
+    def _line(self, at: int) -> int:
+        """Where the line of a place begins; that of a long string, where the string begins."""
+        line = self.text.rfind("\n", 0, at) + 1
+        strings = long_strings(self.text)
+        place = bisect_right(strings, (line, 0)) - 1
+        if place >= 0 and strings[place][0] < line < strings[place][1]:
+            return self._line(strings[place][0])
+        return line
+
+    def _tokens(self, line: int) -> list[Token]:
+        """The tokens of a line."""
+        end = self.text.find("\n", line)
+        return list(words_of(self.text, (line, end if end >= 0 else len(self.text))))
 
     def _statement(self, at: int) -> int:
         """Where the first line of the statement around a place begins, by the look of the lines in
         front of it.
         """
-        line = self.text.rfind("\n", 0, at) + 1
+        found = line = self._line(at)
         while line:
-            before = self.text.rfind("\n", 0, line - 1) + 1
-            if not self.text[before : line - 1].rstrip().endswith(_OPEN):
-                return line
-            line = before
-        return line
+            line = self._line(line - 1)
+            tokens = self._tokens(line)
+            if tokens and tokens[-1].type not in CONTINUED:
+                break
+            if tokens:
+                found = line
+        return found
 
     def _continues(self, start: int, at: int) -> bool:
-        head, *rest = self.text[self._statement(start) : at].split("\n")
-        width = _width(head)
-        end = self.text.find("\n", at)
-        last = self.text[self.text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(self.text)]
-        between = [line for line in rest[:-1] if line.strip()]
-        return bool(rest) and (
-            all(_width(line) > width or line.lstrip()[0] in ")]}" for line in between)
-            and (_width(last) > width or last.lstrip()[:1] in tuple(")]}"))
+        """Whether a place stands in a later line than the statement around another one begins in,
+        and everything from there on is indented under it, or closes its brackets.
+        """
+        first = self._statement(start)
+        return self._line(at) > first and all(
+            self._width(line) > self._width(first) or self.text[self._begins(line)] in ")]}"
+            for line in self._lines(first, at)
         )
 
+    def _lines(self, first: int, at: int) -> Iterator[int]:
+        """Where the lines behind the first one begin, up to that of a place; blank ones, and those
+        that hold a comment alone, are none.
+        """
+        last = self._line(at)
+        line = self.text.find("\n", first, at) + 1
+        while line:
+            begins = self._begins(line)
+            here = self.text[begins : begins + 1]
+            if (here not in ("", "\n", "#") or line == last) and self._line(line) == line:
+                yield line
+            line = self.text.find("\n", line, at) + 1
 
-def _width(line: str) -> int:
-    expanded = line.expandtabs(8)
-    return len(expanded) - len(expanded.lstrip())
+    def _begins(self, line: int) -> int:
+        """Where the text of a line begins behind its white space."""
+        text = self.text
+        while line < len(text) and text[line] in " \t\f":
+            line += 1
+        return line
+
+    def _width(self, line: int) -> int:
+        return len(self.text[line : self._begins(line)].expandtabs(8))

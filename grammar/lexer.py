@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from rlx.grammar.cascade import MIXED, NO_BLOCK, NO_MATCH
 from rlx.grammar.entries import END, TERMINALS, Token, token
+from rlx.grammar.layout_messages import MIXED, NO_BLOCK, NO_MATCH
 
 MAX_NESTING = 512
 """How deep brackets, and how deep indented blocks, may nest."""
@@ -22,13 +22,14 @@ Report = Callable[[str, int, int], None]
 
 _WORD = r"[A-Za-z_]\w*"
 # Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
-_FLAT = r"[^()\[\]{}]*+"
+_BESIDE = r"""(?:\"[^"\\\n]*+\"|'[^'\\\n]*+'|\#[^\n]*+)"""
+_FLAT = rf"""[^()\[\]{{}}"'#]*+(?:{_BESIDE}[^()\[\]{{}}"'#]*+)*+"""
 _BALANCED = _FLAT
 for _ in range(4):
     _BALANCED = rf"{_FLAT}(?:[(\[{{]{_BALANCED}[)\]}}]{_FLAT})*+"
 
 # The body of a lambda: what comes before a comma or a bracket that it did not open.
-_BODY = rf"[^,()\[\]{{}}\n]*+(?:[(\[{{]{_BALANCED}[)\]}}][^,()\[\]{{}}\n]*+)*+"
+_BODY = rf"""(?:[^,()\[\]{{}}"'#\n]++|(?!\#){_BESIDE}|[(\[{{]{_BALANCED}[)\]}}])*+"""
 
 _STRING = (
     r"[rRbBuUfF]{0,2}(?:"
@@ -269,7 +270,7 @@ class Lexer:
         depth, before = 1, ""
         for found in Lexer(self.text, at, self.end, _ignore)._raw(at):
             kind = found.type
-            if kind in _IN_NO_BRACKET or (before == "AT" and _decorates(found.value)):
+            if kind in _IN_NO_BRACKET or (before == "AT" and is_decorator(found.value)):
                 return 0
             depth += OPENING.get(kind, 0)
             if not depth:
@@ -294,7 +295,7 @@ class _Layout:
 
     def starts_with(self, kind: str) -> None:
         """The first token of a line: does the line open a block?"""
-        self.head = kind in _HEADS
+        self.head = kind in HEADS
 
     def line(self, at: int) -> Iterator[Token]:
         """What the indentation of the line at ``at`` means."""
@@ -363,7 +364,7 @@ class _Layout:
         if stop < 0:
             return False
         line = list(Lexer(text, at, stop, _ignore, layout=False))[:-1]
-        if not line or line[0].type == "AT" or line[-1].type in _GOES_ON:
+        if not line or line[0].type == "AT" or line[-1].type in (*CONTINUED, "COLON"):
             return False
         if sum(OPENING.get(found.type, 0) for found in line) or text[line[-1].end : stop] == "\\":
             return False
@@ -374,14 +375,15 @@ class _Layout:
 
 
 _IMPORTABLE = frozenset(["NAME", "word", "DOTTED", "HEAD"])
-_HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "AT"])
+HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "AT"])
 _IN_NO_BRACKET = frozenset(["DEF", "CLASS", "RETURN", "ASSERT", "WHILE", "WITH"])
-_GOES_ON = frozenset(["COLON", "COMMA", "HEAD", "LPAR", "LSQB", "LBRACE"])
-"""What ends a line that is no whole statement."""
+CONTINUED = frozenset(["COMMA", "HEAD", "LPAR", "LSQB", "LBRACE"])
+"""What ends a line whose statement goes on in the next one."""
 _DECORATORS = frozenset(["function", "func", "prim_func", "ir_module", "pyfunc"])
 
 
-def _decorates(word: str) -> bool:
+def is_decorator(word: str) -> bool:
+    """Whether a word behind a sign `@` can only be meant to mark a definition."""
     return word.removesuffix("(").rpartition(".")[2] in _DECORATORS
 
 
@@ -394,5 +396,5 @@ _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
     rf"@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"
     r"(?:for|with|while)[ \t][^\n#]*:[ \t]*\r?\n|"
-    rf"{_WORD}(?:[ \t]*:[ \t]*R\.[^\n=]*(?:=[^ \n][^\n=]*)*)?[ ]=[ ]"
+    rf"{_WORD}(?:[ \t]*:[ \t]*R\.[^\n=#]*(?:=[^ \n#][^\n=#]*)*)?[ ]=[ ]"
 )

@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from rlx.grammar.entries import Token
+from rlx.grammar.entries import Token, unquote
 from rlx.grammar.lexer import KEYWORDS
 from rlx.grammar.node import Span
 from rlx.grammar.reports import ReadContext
 from rlx.grammar.source_tokens import statements, words_of
-from rlx.grammar.string_values import unquote
 
 _LETTERS = frozenset("RTI")
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rlx.grammar import ast
-from rlx.grammar.cascade import LAYOUT, Cascade
+from rlx.grammar.cascade import Cascade
 from rlx.grammar.coerce import Coerce
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.entries import Entry, Token
+from rlx.grammar.layout_messages import LAYOUT
 from rlx.grammar.node import Span
 from rlx.grammar.outline import logical_lines
 from rlx.grammar.scope import Scope

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from rlx.grammar.entries import Token
 from rlx.grammar.lexer import OPENING, Lexer
@@ -35,6 +36,15 @@ def names_in(text: str, span: Span) -> Iterator[str]:
     for found in words_of(text, span):
         if found.type in _NAMED:
             yield found.value.partition("(")[0].rstrip(" \t=")
+
+
+@lru_cache(maxsize=2)
+def long_strings(text: str) -> tuple[Span, ...]:
+    """The strings of a text that span several lines: what they hold is no line of the program."""
+    if '"""' not in text and "'''" not in text and "\\\n" not in text:
+        return ()
+    tokens = words_of(text, (0, len(text)))
+    return tuple(t.span for t in tokens if t.type == "STRING" and "\n" in t.value)
 
 
 def closing(tokens: Sequence[Token], at: int) -> int | None:

@@ -192,8 +192,13 @@ class StretchReader:
         or in the line of the decorator above.
         """
         if token.type == "DEF":
-            line = self.text.rfind("\n", 0, token.start)
-            return line > 0 and self.reports.has_errors_in_line(line)
+            end = self.text.rfind("\n", 0, token.start)
+            while end > 0:
+                start = self.text.rfind("\n", 0, end)
+                if self.text[start + 1 : end].lstrip()[:1] not in ("", "#"):
+                    return self.reports.has_errors_in_line(end)
+                end = start
+            return False
         return (
             start is not None
             and start < token.start
