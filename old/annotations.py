@@ -75,7 +75,7 @@ def insert_cast(wanted: Type) -> str:
     return f"insert a cast: R.cast(…, type_args={print_node(struct_info(wanted, UNKNOWN), '2022')})"
 
 
-@rule("OMIX-annotation", "d4fdd7d7", "well-formed")
+@rule("OMIX-annotation", "9e0a55b6", "well-formed")
 def has_older_words(info: StructInfo, complain: Complain, *, nested: bool = False) -> bool:
     """Whether an annotation says only what the older system can; complains once if it does not."""
     reason = _beyond(info, nested)

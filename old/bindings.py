@@ -43,7 +43,7 @@ def _inherit(state: OlderDerivation, var: ast.Var, value: Expr) -> None:
         state.poison.add(var)
 
 
-@rule("OT-bind", "eedfee9e", "older binding")
+@rule("OT-bind", "8ff7fa16", "older binding")
 def bound_type(state: OlderDerivation, binding: ast.VarBinding) -> Type:
     """The annotation, which the value's type is below; without one the value's type."""
     found, wanted = state.type(binding.value), binding.var.struct_info_annotation
@@ -78,7 +78,7 @@ def _compare(
         state.report(codes[1], f"{said} {wanted}, but the value is {found}", span)
 
 
-@rule("OS-bind", "c5f494ed", "shape computation")
+@rule("OS-bind", "2854d3fe", "shape computation")
 def bound_shape(state: OlderDerivation, binding: ast.VarBinding) -> Expr:
     """The shape annotation, which is proved to be that of the value; without one the value's."""
     found, info = state.shape(binding.value), binding.var.struct_info_annotation
@@ -136,7 +136,7 @@ def dims_of_pattern(info: StructInfo) -> int:
     return -1
 
 
-@rule("OT-match", "bd2236f8", "older binding")
+@rule("OT-match", "e44d8aae", "older binding")
 def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     """A tensor with as many dimensions as the pattern, or a shape; of an object only that."""
     found = state.type(binding.value)
@@ -164,7 +164,7 @@ def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     return wanted or known
 
 
-@rule("OS-match", "d184c42b", "shape computation")
+@rule("OS-match", "0575d970", "shape computation")
 def matched_shape(state: OlderDerivation, binding: ast.MatchCast) -> Expr:
     """The pattern, where the value is a tensor (ledger OLDSHAPESHAPE)."""
     found = state.type(binding.value)
@@ -178,7 +178,7 @@ def matched_shape(state: OlderDerivation, binding: ast.MatchCast) -> Expr:
     return shape if isinstance(found, DynTensorType) else UNKNOWN
 
 
-@rule("OT-cast", "18d17648", "older binding")
+@rule("OT-cast", "2ee3a14f", "older binding")
 def cast_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     """The type that the value is cast to; a cast that no value passes is warned of."""
     found, wanted = state.type(binding.value), type_of(binding.struct_info)
@@ -194,7 +194,7 @@ def cast_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     return type_of(info)
 
 
-@rule("OS-cast", "ab291a28", "shape computation")
+@rule("OS-cast", "f149306c", "shape computation")
 def cast_shape(state: OlderDerivation, binding: ast.MatchCast) -> Expr:
     """The shape that the cast checks; where it checks none, that of the value."""
     wanted = shape_of_annotation(binding.struct_info)

@@ -35,7 +35,7 @@ def derive(state: OlderDerivation, node: ast.Call) -> None:
         state.set(node, closure_type(state, node), closure_shape(state, node))
 
 
-@rule("OT-effect", "d8befbb0", "checked type")
+@rule("OT-effect", "fc8b95c4", "checked type")
 def effect(state: OlderDerivation, node: ast.Call) -> None:
     """A call in a dataflow block is of a function that is pure."""
     if is_pure(state, node):
@@ -59,7 +59,7 @@ def is_pure(state: OlderDerivation, node: ast.Call) -> bool:
     return found.pure if isinstance(found, FuncType) else state.is_poisoned(node.op)
 
 
-@rule("OT-extern", "c287c357", "checked type")
+@rule("OT-extern", "c8e8350e", "checked type")
 def packed_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A packed function returns what the type argument says."""
     if len(node.sinfo_args) != 1:  # OWF10 has said so
@@ -105,20 +105,20 @@ def _tell(state: OlderDerivation, arg: Expr) -> None:
         inner.poison.add(arg)
 
 
-@rule("OT-operator", "005fda06", "checked type")
+@rule("OT-operator", "da3e4c9c", "checked type")
 def operator_type(found: StructInfo) -> Type:
     """`FInferType`: the type in what the operator infers."""
     return type_of(found)
 
 
-@rule("OS-operator", "90e15583", "shape computation")
+@rule("OS-operator", "fa6b201c", "shape computation")
 def operator_shape(state: OlderDerivation, found: StructInfo) -> Expr:
     """`FInferShape`: the shape in what the operator infers, in terms of variables in scope."""
     shape = shape_of_annotation(found)
     return shape if is_closed(shape, state.shape_vars, state.variables) else UNKNOWN
 
 
-@rule("OT-closure", "ef39bb14", "checked type")
+@rule("OT-closure", "4f2f9cd0", "checked type")
 def closure_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A closure is called with as many arguments as it takes, each of the type that it takes."""
     function = state.type(node.op)
@@ -148,7 +148,7 @@ def closure_type(state: OlderDerivation, node: ast.Call) -> Type:
     return function.ret_type
 
 
-@rule("OS-call", "1124ae24", "shape computation")
+@rule("OS-call", "811d42b0", "shape computation")
 def closure_shape(state: OlderDerivation, node: ast.Call) -> Expr:
     """The shape of the function's result with the arguments in the place of the parameters."""
     function = node.op if isinstance(node.op, ast.Function) else state.functions.get(node.op)

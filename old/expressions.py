@@ -23,7 +23,7 @@ def is_boolean(node: Expr) -> bool:
     return False
 
 
-@rule("OT-var", "e55bd2e6", "checked type")
+@rule("OT-var", "cce2da19", "checked type")
 def variable_type(state: OlderDerivation, var: Expr) -> Type:
     """A variable has the type that Γ gives it; one that it does not know was reported already."""
     if var not in state.types:
@@ -41,7 +41,7 @@ def constant_type(node: ast.Constant | ast.PrimValue) -> Type:
     return DynTensorType(-1 if shape is None else len(shape), node.data.dtype)
 
 
-@rule("OS-constant", "cf052579", "shape computation")
+@rule("OS-constant", "4616f667", "shape computation")
 def constant_shape(node: ast.Constant | ast.PrimValue) -> Expr:
     """The concrete shape of the data."""
     if isinstance(node, ast.PrimValue):
@@ -69,13 +69,13 @@ def tuple_type(state: OlderDerivation, node: ast.Tuple) -> Type:
     return TupleType(tuple(map(state.type, node.fields)))
 
 
-@rule("OS-tuple", "de57fbf5", "shape computation")
+@rule("OS-tuple", "56e6c4ce", "shape computation")
 def tuple_shape(state: OlderDerivation, node: ast.Tuple) -> Expr:
     """The shapes of the fields."""
     return ast.Tuple(tuple(map(state.shape, node.fields)))
 
 
-@rule("OT-field", "ebfb4f3a", "checked type")
+@rule("OT-field", "938472b9", "checked type")
 def field_type(state: OlderDerivation, node: ast.TupleGetItem) -> Type:
     """The type of the field, counted from 0 (ledger OLDFIELD)."""
     whole = state.type(node.tuple_value)
@@ -99,7 +99,7 @@ def cast_help(found: Type, wanted: str) -> str | None:
     return f"insert a cast: R.cast(…, type_args={wanted})" if found == OBJECT else None
 
 
-@rule("OS-field", "b96bedfa", "shape computation")
+@rule("OS-field", "454ccae3", "shape computation")
 def field_shape(state: OlderDerivation, node: ast.TupleGetItem) -> Expr:
     """The shape of the field; of a call that gives a tuple, the field of the call."""
     shape = state.shape(node.tuple_value)
@@ -111,7 +111,7 @@ def field_shape(state: OlderDerivation, node: ast.TupleGetItem) -> Expr:
     return UNKNOWN
 
 
-@rule("OT-if", "cf80163a", "checked type")
+@rule("OT-if", "7fe4f1ee", "checked type")
 def if_type(state: OlderDerivation, node: ast.If) -> Type:
     """The least upper bound of the branches; the condition is a Boolean tensor of rank 0."""
     found = state.type(node.cond)
@@ -126,7 +126,7 @@ def if_type(state: OlderDerivation, node: ast.If) -> Type:
     return find_lub(*map(state.type, branches))
 
 
-@rule("OS-if", "3731c610", "shape computation")
+@rule("OS-if", "a4f21669", "shape computation")
 def if_shape(state: OlderDerivation, node: ast.If) -> Expr:
     """The shape of both branches, if they are proved to have one."""
     one, other = state.shape(node.true_branch), state.shape(node.false_branch)

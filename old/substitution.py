@@ -33,7 +33,7 @@ class UnificationError(Exception):
 ShapeVarMapping = dict[tir.Var, tir.PrimExpr]
 
 
-@rule("OS-map", "9d2ea99f", "procedure")
+@rule("OS-map", "7563b6a3", "procedure")
 def map_shape_vars(
     param_shape: Expr, arg_shape: Expr, shape_var_mapping: ShapeVarMapping, prover: Prover
 ) -> bool:
@@ -98,7 +98,7 @@ def _map_dim(
     return False
 
 
-@rule("OVARS", "b3b84d22", "procedure")
+@rule("OVARS", "509a1d3d", "procedure")
 def substitute_vars(
     target: Expr, var_mapping: Mapping[Var, Expr], shape_var_mapping: Mapping[tir.Var, tir.PrimExpr]
 ) -> Expr:
@@ -121,7 +121,7 @@ def substitute_vars(
     return target
 
 
-@rule("OSUBST", "3678e6eb", "procedure")
+@rule("OSUBST", "6465b056", "procedure")
 def substitute_shape(
     func_params: Sequence[Var],
     arg_exprs: Sequence[Expr],
