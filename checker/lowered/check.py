@@ -4,58 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rlx.checker.lowered.effects import effects
+from rlx.checker.lowered.effects import CallEffects, Effect
 from rlx.checker.lowered.heap import Heaps
-from rlx.checker.lowered.memory import Memory
-from rlx.checker.lowered.objects import Laid, MemoryPiece, size_of, type_given
+from rlx.checker.lowered.memory import Memory, Use
+from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece
 from rlx.checker.lowered.operators import KILLS, STORAGE, TENSOR
-from rlx.checker.overwritten import SAME_MEMORY
-from rlx.grammar import ast, tir
+from rlx.checker.lowered.slot_values import KnownValues
+from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
 from rlx.grammar.visit import bindings_in, result_of, walk
 
-_KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_builtin_with_ctx"})
-"""Operators that may keep what they are given."""
+Held = frozenset[MemoryPiece] | tuple["Held", ...]
+"""The memory of a value: the pieces that it may lie in, or the memory of each field of a tuple."""
 
 
 def lowered(module: ast.IRModule) -> list[Diagnostic]:
     """What is wrong with the memory of a lowered module in normal form."""
     found: list[Diagnostic] = []
+    effects = CallEffects(module)
     for function in module.functions.values():
         if isinstance(function, ast.Function):
-            _Walk(module, found).function(function)
+            _Walk(module, effects, found).function(function)
     return found
 
 
 class _Walk:
     """One function."""
 
-    def __init__(self, module: ast.IRModule, found: list[Diagnostic]) -> None:
-        self.module = module
-        self.held: dict[ast.Var, frozenset[MemoryPiece]] = {}
+    def __init__(self, module: ast.IRModule, effects: CallEffects, found: list[Diagnostic]) -> None:
+        self.held: dict[ast.Var, Held] = {}
+        self.values = KnownValues()
+        self.effects = effects
         self.memory = Memory(found)
-        self.heaps = Heaps(module, found)
+        self.heaps = Heaps(module, self.values, found)
 
     def function(self, function: ast.Function) -> None:
         """A function from its entry to its return."""
-        self._sequence(function.body)
+        returned = self._sequence(function.body)
+        self.memory.given_away(_pieces(returned))
+        self._read(returned, result_of(function.body)[1])
         self.memory.end()
 
-    def _sequence(self, body: ast.Expr) -> frozenset[MemoryPiece]:
+    def _sequence(self, body: ast.Expr) -> Held:
         for binding in bindings_in(body):
             self._binding(binding)
         body, span = result_of(body)
         self._named(body, span)
-        pieces = frozenset(self._pieces(body))
-        self.memory.given_away(pieces)
-        self.memory.use(pieces, span, reads=True, writes=False)
-        return pieces
+        return self._memory(body)
+
+    def _read(self, held: Held, span: Span | None) -> None:
+        """A value is read, each field of a tuple by itself."""
+        for pieces in _fields(held):
+            self.memory.use(pieces, span)
 
     def _binding(self, binding: ast.VarBinding | ast.MatchCast) -> None:
         value, span = binding.value, binding.value_span or binding.span
         if not _kills(value):
             self._named(value.cond if isinstance(value, ast.If) else value, span)
+        held: Held
         match value:
             case ast.Call():
                 held = self._call(value, binding.var, value.span or span)
@@ -65,8 +72,9 @@ class _Walk:
                 held = frozenset(self._captured(value))
                 self.memory.given_away(held)
             case _:
-                held = frozenset(self._pieces(value))
-                self.memory.use(held, span, reads=False, writes=False)
+                held = self._memory(value)
+                if binding.var is not None and isinstance(binding, ast.VarBinding):
+                    self.values.bind(binding.var, value)
         if binding.var is not None:
             self.held[binding.var] = held
 
@@ -79,12 +87,10 @@ class _Walk:
     def _captured(self, function: ast.Function) -> Iterator[MemoryPiece]:
         for node in walk(function):
             if isinstance(node, ast.Var):
-                yield from self.held.get(node, ())
+                yield from _pieces(self.held.get(node, frozenset()))
 
-    def _if(self, node: ast.If) -> frozenset[MemoryPiece]:
-        self.memory.use(
-            frozenset(self._pieces(node.cond)), node.cond_span, reads=True, writes=False
-        )
+    def _if(self, node: ast.If) -> Held:
+        self._read(self._memory(node.cond), node.cond_span)
         before, heaps = self.memory.state(), self.heaps.state()
         then = self._sequence(node.true_branch)
         after, filled = self.memory.state(), self.heaps.state()
@@ -93,63 +99,92 @@ class _Walk:
         other = self._sequence(node.false_branch)
         self.memory.join(after)
         self.heaps.join(filled)
-        return then | other
+        return _either(then, other)
 
-    def _pieces(self, expr: ast.Expr) -> Iterator[MemoryPiece]:
-        """The memory that an expression mentions."""
+    def _memory(self, expr: ast.Expr) -> Held:
+        """The memory of an expression."""
         match expr:
             case ast.Var():
-                yield from self.held.get(expr, ())
+                return self.held.get(expr, frozenset())
             case ast.Tuple(fields=fields):
-                for field in fields:
-                    yield from self._pieces(field)
-            case ast.TupleGetItem(tuple_value=whole):
-                yield from self._pieces(whole)
+                return tuple(map(self._memory, fields))
+            case ast.TupleGetItem(tuple_value=whole, index=index):
+                held = self._memory(whole)
+                if not isinstance(held, tuple):
+                    return held
+                return held[index] if 0 <= index < len(held) else frozenset()
+        return frozenset()
 
-    def _call(
-        self, call: ast.Call, var: ast.Var | None, span: Span | None
-    ) -> frozenset[MemoryPiece]:
+    def _call(self, call: ast.Call, var: ast.Var | None, span: Span | None) -> Held:
         name = call.op.op_name if isinstance(call.op, ast.Op) else ""
         called = var.name_hint if var is not None else "a tensor"
-        args = call.args
-        if name in STORAGE and len(args) >= 4:
-            kind = type_given(args[STORAGE[name]])
-            return self.memory.made(MemoryPiece(called, span, size_of(args[0], kind)))
+        args, values = call.args, self.values
+        if name in STORAGE and len(args) > STORAGE[name]:
+            kind = values.data_type(args[STORAGE[name]])
+            return self.memory.made(MemoryPiece(called, span, values.size(args[0], kind)))
         if name in TENSOR and len(args) >= 4:
+            if var is not None:
+                values.lay(var, args[2])
             return self._laid(call, called, span)
         if name == "relax.builtin.alloc_tensor" and len(args) >= 2:
-            size = size_of(args[0], type_given(args[1]))
+            size = values.size(args[0], values.data_type(args[1]))
             return self.memory.made(Laid(called, span, size, None, None), blank=True)
         if name in KILLS and args:
-            pieces = frozenset(self._pieces(args[0]))
-            self.memory.end_of(pieces)
+            self.memory.end_of(_pieces(self._memory(args[0])))
             if isinstance(args[0], ast.Var):
                 self.memory.kill(args[0], span)
             return frozenset()
         if self.heaps.call(call, var, span):
             return frozenset()
-        touched: set[MemoryPiece] = set()
-        for value, reads, writes in effects(call, self.module):
-            pieces = frozenset(self._pieces(value))
-            touched |= pieces
-            self.memory.use(pieces, span, reads, writes)
-        if isinstance(call.op, ast.Op) and name not in _KEEPING:
-            return frozenset(touched) if name in SAME_MEMORY else frozenset()
-        callee = self.module.functions.get(call.op) if isinstance(call.op, ast.GlobalVar) else None
-        if isinstance(callee, tir.PrimFunc):
-            return frozenset()
-        self.memory.given_away(touched)  # it may keep what it is given, and give it back
-        return frozenset(touched)
+        return self._used(self.effects.of(call), span)
 
-    def _laid(self, call: ast.Call, name: str, span: Span | None) -> frozenset[MemoryPiece]:
+    def _used(self, effect: Effect, span: Span | None) -> Held:
+        """A call uses the memory of its arguments."""
+        uses = [
+            Use(pieces, access.reads, access.writes)
+            for value, access in effect.touches
+            for pieces in _fields(self._memory(value))
+            if pieces
+        ]
+        self.memory.call(uses, span, effect.noalias)
+        if effect.keeps:
+            for use in uses:
+                self.memory.given_away(use.pieces)
+        result = frozenset(
+            piece for value in effect.result for piece in _pieces(self._memory(value))
+        )
+        return result | {ELSEWHERE} if result else result
+
+    def _laid(self, call: ast.Call, name: str, span: Span | None) -> Held:
         storage, offset, shape, kind = call.args[:4]
-        pieces = frozenset(self._pieces(storage))
-        self.memory.use(pieces, span, reads=False, writes=False)
+        pieces = frozenset(_pieces(self._memory(storage)))
         (home,) = pieces if len(pieces) == 1 else (None,)
-        at = offset.value if isinstance(offset, ast.PrimValue) else None
-        made = Laid(name, span, size_of(shape, type_given(kind)), home, at)
+        size = self.values.size(shape, self.values.data_type(kind))
+        made = Laid(name, span, size, home, self.values.number(offset))
         self.memory.fits(made)
         return self.memory.made(made, blank=True)
+
+
+def _pieces(held: Held) -> Iterator[MemoryPiece]:
+    """The pieces that a value may lie in."""
+    for pieces in _fields(held):
+        yield from pieces
+
+
+def _fields(held: Held) -> Iterator[frozenset[MemoryPiece]]:
+    """The memory of each field of a value, of tuples in tuples, too."""
+    if isinstance(held, tuple):
+        for field in held:
+            yield from _fields(field)
+    else:
+        yield held
+
+
+def _either(one: Held, other: Held) -> Held:
+    """The memory of a value that is one of two."""
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        return tuple(_either(a, b) for a, b in zip(one, other, strict=True))
+    return frozenset((*_pieces(one), *_pieces(other)))
 
 
 def _kills(value: ast.Expr) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rlx.checker.lowered.first_access import UNKNOWN, UNUSED, Access, first_accesses
+from rlx.checker.overwritten import SAME_MEMORY
 from rlx.grammar import ast, tir
-from rlx.operators.prim_call import stored
+from rlx.grammar.visit import bindings_in, result_of, walk
 
 LOOKING = frozenset(
     f"vm.builtin.{name}"
@@ -17,49 +19,244 @@ LOOKING = frozenset(
 )
 """Functions of the run time that look at the shape of a tensor, not at its elements."""
 
+HANDING_ON = frozenset(
+    f"vm.builtin.{name}" for name in ("reshape", "copy", "move", "ensure_zero_offset", "to_device")
+)
+"""Functions of the run time whose result may lie in the memory of the first argument."""
 
-class Effect(NamedTuple):
+READING = frozenset(
+    f"vm.builtin.{name}" for name in ("read_if_cond", "tensor_to_shape", "multinomial_from_uniform")
+)
+"""Functions of the run time that read elements, and give something new."""
+
+_STATES = ("vm.builtin.attention_kv_cache_", "vm.builtin.kv_state_", "vm.builtin.rnn_state_")
+"""Functions that hold a state of their own: they copy the tensors that they are given."""
+
+_KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_builtin_with_ctx"})
+"""Operators that may keep what they are given."""
+
+_NOALIAS = ("tirx.noalias", "tir.noalias")
+
+
+class Touch(NamedTuple):
     """An argument of a call, and what the call does with its memory.
 
     Attributes
     ----------
     value
         The argument.
-    reads, writes
-        Whether the call does so: True and False are certain, None is neither.
+    access
+        What happens to its elements.
     """
 
     value: ast.Expr
-    reads: bool | None
-    writes: bool | None
+    access: Access
 
 
-def effects(call: ast.Call, module: ast.IRModule) -> Iterator[Effect]:
-    """What a call does with each of its arguments, those in tuples one by one."""
-    match call.op:
-        case ast.GlobalVar():
-            yield from _of_function(module.functions.get(call.op), call.args)
-        case ast.Op(op_name="relax.vm.call_tir_dyn") if len(call.args) == 2:
-            callee = call.args[0]
-            found = module.functions.get(callee) if isinstance(callee, ast.GlobalVar) else None
-            yield from _of_function(found, tuple(_flat(call.args[1:])))
-        case ast.Op():
-            for value in _flat((*call.args, *_written(call))):
-                yield Effect(value, True, False)
-        case ast.ExternFunc(global_symbol=name):
-            looks = name in LOOKING
-            for value in _flat(call.args):
-                yield Effect(value, False if looks else None, False if looks else None)
-        case _:
-            for value in _flat(call.args):
-                yield Effect(value, None, None)
+class Effect(NamedTuple):
+    """What a call does with memory.
+
+    Attributes
+    ----------
+    touches
+        Each argument, those in tuples one by one.
+    keeps
+        Whether it may keep what it is given.
+    result
+        The arguments in whose memory the result may lie.
+    noalias
+        Whether the callee declares that what it writes is in no other argument.
+    """
+
+    touches: tuple[Touch, ...]
+    keeps: bool = False
+    result: tuple[ast.Expr, ...] = ()
+    noalias: bool = False
 
 
-def _written(call: ast.Call) -> Iterator[ast.Expr]:
-    """The expressions among the keywords of a call."""
-    for value in call.attrs.values():
-        if isinstance(value, ast.Expr):
-            yield value
+class _Summary(NamedTuple):
+    """What a Relax function does with the memory of each parameter; which ones it may return."""
+
+    accesses: tuple[Access, ...]
+    returned: frozenset[int]
+    keeps: bool
+
+
+class CallEffects:
+    """The effects of the calls of a module; Relax functions are followed into."""
+
+    def __init__(self, module: ast.IRModule) -> None:
+        self._module = module
+        self._summaries: Mapping[ast.GlobalVar, _Summary] | None = None
+
+    def of(self, call: ast.Call) -> Effect:
+        """What a call does."""
+        match call.op:
+            case ast.GlobalVar() as name:
+                return self._global(name, call.args)
+            case ast.Op(op_name="relax.vm.call_tir_dyn") if len(call.args) == 2:
+                callee = call.args[0]
+                if isinstance(callee, ast.GlobalVar):
+                    return self._global(callee, tuple(_flat(call.args[1:])))
+                return _unknown(call.args[1:])
+            case ast.Op(op_name=name):
+                written = tuple(v for v in call.attrs.values() if isinstance(v, ast.Expr))
+                values = tuple(_flat((*call.args, *written)))
+                same = values if name in SAME_MEMORY else ()
+                if name in _KEEPING:
+                    return _unknown(call.args)
+                return Effect(_all(values, Access(name not in SAME_MEMORY, False)), result=same)
+            case ast.ExternFunc(global_symbol=name):
+                return _external(name, call.args)
+        return _unknown(call.args)
+
+    def _global(self, name: ast.GlobalVar, args: Sequence[ast.Expr]) -> Effect:
+        callee = self._module.functions.get(name)
+        values = tuple(_flat(args))
+        if isinstance(callee, tir.PrimFunc):
+            accesses = first_accesses(callee)
+            touches = tuple(
+                Touch(value, accesses[k] if k < len(accesses) else UNUSED)
+                for k, value in enumerate(values)
+            )
+            return Effect(touches, noalias=any(callee.attrs.get(word) for word in _NOALIAS))
+        summary = self._summary(name)
+        if summary is None or len(args) != len(summary.accesses):
+            return _unknown(args)
+        touches = tuple(
+            Touch(value, access)
+            for arg, access in zip(args, summary.accesses, strict=True)
+            for value in _flat([arg])
+        )
+        result = tuple(args[k] for k in sorted(summary.returned))
+        return Effect(touches, summary.keeps, result)
+
+    def _summary(self, name: ast.GlobalVar) -> _Summary | None:
+        if self._summaries is None:
+            self._summarise()
+            assert self._summaries is not None
+        return self._summaries.get(name)
+
+    def _summarise(self) -> None:
+        """Follow all Relax functions until nothing changes; calls among them begin with nothing."""
+        functions = {
+            name: function
+            for name, function in self._module.functions.items()
+            if isinstance(function, ast.Function)
+        }
+        now = {
+            name: _Summary((UNUSED,) * len(function.params), frozenset(), False)
+            for name, function in functions.items()
+        }
+        for turn in range(_TURNS + 1):
+            self._summaries = now
+            following = {
+                name: _Follow(self, function).all() for name, function in functions.items()
+            }
+            if turn == _TURNS:  # what still changes is not known
+                following = {
+                    name: each if each == now[name] else _nothing_known(functions[name])
+                    for name, each in following.items()
+                }
+            if following == now:
+                break
+            now = following
+        self._summaries = now
+
+
+_TURNS = 8
+"""How often the functions of a module are followed before what changes counts as unknown."""
+
+
+class _Follow:
+    """One Relax function: what becomes of the memory of its parameters."""
+
+    def __init__(self, effects: CallEffects, function: ast.Function) -> None:
+        self._effects, self._function = effects, function
+        self._held: dict[ast.Var, frozenset[int]] = {
+            param: frozenset([k]) for k, param in enumerate(function.params)
+        }
+        self._accesses = [UNUSED] * len(function.params)
+        self._keeps = False
+
+    def all(self) -> _Summary:
+        """The whole function."""
+        returned = self._sequence(self._function.body, True)
+        return _Summary(tuple(self._accesses), returned, self._keeps)
+
+    def _sequence(self, body: ast.Expr, certain: bool) -> frozenset[int]:
+        for binding in bindings_in(body):
+            held = self._value(binding.value, certain)
+            if binding.var is not None:
+                self._held[binding.var] = held
+        result, _ = result_of(body)
+        return self._params(result)
+
+    def _value(self, value: ast.Expr, certain: bool) -> frozenset[int]:
+        match value:
+            case ast.Call():
+                effect = self._effects.of(value)
+                for argument, access in effect.touches:
+                    params = self._params(argument)
+                    for k in params:
+                        self._touched(k, access, certain and len(params) == 1)
+                    self._keeps |= bool(params) and effect.keeps
+                return frozenset().union(*map(self._params, effect.result))
+            case ast.If(cond=cond, true_branch=then, false_branch=other):
+                for k in self._params(cond):
+                    self._touched(k, Access(True, False), certain)
+                return self._sequence(then, False) | self._sequence(other, False)
+            case ast.Function():
+                self._keeps |= any(self._params(node) for node in walk(value))
+                return frozenset()
+        return self._params(value)
+
+    def _params(self, expr: ast.Expr) -> frozenset[int]:
+        match expr:
+            case ast.Var():
+                return self._held.get(expr, frozenset())
+            case ast.Tuple(fields=fields):
+                return frozenset().union(*map(self._params, fields))
+            case ast.TupleGetItem(tuple_value=whole):
+                return self._params(whole)
+        return frozenset()
+
+    def _touched(self, k: int, access: Access, certain: bool) -> None:
+        before = self._accesses[k]
+        reads, writes = before.reads, before.writes
+        if writes is False and access.reads is not False and reads is not True:
+            reads = access.reads if certain else None
+        if access.writes is not False and writes is not True:
+            writes = access.writes if certain else None
+        self._accesses[k] = Access(reads, writes)
+
+
+def _nothing_known(function: ast.Function) -> _Summary:
+    count = len(function.params)
+    return _Summary((UNKNOWN,) * count, frozenset(range(count)), True)
+
+
+def _external(name: str, args: Sequence[ast.Expr]) -> Effect:
+    values = tuple(_flat(args))
+    if name in LOOKING:
+        return Effect(_all(values, UNUSED))
+    if name in READING:
+        return Effect(_all(values, Access(True, False)))
+    if name in HANDING_ON:
+        return Effect(_all(values, UNUSED), result=tuple(args[:1]))
+    if name.startswith(_STATES):
+        return Effect(_all(values, UNKNOWN), result=tuple(args[:1]))
+    return _unknown(args)
+
+
+def _unknown(args: Sequence[ast.Expr]) -> Effect:
+    """What nobody says: all may be read, written, kept and given back."""
+    values = tuple(_flat(args))
+    return Effect(_all(values, UNKNOWN), True, values)
+
+
+def _all(values: Sequence[ast.Expr], access: Access) -> tuple[Touch, ...]:
+    return tuple(Touch(value, access) for value in values)
 
 
 def _flat(args: Sequence[ast.Expr]) -> Iterator[ast.Expr]:
@@ -68,43 +265,3 @@ def _flat(args: Sequence[ast.Expr]) -> Iterator[ast.Expr]:
             yield from _flat(arg.fields)
         else:
             yield arg
-
-
-def _of_function(
-    callee: ast.Function | tir.PrimFunc | None, args: Sequence[ast.Expr]
-) -> Iterator[Effect]:
-    if not isinstance(callee, tir.PrimFunc):
-        for value in _flat(args):
-            yield Effect(value, None, None)
-        return
-    written, known = stored(callee), _by_name_alone(callee.body)
-    buffers = [callee.buffer_map.get(param) for param in callee.params]
-    for k, value in enumerate(_flat(args)):
-        buffer = buffers[k] if k < len(buffers) else None
-        if buffer is None:
-            yield Effect(value, False, False)
-        elif not known and buffer not in written:
-            yield Effect(value, None, None)
-        else:
-            # What is stored to may be read before; nobody says so.
-            yield Effect(value, None if buffer in written else True, buffer in written)
-
-
-def _by_name_alone(body: tir.Stmt) -> bool:
-    """Whether statements touch buffers by their own names: not by parts, not through functions."""
-    pending: list[tir.Stmt | None] = [body]
-    while pending:
-        match pending.pop():
-            case None | tir.BufferStore() | tir.LetStmt() | tir.Assert():
-                pass
-            case tir.SeqStmt(stmts=stmts):
-                pending.extend(stmts)
-            case tir.For(body=inside) | tir.While(body=inside):
-                pending.append(inside)
-            case tir.Block(init=init, body=inside):
-                pending += (init, inside)
-            case tir.IfThenElse(then_case=then, else_case=otherwise):
-                pending += (then, otherwise)
-            case _:
-                return False
-    return True

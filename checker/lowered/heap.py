@@ -1,92 +1,193 @@
-"""Shape heaps: every place is stored before it is read."""
+"""Shape heaps: every slot is stored before it is read, and what it holds then."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rlx.checker.lowered.slot_values import KnownValues
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
+from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import refuted, rule
 
+_IMMEDIATE, _FROM_HEAP = 0, 1
+"""Codes of ``vm.builtin.make_shape``: a number, the number in a slot."""
 _STORE, _LOAD = 1, 3
 """Codes of ``vm.builtin.match_shape``: keep a number, compare with one that was kept."""
-_FROM_HEAP = 1
-"""Code of ``vm.builtin.make_shape``."""
+_HEAPS = ("vm.builtin.alloc_shape_heap", "vm.builtin.alloc_heap")
 
 
 class HeapState(NamedTuple):
-    """The places of each heap that are stored on every way here, and on some."""
+    """The slots of each heap that are stored on every way here, those stored on some, and the
+    numbers in them.
+    """
 
     surely: Mapping[ast.Var, frozenset[int]]
     perhaps: Mapping[ast.Var, frozenset[int]]
+    numbers: Mapping[tuple[ast.Var, int], tir.PrimExpr]
+
+
+class SlotAccess(NamedTuple):
+    """A slot is stored or read; ``number`` is what is stored, None where that is not known."""
+
+    slot: int
+    stores: bool
+    number: tir.PrimExpr | None = None
 
 
 class Heaps:
     """The shape heaps of one function."""
 
-    def __init__(self, module: ast.IRModule, found: list[Diagnostic]) -> None:
-        self._module, self._found = module, found
+    def __init__(self, module: ast.IRModule, values: KnownValues, found: list[Diagnostic]) -> None:
+        self._module, self._values, self._found = module, values, found
         self._sizes: dict[ast.Var, int | None] = {}
         self._surely: dict[ast.Var, frozenset[int]] = {}
         self._perhaps: dict[ast.Var, frozenset[int]] = {}
+        self._numbers: dict[tuple[ast.Var, int], tir.PrimExpr] = {}
         self._unknown: set[ast.Var] = set()
         self._told: set[tuple[ast.Var, int]] = set()
 
     def call(self, call: ast.Call, var: ast.Var | None, span: Span | None) -> bool:
-        """Follow a call that has to do with a heap alone; whether it was one."""
-        if _made(call):
+        """Follow what a call does with heaps; whether that is all it does."""
+        if _makes(call):
             if var is not None:
-                self._sizes[var] = _size(call)
+                self._sizes[var] = self._size(call)
                 self._surely[var] = self._perhaps[var] = frozenset()
             return True
-        heap = next((arg for arg in call.args if arg in self._sizes), None)
+        args = tuple(map(self._values.leaf, call.args))
+        at, heap = next(((k, arg) for k, arg in enumerate(args) if arg in self._sizes), (0, None))
         if not isinstance(heap, ast.Var):
             return False
         match call.op:
             case ast.ExternFunc(global_symbol=name) if name in _ACCESSES:
-                for place, stores in _ACCESSES[name](_after(call.args, heap)):
-                    self._access(heap, place, stores, span)
-                return name.startswith("vm.builtin.make")
+                for access in _ACCESSES[name](self, args[:at], self._integers(args[at + 1 :])):
+                    self._access(heap, access, span)
+                self._result(name, heap, self._integers(args[at + 1 :]), var)
+                return False
             case ast.GlobalVar() if isinstance(
                 function := self._module.functions.get(call.op), tir.PrimFunc
             ):
-                for at, stored in _of_prim_func(function, call.args.index(heap)):
-                    if at is None:
-                        self._unknown.add(heap)
-                    else:
-                        self._access(heap, at, stored, span)
-                return True
-        self._unknown.add(heap)  # whoever has it may write to it
+                self._computed(heap, function, at, span)
+                return False
+        self._forget(heap)  # whoever has it may write to it
         return False
 
-    def _access(self, heap: ast.Var, place: int, stores: bool, span: Span | None) -> None:
-        if stores:
-            self._surely[heap] |= {place}
-            self._perhaps[heap] |= {place}
-        if heap not in self._unknown:
-            self._stored(heap, place, span)
+    def number(self, heap: ast.Var, slot: int) -> tir.PrimExpr | None:
+        """The number in a slot; None where it is not known."""
+        return None if heap in self._unknown else self._numbers.get((heap, slot))
 
-    @rule("MEM-heap", "3baf02be", "memory")
-    def _stored(self, heap: ast.Var, place: int, span: Span | None) -> None:
+    @property
+    def values(self) -> KnownValues:
+        """What the variables stand for."""
+        return self._values
+
+    def _integers(self, args: Sequence[ast.Expr]) -> list[int]:
+        return [n for n in map(self._values.integer, args) if n is not None]
+
+    def _size(self, call: ast.Call) -> int | None:
+        given = call.args[-1] if call.args else None
+        if isinstance(given, ast.Tuple):
+            given = next(iter(given.fields), None)
+        return None if given is None else self._values.integer(given)
+
+    def _forget(self, heap: ast.Var) -> None:
+        self._unknown.add(heap)
+
+    def _access(self, heap: ast.Var, access: SlotAccess, span: Span | None) -> None:
+        slot = access.slot
+        if access.stores:
+            self._surely[heap] |= {slot}
+            self._perhaps[heap] |= {slot}
+            if access.number is None:
+                self._numbers.pop((heap, slot), None)
+            else:
+                self._numbers[heap, slot] = access.number
+        if heap not in self._unknown:
+            self._stored(heap, slot, span)
+
+    def _result(
+        self, name: str, heap: ast.Var, numbers: Sequence[int], var: ast.Var | None
+    ) -> None:
+        """What a function of the run time makes of the numbers in a heap."""
+        if var is None or name not in _MAKING:
+            return
+        dims = [self._made(heap, step) for step in _MAKING[name](numbers)]
+        if any(dim is None for dim in dims):
+            return
+        known = tuple(dim for dim in dims if dim is not None)
+        if name == "vm.builtin.make_prim_value":
+            self._values.bind(var, ast.PrimValue(known[0]) if known else var)
+        else:
+            self._values.bind(var, ast.ShapeExpr(known))
+
+    def _made(self, heap: ast.Var, step: tuple[int, int]) -> tir.PrimExpr | None:
+        code, operand = step
+        return tir.IntImm(operand) if code == _IMMEDIATE else self.number(heap, operand)
+
+    def _computed(self, heap: ast.Var, function: tir.PrimFunc, at: int, span: Span | None) -> None:
+        """A PrimFunc computes slots from others."""
+        param = function.params[at] if at < len(function.params) else None
+        buffer = None if param is None else function.buffer_map.get(param)
+        body = function.body
+        stmts = body.stmts if isinstance(body, tir.SeqStmt) else (body,)
+        if buffer is None or not all(isinstance(stmt, tir.BufferStore) for stmt in stmts):
+            self._forget(heap)
+            return
+        for stmt in stmts:
+            assert isinstance(stmt, tir.BufferStore)
+            for node in tir.postorder(stmt.value):
+                if isinstance(node, tir.BufferLoad) and node.buffer is buffer:
+                    self._indexed(heap, node.indices, None, span)
+            if stmt.buffer is buffer:
+                self._indexed(heap, stmt.indices, stmt.value, span)
+
+    def _indexed(
+        self,
+        heap: ast.Var,
+        indices: Sequence[tir.PrimExpr],
+        stored: tir.PrimExpr | None,
+        span: Span | None,
+    ) -> None:
+        slot = _index(indices)
+        if slot is None:
+            self._forget(heap)
+        elif stored is None:
+            self._access(heap, SlotAccess(slot, False), span)
+        else:
+            self._access(heap, SlotAccess(slot, True, self._evaluated(heap, stored)), span)
+
+    def _evaluated(self, heap: ast.Var, expr: tir.PrimExpr) -> tir.PrimExpr | None:
+        """An expression over slots, as one over the numbers in them; None where one is unknown."""
+
+        def number(node: tir.PrimExpr) -> tir.PrimExpr | None:
+            if not isinstance(node, tir.BufferLoad):
+                return None
+            slot = _index(node.indices)
+            return None if slot is None else self.number(heap, slot)
+
+        (found,) = transform([expr], number)
+        unknown = any(isinstance(node, tir.BufferLoad) for node in tir.postorder(found))
+        return None if unknown else found
+
+    @rule("MEM-heap", "7c21db1a", "memory")
+    def _stored(self, heap: ast.Var, slot: int, span: Span | None) -> None:
         size = self._sizes[heap]
-        if size is not None and not 0 <= place < size:
-            message = (
-                f"place {place} of {heap.name_hint} does not exist: the heap has {size} places"
-            )
-            self._tell("MEM-heap-place", heap, place, message, span, True)
-        elif place not in self._surely[heap]:
-            certain = place not in self._perhaps[heap]
-            message = f"place {place} of {heap.name_hint} is read before a number is stored there"
-            self._tell("MEM-heap-stored", heap, place, message, span, certain)
+        if size is not None and not 0 <= slot < size:
+            message = f"slot {slot} of {heap.name_hint} does not exist: the heap has {size} slots"
+            self._tell("MEM-heap-place", heap, slot, message, span, True)
+        elif slot not in self._surely[heap]:
+            certain = slot not in self._perhaps[heap]
+            message = f"slot {slot} of {heap.name_hint} is read before a number is stored there"
+            self._tell("MEM-heap-stored", heap, slot, message, span, certain)
 
     def _tell(
-        self, code: str, heap: ast.Var, place: int, message: str, span: Span | None, certain: bool
+        self, code: str, heap: ast.Var, slot: int, message: str, span: Span | None, certain: bool
     ) -> None:
-        if (heap, place) in self._told:
+        if (heap, slot) in self._told:
             return
-        self._told.add((heap, place))
+        self._told.add((heap, slot))
         refuted(code)
         words = message if certain else f"perhaps {message}"
         severity = "error" if certain else "warning"
@@ -95,11 +196,12 @@ class Heaps:
 
     def state(self) -> HeapState:
         """What is known now."""
-        return HeapState(dict(self._surely), dict(self._perhaps))
+        return HeapState(dict(self._surely), dict(self._perhaps), dict(self._numbers))
 
     def restore(self, state: HeapState) -> None:
         """Go back to what was known."""
         self._surely, self._perhaps = dict(state.surely), dict(state.perhaps)
+        self._numbers = dict(state.numbers)
 
     def join(self, other: HeapState) -> None:
         """Two branches meet."""
@@ -108,87 +210,79 @@ class Heaps:
             mine, theirs = self._surely.get(heap, empty), other.surely.get(heap, empty)
             self._surely[heap] = mine & theirs
             self._perhaps[heap] = self._perhaps.get(heap, empty) | other.perhaps.get(heap, empty)
+        self._numbers = {
+            key: number for key, number in self._numbers.items() if other.numbers.get(key) is number
+        }
 
 
-def _made(call: ast.Call) -> bool:
+def _makes(call: ast.Call) -> bool:
     callee = call.args[0] if call.args else None
-    names = [call.op, callee]
     return any(
-        isinstance(each, ast.ExternFunc)
-        and each.global_symbol in ("vm.builtin.alloc_shape_heap", "vm.builtin.alloc_heap")
-        for each in names
+        isinstance(each, ast.ExternFunc) and each.global_symbol in _HEAPS
+        for each in (call.op, callee)
     )
-
-
-def _size(call: ast.Call) -> int | None:
-    given = call.args[-1] if call.args else None
-    if isinstance(given, ast.Tuple):
-        given = next(iter(given.fields), None)
-    return _number(given)
-
-
-def _number(value: object) -> int | None:
-    if isinstance(value, ast.PrimValue) and isinstance(value.value, tir.IntImm):
-        return value.value.value
-    return None
-
-
-def _after(args: Sequence[ast.Expr], heap: ast.Var) -> list[int]:
-    """The numbers behind the heap among the arguments."""
-    rest = args[args.index(heap) + 1 :]
-    return [n for n in map(_number, rest) if n is not None]
-
-
-Access = tuple[int, bool]
-
-
-def _matched(numbers: Sequence[int]) -> Iterator[Access]:
-    for code, place in zip(numbers[1::2], numbers[2::2], strict=False):
-        if code in (_STORE, _LOAD):
-            yield place, code == _STORE
-
-
-def _matched_scalar(numbers: Sequence[int]) -> Iterator[Access]:
-    yield from _matched((1, *numbers))
-
-
-def _shape(numbers: Sequence[int]) -> Iterator[Access]:
-    for code, place in zip(numbers[1::2], numbers[2::2], strict=False):
-        if code == _FROM_HEAP:
-            yield place, False
-
-
-def _scalar(numbers: Sequence[int]) -> Iterator[Access]:
-    yield from _shape((1, *numbers))
-
-
-_ACCESSES: dict[str, Callable[[Sequence[int]], Iterator[Access]]] = {
-    "vm.builtin.match_shape": _matched,
-    "vm.builtin.match_prim_value": _matched_scalar,
-    "vm.builtin.make_shape": _shape,
-    "vm.builtin.make_prim_value": _scalar,
-    "vm.builtin.store_shape": lambda numbers: ((place, True) for place in numbers),
-    "vm.builtin.load_shape": lambda numbers: ((place, False) for place in numbers),
-}
-
-
-def _of_prim_func(function: tir.PrimFunc, at: int) -> Iterator[tuple[int | None, bool]]:
-    """The places that a PrimFunc reads and stores, in order; None where that cannot be said."""
-    buffer = function.buffer_map.get(function.params[at]) if at < len(function.params) else None
-    body = function.body
-    stmts: Collection[tir.Stmt] = body.stmts if isinstance(body, tir.SeqStmt) else (body,)
-    if buffer is None or not all(isinstance(stmt, tir.BufferStore) for stmt in stmts):
-        yield None, False
-        return
-    for stmt in stmts:
-        assert isinstance(stmt, tir.BufferStore)
-        for node in tir.postorder(stmt.value):
-            if isinstance(node, tir.BufferLoad) and node.buffer is buffer:
-                yield _index(node.indices), False
-        if stmt.buffer is buffer:
-            yield _index(stmt.indices), True
 
 
 def _index(indices: Sequence[tir.PrimExpr]) -> int | None:
     (index,) = indices if len(indices) == 1 else (None,)
     return index.value if isinstance(index, tir.IntImm) else None
+
+
+def _steps(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The codes behind a rank, each with its operand."""
+    yield from zip(numbers[1::2], numbers[2::2], strict=False)
+
+
+def _step(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    yield from _steps((1, *numbers[:2]))
+
+
+Before = Sequence[ast.Expr]
+
+
+def _matched(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:
+    for k, (code, slot) in enumerate(_steps(numbers)):
+        if code == _STORE:
+            yield SlotAccess(slot, True, heaps.values.axis(args[0], k) if args else None)
+        elif code == _LOAD:
+            yield SlotAccess(slot, False)
+
+
+def _matched_scalar(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:
+    for code, slot in _step(numbers):
+        if code == _STORE:
+            yield SlotAccess(slot, True, heaps.values.some_number(args[0]) if args else None)
+        elif code == _LOAD:
+            yield SlotAccess(slot, False)
+
+
+def _shape(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:
+    return (SlotAccess(slot, False) for code, slot in _steps(numbers) if code == _FROM_HEAP)
+
+
+def _scalar(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:
+    return (SlotAccess(slot, False) for code, slot in _step(numbers) if code == _FROM_HEAP)
+
+
+def _kept(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:
+    for k, slot in enumerate(numbers):
+        yield SlotAccess(slot, True, heaps.values.axis(args[0], k) if args else None)
+
+
+def _loaded(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:
+    return (SlotAccess(slot, False) for slot in numbers)
+
+
+_ACCESSES: dict[str, Callable[[Heaps, Before, Sequence[int]], Iterator[SlotAccess]]] = {
+    "vm.builtin.match_shape": _matched,
+    "vm.builtin.match_prim_value": _matched_scalar,
+    "vm.builtin.make_shape": _shape,
+    "vm.builtin.make_prim_value": _scalar,
+    "vm.builtin.store_shape": _kept,
+    "vm.builtin.load_shape": _loaded,
+}
+_MAKING: dict[str, Callable[[Sequence[int]], Iterator[tuple[int, int]]]] = {
+    "vm.builtin.make_shape": _steps,
+    "vm.builtin.make_prim_value": _step,
+    "vm.builtin.load_shape": lambda numbers: ((_FROM_HEAP, slot) for slot in numbers),
+}

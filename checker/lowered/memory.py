@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import permutations
 from typing import NamedTuple, TypeVar
 
-from rlx.checker.lowered.objects import Laid, MemoryPiece, apart, at_most, never
+from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece, apart, at_most, never
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Span
@@ -18,6 +19,17 @@ class Event(NamedTuple):
     span: Span | None
     certain: bool
     by: MemoryPiece | None = None
+
+
+class Use(NamedTuple):
+    """Memory that a call may use: whether it reads what was there, and whether it writes.
+
+    None stands for what is not known.
+    """
+
+    pieces: Collection[MemoryPiece]
+    reads: bool | None
+    writes: bool | None
 
 
 class State(NamedTuple):
@@ -62,29 +74,41 @@ class Memory:
             self._written.add(piece)
         return frozenset([piece])
 
-    def given_away(self, pieces: Collection[MemoryPiece]) -> None:
+    def given_away(self, pieces: Iterable[MemoryPiece]) -> None:
         """Others may hold these from now on: nobody has to end them here."""
         for piece in pieces:
             self._away.add(piece)
             if isinstance(piece, Laid) and piece.storage is not None:
                 self._away.add(piece.storage)
 
-    def use(
-        self,
-        pieces: Collection[MemoryPiece],
-        span: Span | None,
-        reads: bool | None,
-        writes: bool | None,
-    ) -> None:
-        """Memory is used: looked at, read, written; None for what is not known."""
-        single = len(pieces) == 1
-        gone = all(piece in self._overwritten for piece in pieces)
-        for piece in pieces:
+    def use(self, pieces: Collection[MemoryPiece], span: Span | None) -> None:
+        """Memory is read."""
+        self.call([Use(pieces, True, False)], span, apart=False)
+
+    def call(self, uses: Sequence[Use], span: Span | None, apart: bool) -> None:
+        """A call uses memory: what it reads is read before anything is written.
+
+        ``apart`` says that the callee relies on it that what it writes is in no other argument.
+        """
+        for use in uses:
+            if use.reads is not False:
+                self._reads(use, span)
+        for use in uses:
+            if use.writes is not False:
+                single = len(use.pieces) == 1
+                for piece in use.pieces:
+                    self._write(piece, span, single and use.writes is True)
+        for written, other in permutations(uses, 2):
+            if written.writes is True and (other.reads is True or other.writes is True):
+                self._within(written, other, span, apart)
+
+    def _reads(self, use: Use, span: Span | None) -> None:
+        seen = [piece for piece in use.pieces if piece is not ELSEWHERE]
+        gone = all(piece in self._overwritten for piece in seen)
+        for piece in seen:
             # Of a value that may lie in several pieces some one is meant.
-            if reads is not False and (gone or piece not in self._overwritten):
-                self._read(piece, span, single and reads is True)
-            if writes is not False:
-                self._write(piece, span, single and writes is True)
+            if gone or piece not in self._overwritten:
+                self._read(piece, span, len(use.pieces) == 1 and use.reads is True)
 
     @rule("MEM-alive", "9acd0890", "memory")
     def named(self, var: ast.Var, span: Span | None) -> None:
@@ -103,11 +127,11 @@ class Memory:
             self._tell("MEM-kill-once", var, message, span, event.span, event.certain)
         self._killed.setdefault(var, Event(span, True))
 
-    def end_of(self, pieces: Collection[MemoryPiece]) -> None:
+    def end_of(self, pieces: Iterable[MemoryPiece]) -> None:
         """Pieces of memory whose variable is killed are not left."""
         self._ended.update(pieces)
 
-    @rule("MEM-written", "4bfdb247", "memory")
+    @rule("MEM-written", "24b7112d", "memory")
     def _read(self, piece: MemoryPiece, span: Span | None, certain: bool) -> None:
         event = self._overwritten.get(piece)
         if event is not None:
@@ -116,7 +140,22 @@ class Memory:
             message = f"{piece.name} is read before it is written"
             self._tell("MEM-written-before", piece, message, span, piece.span, False)
 
-    @rule("MEM-apart", "7eab6bca", "memory", refuses=True)
+    def _within(self, written: Use, other: Use, span: Span | None, apart: bool) -> None:
+        """What a call writes and what it reads lie in bytes of their own.
+
+        USE-aliased judges a tensor that is passed twice.
+        """
+        if len(written.pieces) != 1 or len(other.pieces) != 1:
+            return
+        (piece,), (beside,) = written.pieces, other.pieces
+        if not (isinstance(piece, Laid) and isinstance(beside, Laid)):
+            return
+        shared = piece is not beside and self._share(piece, beside)
+        if shared is False:
+            return
+        self._overlapping(beside, span, Event(span, apart and shared is True, piece), apart)
+
+    @rule("MEM-apart", "bcf4cf4a", "memory", refuses=True)
     def _overlapping(
         self, piece: MemoryPiece, span: Span | None, event: Event, certain: bool
     ) -> None:
@@ -135,18 +174,23 @@ class Memory:
             self._overwritten.pop(piece, None)
 
     def _covers(self, piece: Laid, other: Laid, span: Span | None, certain: bool) -> None:
-        if piece.storage is None or other.storage is not piece.storage:
-            return
-        if piece.offset is None or other.offset is None:  # the run alone can tell
-            return
         if other in self._overwritten:
             return
+        shared = self._share(piece, other)
+        if shared is not False:
+            self._overwritten[other] = Event(span, certain and shared is True, piece)
+
+    def _share(self, piece: Laid, other: Laid) -> bool | None:
+        """Whether two tensors have a byte in common; None if they may have one."""
+        if piece.storage is None or other.storage is not piece.storage:
+            return False
+        if piece.offset is None or other.offset is None:  # the run alone can tell
+            return False
         key = piece.place, other.place
         if key not in self._apart:
             self._apart[key] = apart(piece, other)
-        shared = self._apart[key]
-        if shared is not True:
-            self._overwritten[other] = Event(span, certain and shared is False, piece)
+        found = self._apart[key]
+        return None if found is None else not found
 
     @rule("MEM-fits", "d948be4f", "memory")
     def fits(self, piece: Laid) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import VOID, DataType, dtype
+from rlx.grammar import tir
 from rlx.grammar.node import Span
 from rlx.solver.prover import Prover
 
@@ -23,6 +22,10 @@ class MemoryPiece:
 
     def __init__(self, name: str, span: Span | None, size: tir.PrimExpr | None) -> None:
         self.name, self.span, self.size = name, span, size
+
+
+ELSEWHERE = MemoryPiece("memory of another function", None, None)
+"""Memory that the function does not see: what an external function gives may lie there."""
 
 
 class Laid(MemoryPiece):
@@ -60,30 +63,6 @@ class Laid(MemoryPiece):
         if self.offset is None or self.size is None:
             return None
         return tir.Add(self.offset, self.size)
-
-
-def size_of(shape: ast.Expr, kind: DataType) -> tir.PrimExpr | None:
-    """The bytes of a tensor; None where its shape or element type is not known."""
-    bits = kind.bits * kind.lanes
-    if not isinstance(shape, ast.ShapeExpr) or kind == VOID or bits == 0:
-        return None
-    total: tir.PrimExpr = tir.IntImm((bits + 7) // 8)
-    for dim in shape.values:
-        total = tir.Mul(total, dim)
-    return total
-
-
-def type_given(value: ast.Expr) -> DataType:
-    """The data type that an argument names; Void where it names none."""
-    match value:
-        case ast.DataTypeImm(value=kind):
-            return kind
-        case ast.StringImm(value=name):
-            try:
-                return dtype(name)
-            except ValueError:
-                return VOID
-    return VOID
 
 
 def surely(condition: tir.PrimExpr) -> bool:

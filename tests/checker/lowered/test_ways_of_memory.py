@@ -1,0 +1,172 @@
+"""Memory is followed through tuples, constants, slots of heaps, and the functions of the module."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.checker.check import check_text
+
+PROGRAM = """
+@I.ir_module
+class M:
+    @T.prim_func(private=True)
+    def fill(a: T.Buffer((4,), "float32")):
+        for i in range(4):
+            a[i] = T.float32(1)
+    @T.prim_func(private=True)
+    def more(a: T.Buffer((4,), "float32")):
+        for i in range(4):
+            a[i] = a[i] + T.float32(1)
+    @T.prim_func(private=True)
+    def copy(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        T.func_attr({"tirx.noalias": NOALIAS})
+        for i in range(4):
+            b[i] = a[i]
+    @R.function(private=True, pure=False)
+    def through(p: R.Tensor((4,), "float32"), q: R.Tensor((4,), "float32")):
+        cls = M
+        _ = cls.copy(p, q)
+        return R.tuple()
+    @R.function(private=True, pure=False)
+    def same(p: R.Tensor((4,), "float32")):
+        return p
+    @R.function(private=True, pure=False)
+    def again(p: R.Tensor((4,), "float32"), q: R.Tensor((4,), "float32"), c: R.Prim("bool")) -> R.Tuple():
+        cls = M
+        if c:
+            _ = cls.again(p, q, c)
+            r = R.tuple()
+        else:
+            _ = cls.through(p, q)
+            r = R.tuple()
+        return r
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n",), "float32"), c: R.Prim("bool")):
+        n = T.int64()
+        cls = M
+        s = R.vm.alloc_storage(R.shape([32]), 0, "uint8", "global")
+        t = R.vm.alloc_tensor(s, 0, R.shape([4]), "float32")
+        u = R.vm.alloc_tensor(s, 16, R.shape([4]), "float32")
+        BODY
+"""
+UNWRITTEN, OVERLAP, FITS = "MEM-written-before", "MEM-apart-overlap", "MEM-fits-end"
+FILL = "_ = cls.fill(t)\n"
+CASES = {
+    "a field that was written": (FILL + "w = (t, u)\ny = R.add(w[0], w[0])", set()),
+    "a field that was not": (FILL + "w = (t, u)\ny = R.add(w[1], w[1])", {UNWRITTEN}),
+    "a field of a field": (FILL + "w = ((t, u), t)\nv = w[0]\ny = R.add(v[1], v[0])", {UNWRITTEN}),
+    "a field of one of two tuples": (
+        FILL + "if c:\n    w = (t, u)\nelse:\n    w = (t, u)\ny = R.add(w[0], w[0])",
+        set(),
+    ),
+    "read by a function of the module": ("_ = cls.through(t, u)", {UNWRITTEN}),
+    "written by a function of the module": (FILL + "_ = cls.through(t, u)\ny = R.add(u, u)", set()),
+    "written by a function that calls itself": (
+        FILL + "_ = cls.again(t, u, c)\ny = R.add(u, u)",
+        set(),
+    ),
+    "returned by a function of the module": (
+        FILL + "y = cls.same(t)\nz = R.add(y, y)",
+        set(),
+    ),
+    "added to what was not written": ("_ = cls.more(t)", {UNWRITTEN}),
+    "offset in a variable": (
+        FILL
+        + 'k = R.prim_value(8)\nv = R.vm.alloc_tensor(s, k, R.shape([4]), "float32")\n'
+        + "_ = cls.fill(v)\ny = R.add(t, t)",
+        {OVERLAP},
+    ),
+    "shape in a variable": (
+        'k = R.shape([5])\nv = R.vm.alloc_tensor(s, 16, k, "float32")\n_ = cls.fill(t)',
+        {FITS},
+    ),
+    "in one call": (
+        FILL + 'v = R.vm.alloc_tensor(s, 12, R.shape([4]), "float32")\n_ = cls.copy(t, v)',
+        {OVERLAP},
+    ),
+    "one tensor twice in one call": (FILL + "_ = cls.copy(t, t)", {"USE-aliased-apart"}),
+    "a cache copies what it is given": (
+        FILL
+        + "w = R.call_packed('vm.builtin.attention_kv_cache_append', x, t, sinfo_args=R.Object)\n"
+        + "_ = R.vm.kill_object(s)",
+        set(),
+    ),
+    "a result from outside may lie elsewhere": (
+        FILL
+        + "w = R.call_packed('f', t, sinfo_args=R.Tensor((4,), 'float32'))\n"
+        + 'v = R.vm.alloc_tensor(s, 0, R.shape([4]), "float32")\n_ = cls.fill(v)\ny = R.add(w, w)',
+        {OVERLAP},
+    ),
+}
+SLOTS = """
+h = R.call_builtin_with_ctx("vm.builtin.alloc_shape_heap", (R.prim_value(2),), sinfo_args=R.Tensor(dtype="int64", ndim=1))
+_ = R.call_packed("vm.builtin.match_shape", x, h, 1, 1, 0, sinfo_args=R.Tuple())
+_ = cls.twice(h)
+z = R.call_packed("vm.builtin.make_shape", h, 1, 1, 0, sinfo_args=R.Shape(ndim=1))
+p = R.call_packed("vm.builtin.make_prim_value", h, 1, 1, sinfo_args=R.Prim("int64"))
+o = R.call_packed("vm.builtin.make_shape", h, 2, 0, 2, 1, 1, sinfo_args=R.Shape(ndim=2))
+g = R.vm.alloc_storage(o, 0, "uint8", "global")
+a = R.vm.alloc_tensor(g, 0, z, "float32")
+b = R.vm.alloc_tensor(g, p, z, "float32")
+_ = cls.of(a)
+_ = cls.of(b)
+y = R.add(a, b)
+"""
+
+
+def found(body: str, noalias: bool = True) -> dict[str, set[str]]:
+    """The codes about memory, by severity."""
+    text = PROGRAM.replace("NOALIAS", str(noalias))
+    lines = [*body.strip().splitlines(), "return R.tuple()"]
+    text = text.replace("BODY", "\n        ".join(lines))
+    report: dict[str, set[str]] = {"error": set(), "warning": set()}
+    for each in check_text(text).diagnostics:
+        if each.severity != "note":
+            report[each.severity].add(each.code)
+    return report
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_memory_is_followed(name: str) -> None:
+    body, codes = CASES[name]
+    report = found(body)
+    assert report["error"] | report["warning"] == codes, report
+
+
+def test_without_noalias_a_call_over_itself_is_a_warning() -> None:
+    body = FILL + 'v = R.vm.alloc_tensor(s, 12, R.shape([4]), "float32")\n_ = cls.copy(t, v)'
+    assert found(body) == {"error": {OVERLAP}, "warning": set()}
+    assert found(body, noalias=False) == {"error": set(), "warning": {OVERLAP}}
+
+
+def test_what_an_external_function_gives_is_at_most_a_warning() -> None:
+    report = found(CASES["a result from outside may lie elsewhere"][0])
+    assert report == {"error": set(), "warning": {OVERLAP}}
+
+
+def with_slots(old: str = "", new: str = "") -> set[str]:
+    """What is said of sizes and offsets that come from a heap."""
+    functions = """
+    @T.prim_func(private=True)
+    def twice(H: T.Buffer((2,), "int64")):
+        H[1] = H[0] * T.int64(4)
+    @T.prim_func(private=True)
+    def of(A: T.handle):
+        k = T.int64()
+        a = T.match_buffer(A, (k,), "float32")
+        for i in range(k):
+            a[i] = T.float32(1)
+"""
+    text = PROGRAM.replace("NOALIAS", "True").replace("class M:\n", f"class M:{functions}", 1)
+    body = FILL + "_ = cls.fill(u)" + SLOTS.replace(old, new) if old else FILL + SLOTS
+    lines = [*body.strip().splitlines(), "return R.tuple()"]
+    text = text.replace("BODY", "\n        ".join(lines))
+    return {d.code for d in check_text(text).diagnostics if d.code.startswith("MEM-")}
+
+
+def test_numbers_are_followed_through_slots() -> None:
+    assert with_slots() == set()
+    assert with_slots("h, 2, 0, 2, 1, 1, sinfo", "h, 2, 0, 1, 1, 1, sinfo") == {FITS}
+    assert with_slots("alloc_tensor(g, p, z", "alloc_tensor(g, 4, z") == {OVERLAP, FITS}
+    assert with_slots('make_prim_value", h, 1, 1', 'make_prim_value", h, 1, 0') == {OVERLAP}
+    assert with_slots("g, p, z", "g, p, o") == {FITS}
