@@ -48,7 +48,10 @@ def _explains(entry: FindingFile, finding: Finding, operators: frozenset[str]) -
 
 
 _REFUSALS = {
-    ELEMENT_TYPE: ("must have the same datatype for both operands",),
+    ELEMENT_TYPE: (
+        "must have the same datatype for both operands",
+        "type mismatch: expected R.Tensor(…1, dtype=…), given R.Tensor(…1, dtype=",
+    ),
     KIND: (
         "to be a tensor. However, … of type T.Tuple(",
         "must be either R.Tensor or R.Prim types, … has Type T.Tuple(",
@@ -80,7 +83,7 @@ def _same_effect(
     if entry.kind != "wrong-type" and family(entry.stage) != family(finding.stage):
         return False
     if entry.signal:
-        return finding.cause.startswith(f"signal {entry.signal}")
+        return elsewhere or finding.cause.startswith(f"signal {entry.signal}")
     return elsewhere or not _traits(entry.trait).isdisjoint(_traits(finding.trait))
 
 

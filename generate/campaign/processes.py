@@ -5,15 +5,27 @@ finding.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rlx.generate.campaign.child import Child
 from rlx.generate.campaign.finding import Finding, from_record, with_operators
 from rlx.generate.campaign.state import ChunkResult
+from rlx.grammar.node import replace
 
 _ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "RLX_TRACE_RULES": "1"}
 """One thread for each process; and which rules are applied is written down."""
+
+_STRICT = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0", "MALLOC_PERTURB_": "165"}
+"""So the allocator of glibc notices sooner that memory was overwritten."""
+
+EARLIER = 8
+"""So many programs of a process are remembered: who writes past a tensor may end it over another.
+"""
+
+TRIES = 6
+"""So often a program runs alone, to see whether it ends the process."""
 
 PATIENCE = 60.0
 """Seconds that one stage may take."""
@@ -28,6 +40,13 @@ class Worker:
         What Python runs; it is given the oracle and the peer.
     patience
         Seconds that one stage of a program may take.
+    environment
+        What the environment of the process has besides ours.
+
+    Attributes
+    ----------
+    earlier
+        The seeds and texts of the latest programs that the process has examined.
     """
 
     def __init__(
@@ -36,9 +55,12 @@ class Worker:
         against: str,
         program: Sequence[str] = ("-m", "rlx.generate.campaign.worker"),
         patience: float = PATIENCE,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.oracle, self.patience = oracle, patience
-        self.command = [sys.executable, *program, oracle, against]
+        self.oracle, self.against, self.program = oracle, against, program
+        self.patience = patience
+        self.environment = {**_ENVIRONMENT, **(environment or {})}
+        self.earlier: deque[tuple[int, str]] = deque(maxlen=EARLIER)
         self.process: Child | None = None
         self.text = self.stage = ""
 
@@ -63,8 +85,13 @@ class Worker:
                 elif "text" in record:
                     self.text = str(record["text"])
                 elif "done" in record:
+                    self.earlier.append((seed, self.text))
                     return record
         return self._lost(process, seed)
+
+    def strict(self) -> Worker:
+        """Another worker, whose process notices sooner that its memory is broken."""
+        return Worker(self.oracle, self.against, self.program, self.patience, _STRICT)
 
     def close(self) -> None:
         """End the process."""
@@ -74,7 +101,9 @@ class Worker:
 
     def _running(self) -> Child:
         if self.process is None:
-            self.process = Child(self.command, _ENVIRONMENT)
+            self.earlier.clear()
+            command = [sys.executable, *self.program, self.oracle, self.against]
+            self.process = Child(command, self.environment)
             for _ in self.process.answers(PATIENCE):
                 break  # it is ready
         return self.process
@@ -100,11 +129,42 @@ def findings(answer: dict[str, Any] | Finding) -> list[Finding]:
     return [from_record(record) for record in answer["findings"]]
 
 
+def culprit(worker: Worker, lost: Finding) -> Finding:
+    """The finding of the program that ended a process by a signal: the one that was examined, if it
+    does so alone, else an earlier one that broke the memory.
+    """
+    if not lost.cause.startswith("signal "):
+        return lost
+    for seed, text in ((lost.seed, lost.text), *reversed(worker.earlier)):
+        alone = worker.strict()
+        try:
+            found = _ended(alone, seed, text)
+        finally:
+            alone.close()
+        if found is not None and seed == lost.seed:
+            return lost
+        if found is not None:
+            said = f"{found.sentence} At first it ended over a later program."
+            return replace(found, sentence=said)
+    return replace(lost, sentence=f"{lost.sentence} Alone the program does not end it.")
+
+
+def _ended(worker: Worker, seed: int, text: str) -> Finding | None:
+    """The finding that a process ended over this program by a signal."""
+    for _ in range(TRIES):
+        answer = worker.examine(seed, text)
+        if isinstance(answer, Finding):
+            return answer if answer.cause.startswith("signal ") else None
+    return None
+
+
 def examine(worker: Worker, first: int, seeds: Iterable[int]) -> ChunkResult:
     """Examine a run of seeds."""
     result = ChunkResult(first)
     for seed in seeds:
         answer = worker.examine(seed)
+        if isinstance(answer, Finding):
+            answer = culprit(worker, answer)
         result.programs += 1
         if isinstance(answer, Finding) and answer.kind == "hang" and answer.stage.endswith(OURS):
             continue

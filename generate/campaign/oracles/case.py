@@ -150,7 +150,7 @@ def raised(error: Exception) -> str:
     """What an exception says: its type and the end of its message, without the traceback of the
     other side.
     """
-    text = str(error)
+    text = _PLACE.split(str(error), maxsplit=1)[0]
     diagnosis = _DIAGNOSIS.search(text)
     if diagnosis is not None:
         marked = _OPERATOR.search(diagnosis["line"], max(0, len(diagnosis["caret"]) - 1))
@@ -161,6 +161,9 @@ def raised(error: Exception) -> str:
         text = marker + text.rsplit(marker, 1)[1]
     return f"{type(error).__name__}: {text.strip()[-1000:]}"
 
+
+_PLACE = re.compile(r"\n+(?=Error in pass: |Location \(TVMScript\):)")
+"""How TVM begins to tell the pass and the place, behind what is wrong."""
 
 _DIAGNOSIS = re.compile(
     r"error: (?P<said>.*?)\n\s*-->[^\n]*\n[^\n]*\|[^\n]*\n\s*\d+"

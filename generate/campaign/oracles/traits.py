@@ -16,6 +16,8 @@ EMPTY, ELEMENT_TYPE, SHAPE, KIND, NAN, INFINITE, ONE = (
     "infinity",
     "length 1",
 )
+SHAPE_OF_NOTHING = "shape of nothing"
+"""Shapes differ, and neither tensor has elements."""
 MEMORY_PLAN = "memory plan"
 """Values differ only while TVM plans where tensors are."""
 
@@ -48,7 +50,9 @@ def trait(
     """
     types = _TYPES.search(difference)
     if types is not None:
-        return ELEMENT_TYPE if types[1] != types[2] else SHAPE
+        if types[1] != types[3]:
+            return ELEMENT_TYPE
+        return SHAPE_OF_NOTHING if 0 in _sizes(types[2]) and 0 in _sizes(types[4]) else SHAPE
     if " became a " in difference:
         return KIND
     if size == 0 and not alone:
@@ -67,6 +71,10 @@ def trait(
 _NUMBERS = (("nan", NAN), ("inf", INFINITE))
 _NOTHING = re.compile(r"(?:R\.Tensor\(\(|R\.shape\(\[)(?:[^()\[\]]*, )?0(?=[,)\]])")
 """A dimension 0 in a tensor's annotation or in a shape."""
-_TYPES = re.compile(r"(\w+)\([\d, ]*\) became (\w+)\([\d, ]*\)")
+_TYPES = re.compile(r"(\w+)\(([\d, ]*)\) became (\w+)\(([\d, ]*)\)")
 _ELEMENTS = re.compile(r"elements of (\w+)")
 _HIDES_NAN = re.compile("u?int|bool")
+
+
+def _sizes(shape: str) -> list[int]:
+    return [int(size) for size in re.findall(r"\d+", shape)]

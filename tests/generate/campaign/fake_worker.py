@@ -7,7 +7,10 @@ import sys
 import time
 
 DIES, HANGS, FINDS = 3, 5, 7
+BREAKS, AFTER = 10, 2
+"""Over the third program after that one the process dies, whatever that is."""
 
+broken = 0
 print(json.dumps({"ready": True}), flush=True)
 for line in sys.stdin:
     seed = json.loads(line)["seed"]
@@ -15,6 +18,9 @@ for line in sys.stdin:
     print(json.dumps({"stage": "SomePass"}), flush=True)
     if seed == DIES:
         os.kill(os.getpid(), signal.SIGSEGV)
+    broken += seed == BREAKS or broken > 0
+    if broken > AFTER:
+        os.kill(os.getpid(), signal.SIGABRT)
     if seed == HANGS:
         time.sleep(60)
     found = [

@@ -21,6 +21,7 @@ TUPLED = (
 WIDENED = (
     "TypeError: Binary operators must have the same datatype for both operands. However, z uses"
 )
+MISTYPED = 'ValueError: type mismatch: expected R.Tensor({}, dtype="float32"), given R.Tensor({}, dtype="int64")'
 COLLAPSED = "ValueError: In this position the dim of data shape is {} while the dim of target shape is {}. If"
 
 
@@ -62,6 +63,18 @@ KNOWN = (
         "wrong-code/LegalizeOps-arg-extremum-over-NaN",
     ),
     (
+        met("refuses-legal", "TVM's build", MISTYPED.format("(1, 4)", "(1, 4)"), text="y = R.eye_like(x, 1)"),
+        "wrong-code/LegalizeOps-eye_like-ignores-its-dtype",
+    ),
+    (
+        met("crash", "TVM's virtual machine", "It ended.", "signal SIGABRT", text="y = R.cumprod(x)\nz = R.abs(y)"),
+        "crash/vm-cumsum-of-an-empty-axis",
+    ),
+    (
+        met("wrong-code", "TVM's virtual machine", "(0, 0) became (0, 2)", "another type of value", "E-evaluate", "y = R.reshape(x)", "shape of nothing"),
+        "by-choice/vm-reshape-infers-a-length-of-nothing",
+    ),
+    (
         met("refuses-legal", "TVM's build", COLLAPSED.format("n + m", "n + m")),
         "refuses-legal/LambdaLift-captured-values-get-other-shape-variables",
     ),
@@ -84,6 +97,9 @@ NEW = (
     met("crash", "TVM's virtual machine", "It ended.", "signal SIGSEGV", text=ADD),
     met("crash", "TVM's build", TUPLED, text=ADD),
     met("crash", "TVM's build", WIDENED, text=ADD),
+    met("refuses-legal", "TVM's build", MISTYPED.format("(1, 4)", "(1, 5)"), text="y = R.eye_like(x, 1)"),
+    met("crash", "TVM's virtual machine", "It ended.", "signal SIGABRT", text="y = R.add(x, x)"),
+    met("wrong-code", "TVM's virtual machine", "(3, 1) became (1, 3)", "another type of value", "E-evaluate", "y = R.reshape(x)", "shape"),
     met("crash", "FuseOps", TUPLED, text="y = R.median(x)"),
     met("crash", "TVM's build", TUPLED, text="y = R.std(x)"),
     met("wrong-code", "TVM's virtual machine", "0 became 3", "another value", "E-evaluate", "x = R.argmin(y)", "integers"),
@@ -112,6 +128,9 @@ def test_new(finding: Finding) -> None:
         ("field 0: float16(3, 2) became float32(3, 2)", 3, "", "element type"),
         ("field 0: float16(0, 2) became float32(0, 2)", 0, "", "element type"),
         ("int64(18, 3) became int64(7, 3)", 3, "", "shape"),
+        ("float32(0, 0) became float32(0, 2)", 0, "", "shape of nothing"),
+        ("float32(0, 0) became float32(10, 2)", 0, "", "shape"),
+        ("float32() became float32(0,)", 0, "", "shape"),
         ("a Tensor became a TupleValue", 3, "", "kind of value"),
     ],
 )  # fmt: skip

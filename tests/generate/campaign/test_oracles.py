@@ -281,6 +281,12 @@ def test_what_an_exception_says(error: Exception, kind: str) -> None:
     assert kind_of(error) == kind
 
 
+@pytest.mark.parametrize("place", ["Error in pass: Pass\n", "Location (TVMScript):\n"])
+def test_what_is_wrong_stands_before_the_place(place: str) -> None:
+    text = f"Argument 0 type mismatch\n\n{place}{'a line of the module ' * 100}"
+    assert raised(ValueError(text)) == "ValueError: Argument 0 type mismatch"
+
+
 @pytest.mark.parametrize(
     ("line", "caret", "said"),
     [

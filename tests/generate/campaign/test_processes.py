@@ -12,7 +12,8 @@ import pytest
 
 from rlx.generate.campaign.child import Child, Silence, processor_time, state
 from rlx.generate.campaign.finding import Finding
-from rlx.generate.campaign.processes import Worker, examine
+from rlx.generate.campaign.processes import EARLIER, Worker, culprit, examine
+from rlx.grammar.node import replace
 
 FAKE = (str(Path(__file__).with_name("fake_worker.py")),)
 
@@ -147,3 +148,30 @@ def test_a_chunk_goes_on_behind_them(worker: Worker) -> None:
     assert [f.seed for f in result.findings] == [3, 5, 7]
     assert result.operators["relax.abs"] == 6
     assert result.rules["D01"] == 6
+
+
+def test_who_breaks_the_memory_is_found(worker: Worker) -> None:
+    """Program 10 ends the process over program 12; alone program 12 does not, and 10 does."""
+    result = examine(worker, 8, range(8, 14))
+    assert result.programs == 6
+    [found] = result.findings
+    assert (found.seed, found.text, found.cause) == (10, "program 10", "signal SIGABRT")
+    assert found.sentence.endswith("At first it ended over a later program.")
+
+
+def test_whom_nobody_ends_again(worker: Worker) -> None:
+    lost = Finding("crash", "derive", "SomePass", "signal SIGBUS", "It ended.", "", "text", 1)
+    found = culprit(worker, lost)
+    assert found.sentence == "It ended. Alone the program does not end it."
+    assert found.like(lost) and found.text == "text"
+    hung = replace(lost, kind="hang", cause="no answer")
+    assert culprit(worker, hung) is hung
+
+
+def test_a_process_remembers_its_latest_programs(worker: Worker) -> None:
+    for seed in (1, 2, *range(20, 20 + EARLIER)):
+        worker.examine(seed)
+    assert list(worker.earlier) == [(s, f"program {s}") for s in range(20, 20 + EARLIER)]
+    worker.examine(3)
+    worker.examine(4)
+    assert list(worker.earlier) == [(4, "program 4")]
