@@ -1,8 +1,8 @@
-"""What a plan says for other sizes: each number of it follows from the sizes of the inputs.
+"""Plans for other sizes: each number of a plan is computed from the sizes of the inputs.
 
-While a batch is planned, this writes down how each number came to be, as steps that machine code
-does again for other sizes (:mod:`rlx.semantics.native.formulas`). Where a decision was taken by a
-number, the steps demand that it be taken alike.
+While a batch is planned, the writer records how each number was computed, as steps that machine
+code repeats for other sizes (:mod:`rlx.semantics.native.formulas`). If a decision depended on a
+number, the steps check that it has the same outcome.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rlx.vm.library import UINT8, data_type
 class FormulaWriter(StepWriter):
     """Follows the instructions of one batch.
 
-    Every value that it knows is held by the planner, so that no identity is given twice.
+    The planner keeps every known value alive, so no identity is used twice.
     """
 
     def __init__(self) -> None:
@@ -53,8 +53,8 @@ class FormulaWriter(StepWriter):
     # ------------------------------------------------------------ values
 
     def inputs(self, values: Sequence[Value], heaps: Sequence[Tensor]) -> None:
-        """Take in the inputs: the sizes of values are numbers that the steps are given, in this
-        order; those of heaps are read.
+        """Register the inputs: the sizes of values are passed to the steps in this order, and the
+        numbers of heaps are read.
         """
         for value in values:
             match value:
@@ -90,7 +90,7 @@ class FormulaWriter(StepWriter):
         return self._heaps[id(heap)]
 
     def constant(self, value: Value) -> None:
-        """A value that is the same in every run."""
+        """Register a value that is the same in every run."""
         match value:
             case Scalar(value=int() as number):
                 self._of[id(value)] = (self._constant(int(number)),)
@@ -119,7 +119,7 @@ class FormulaWriter(StepWriter):
         self._step(formulas.COPY, to, number)
 
     def _read(self, cell: int) -> int:
-        """What a place of a heap holds now."""
+        """The current number in a slot of a heap."""
         made = self._slot(self._slots[cell])
         self._step(formulas.COPY, made, cell)
         return made
@@ -127,12 +127,12 @@ class FormulaWriter(StepWriter):
     # ------------------------------------------------------------ run-time functions
 
     def called(self, name: str, args: Sequence[Value], made: Value) -> None:
-        """Follow the call of a run-time function; the machine's state is not among the arguments.
+        """Record the call of a run-time function; the arguments do not include the machine's state.
 
         Raises
         ------
         NoFormula
-            If it is not known how the result came to be.
+            If it is unknown how the result was computed.
         """
         rule = _RULES.get(name)
         if rule is None:
@@ -262,7 +262,7 @@ class FormulaWriter(StepWriter):
     # ------------------------------------------------------------ kernels
 
     def heap_kernel(self, kernel: Kernel, args: Sequence[Value]) -> None:
-        """Follow a kernel that computes with one heap."""
+        """Record a kernel that computes with one heap."""
         if len(args) != 1 or len(kernel.taken) != 1 or kernel.entry.takes:
             raise NoFormula
         first, count = self._heaps[id(args[0])]
@@ -272,12 +272,12 @@ class FormulaWriter(StepWriter):
         self._slots[first : first + count] = map(int, heap.data)
 
     def unpacked(self, shape: ShapeValue, scalars: Sequence[Value]) -> None:
-        """A shape is passed dimension by dimension."""
+        """The dimensions of a shape, as separate arguments."""
         for slot, value in zip(self._numbers(shape), scalars, strict=True):
             self._of[id(value)] = (slot,)
 
     def kernel(self, kernel: Kernel, args: Sequence[Value]) -> tuple[CallSlots, ...]:
-        """The slots of the arguments of a kernel, those included that it adds itself."""
+        """The slots of the arguments of a kernel, including those that the kernel adds itself."""
         found: list[CallSlots] = []
         for arg, taken in zip(args, kernel.taken, strict=False):
             if isinstance(arg, Tensor):
@@ -302,7 +302,7 @@ class FormulaWriter(StepWriter):
     def plan(
         self, calls: Sequence[tuple[CallSlots, ...]], results: Sequence[Value]
     ) -> PlanFormulas:
-        """The steps of the whole batch, and where the numbers of its results are."""
+        """The steps of the whole batch, and the slots of the numbers of its results."""
         for k, (first, count) in enumerate(self._arrays, 1):
             self._step(formulas.WRITE, k, first, count)
         shown: list[int] = [*self._pieces]

@@ -1,4 +1,4 @@
-"""What a plan for all sizes asks of the inputs of a batch, and the numbers in them."""
+"""The conditions of a plan for all sizes on the inputs of a batch, and the numbers in them."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from rlx.semantics.values import (
 from rlx.vm.batch_steps import is_size
 
 FLAGS = 0x501
-"""Of an array: contiguous, aligned, writeable."""
+"""The flags of an array: contiguous, aligned, writeable."""
 
 WIDEST = 8
-"""The most bytes of an element: in memory that begins at a multiple of them, the offset of a tensor
-says whether it is aligned.
+"""The largest size of an element in bytes. In memory that begins at a multiple of it, the offset of
+a tensor determines whether the tensor is aligned.
 """
 
 
 def address(array: np.ndarray[Any, Any]) -> int:
-    """Where the memory of an array begins."""
+    """The address of an array's memory."""
     return int(array.__array_interface__["data"][0])
 
 
 Take = Callable[..., "list[int] | None"]
-"""The numbers of inputs that are of the same kinds; None for others."""
+"""Reads the numbers of inputs of the same kinds; returns None for other inputs."""
 
 
 def taking(values: Sequence[Value], heaps: Sequence[bool]) -> Take:
-    """What takes the numbers of inputs of the kinds that these are.
+    """A function that reads the numbers of inputs of the same kinds as these.
 
     Parameters
     ----------
     heaps
-        Which of them are heaps: their numbers are not among the others.
+        The inputs that are heaps; their numbers are not included.
     """
     scope: dict[str, Any] = {
         "Tensor": Tensor,

@@ -1,4 +1,4 @@
-"""What the outputs of a batch hold, made by a function of Python that is written for its plan."""
+"""The outputs of a batch, made by a Python function that is generated for its plan."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from rlx.vm.batch_plans import (
 )
 
 Give = Callable[[Sequence[Value], Sequence[int], Sequence[Any], dict[int, Blank]], Sequence[Value]]
-"""The outputs, from the inputs, the numbers of this run, the pieces of memory, and the tensors that
-nothing was written into, to which it adds.
+"""Makes the outputs from the inputs, the numbers of this run, the pieces of memory, and the
+unwritten tensors; it adds to the last.
 """
 
 
 def giving(plan: BatchPlan, values: Sequence[Value]) -> Give:
-    """What gives the outputs of a plan that was made for such inputs."""
+    """The function that makes the outputs of a plan for such inputs."""
     scope: dict[str, Any] = {
         "Blank": Blank,
         "Scalar": Scalar,

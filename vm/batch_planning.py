@@ -1,4 +1,6 @@
-"""Planning a batch: its instructions run once without the PrimFuncs, whose calls are recorded."""
+"""Planning of batches: the instructions run once without the PrimFuncs, and the calls of PrimFuncs
+are recorded.
+"""
 
 from __future__ import annotations
 
@@ -50,14 +52,14 @@ IMMUTABLE = (ShapeValue, Scalar, DataTypeValue, StringValue, Null)
 def plan(
     linker: Linker, batch: Batch, code: Sequence[CallInstruction], values: Sequence[Value]
 ) -> BatchPlan:
-    """The plan of a batch for inputs.
+    """The plan of a batch for given inputs.
 
     Parameters
     ----------
     code
         The instructions of the batch.
     values
-        Its inputs. Nothing is written to them.
+        Its inputs. They are not changed.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """The plan of a batch: the calls of its PrimFuncs, the memory that it allocates, and its results.
 
-A plan holds for all inputs of the same shapes, element types, scalars and heaps, and mostly for
-other sizes too: then it says how its numbers follow from them. Where anything is
-not known to be the same then, or would fail, there is no plan, and the instructions run one by one.
+A plan is valid for all inputs of the same shapes, element types, scalars and heaps. Most plans are
+also valid for other sizes: they contain formulas for their numbers. If anything might differ or
+would fail, there is no plan, and the instructions run one by one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from rlx.vm.batch_steps import Slots
 
 
 class Allocation(NamedTuple):
-    """Memory that a batch allocates: its bytes, its device, and whether only the batch sees it."""
+    """Memory that a batch allocates: its size in bytes, its device, and whether it is local to the
+    batch.
+    """
 
     size: int
     device: Device | None
@@ -36,9 +38,9 @@ class InputResult(NamedTuple):
 
 
 class TensorResult(NamedTuple):
-    """A result that is a tensor: where it lies, and whether nothing was written into it.
+    """A result that is a tensor: its memory, and whether it is still unwritten.
 
-    Of a view of an input, ``piece`` is none and ``base`` is the input.
+    For a view of an input, ``piece`` is None and ``base`` is the input.
     """
 
     base: int
@@ -51,7 +53,7 @@ class TensorResult(NamedTuple):
 
 
 class HeapResult(NamedTuple):
-    """A result that is a shape heap, with what it holds."""
+    """A result that is a shape heap, with its numbers."""
 
     content: np.ndarray[Any, Any]
 
@@ -63,13 +65,13 @@ class MemoryResult(NamedTuple):
 
 
 class TupleResult(NamedTuple):
-    """A result that is a tuple, of results by their numbers."""
+    """A result that is a tuple of other results, which are given by their indices."""
 
     parts: tuple[int, ...]
 
 
 class ConstantResult(NamedTuple):
-    """A result that is the same value each time."""
+    """A result that is the same value in each run."""
 
     value: Value
 
@@ -78,8 +80,8 @@ Result = InputResult | TensorResult | HeapResult | MemoryResult | TupleResult | 
 
 
 class CallSlots(NamedTuple):
-    """The slots of an argument of a kernel: its sizes or its number, and where it begins (-1: no
-    array).
+    """The slots of an argument of a kernel: its sizes or its number, and its address (-1 if it is
+    not an array).
     """
 
     numbers: Slots
@@ -87,21 +89,21 @@ class CallSlots(NamedTuple):
 
 
 class PlanFormulas(NamedTuple):
-    """How the numbers of a plan follow from those of the inputs.
+    """How the numbers of a plan are computed from those of the inputs.
 
     Attributes
     ----------
     steps
-        The steps; the arrays that they are given are the heaps among the inputs.
+        The steps; their array arguments are the heaps among the inputs.
     given
-        How many numbers they are given.
+        The count of their number arguments.
     calls
-        For each call of a kernel the slots of each argument.
+        The slots of each argument, for each call of a kernel.
     first, length
-        The slots of what is read afterwards: the first, and how many. The size of each allocated
-        piece comes first.
+        The slots that are read afterwards: the first one and their count. The size of each
+        allocated piece comes first.
     results
-        Where among those the numbers of each result are: its sizes, then where it begins.
+        The positions among these of the numbers of each result: its sizes, then its address.
     """
 
     steps: Steps
@@ -113,26 +115,26 @@ class PlanFormulas(NamedTuple):
 
 
 class BatchPlan(NamedTuple):
-    """What a batch does with inputs of certain shapes.
+    """What a batch does for inputs of given shapes.
 
     Attributes
     ----------
     calls, places
-        The calls of PrimFuncs, and the instruction of each.
+        The calls of PrimFuncs, and the instruction of each call.
     inputs
-        The positions of the inputs whose memory the first bases are.
+        The positions of the inputs whose memory is the first bases.
     constants
-        The memory of the bases behind them.
+        The memory of the bases after them.
     pieces
-        What is allocated: the memory of the last bases.
+        The allocated memory, which is the last bases.
     heaps
-        What the heaps among the inputs hold in the end, by the position of each.
+        The final numbers of the heaps among the inputs, by the position of each.
     results
-        What is made, parts before what holds them.
+        The results; parts come before the tuples that contain them.
     outputs
         The result of each output of the batch.
     formulas
-        What the numbers of the plan are for other sizes; None where that is not known.
+        The numbers of the plan for other sizes; None if they are unknown.
     """
 
     calls: tuple[KernelCall, ...]
@@ -147,7 +149,8 @@ class BatchPlan(NamedTuple):
 
 
 class NoPlan(Exception):
-    """The instructions of a batch run one by one: the message says why.
+    """There is no plan, so the instructions of a batch run one by one; the message gives the
+    reason.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Batches at work: the plan for the inputs at hand is found, or made, and run."""
+"""Execution of batches: finds or makes the plan for the given inputs and runs it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ from rlx.vm.instructions import CallInstruction
 from rlx.vm.linking import Linker
 
 MOST_PLANS = 8
-"""Plans that one batch keeps, and how often it plans anew before an old plan serves again."""
+"""The number of plans that a batch keeps, and how often it makes a new plan before it reuses an old
+one.
+"""
 MOST_KEPT = 64 << 20
 """Bytes that a plan keeps between runs."""
 _UINT8 = np.dtype(np.uint8)
@@ -53,7 +55,7 @@ Ended = Sequence[Value] | Failure | None
 
 
 class PlannedRun:
-    """A plan, ready to run on inputs of the sizes that it was made for."""
+    """A plan that is ready to run on inputs of the sizes that it was made for."""
 
     def __init__(self, made: BatchPlan, values: Sequence[Value]) -> None:
         self.plan = made
@@ -105,7 +107,7 @@ class PlannedRun:
 
 
 class SizedRun(PlannedRun):
-    """A plan, ready to run on inputs of all sizes for which its formulas hold."""
+    """A plan that is ready to run on inputs of all sizes for which its formulas are valid."""
 
     def __init__(
         self,
@@ -154,7 +156,7 @@ class BatchRunner:
     batch
         Its instructions and registers.
     stopped
-        What the last run stopped with, and the instruction that stopped it.
+        The exception that stopped the last run, and the instruction that raised it.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Steps of formulas as they are written down: slots, and what each holds meanwhile."""
+"""Recording of formula steps: the slots, and the value of each slot during the recording."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Slots = tuple[int, ...]
 
 
 class NoFormula(Exception):
-    """A number does not follow from sizes by steps that there are: the plan is for these sizes."""
+    """No available steps compute a number from sizes, so the plan is valid only for these sizes."""
 
 
 class StepWriter:
-    """Writes steps on slots; what a slot holds now is known."""
+    """Writes steps on slots, and knows the current value of each slot."""
 
     def __init__(self) -> None:
         self._slots: list[int] = []
@@ -105,16 +105,16 @@ _WORDS = {
     formulas.READ: 4,
     formulas.WRITE: 4,
 }
-"""How many words each step takes."""
+"""The number of words of each step."""
 
 
 def word(number: Any) -> int:
-    """A number, if it has 64 bits at most."""
+    """A number if it fits into 64 bits."""
     if not -(1 << 63) <= int(number) < 1 << 63:
         raise NoFormula
     return int(number)
 
 
 def is_size(value: Value) -> bool:
-    """Whether a value is an integer that a plan may be right for any other one of."""
+    """Whether a value is an integer that may differ between runs of one plan."""
     return isinstance(value, Scalar) and type(value.value) is int and value.dtype == INT64

@@ -1,9 +1,8 @@
-"""Batches: instructions in a row that only lay out memory, compute shapes, and call PrimFuncs.
+"""Batches: consecutive instructions that only lay out memory, compute shapes, and call PrimFuncs.
 
-What such a row does with memory depends on nothing but the shapes of what it reads, so it is
-planned once (:mod:`rlx.vm.batch_planning`), with formulas that say what the plan is for other sizes
-(:mod:`rlx.vm.batch_formulas`), and then runs by two calls of machine code
-(:mod:`rlx.vm.batch_runs`). This module finds the rows.
+The memory accesses of a batch depend only on the shapes of its inputs. So it is planned once
+(:mod:`rlx.vm.batch_planning`), with formulas for other sizes (:mod:`rlx.vm.batch_formulas`), and
+then runs by two calls of machine code (:mod:`rlx.vm.batch_runs`). This module finds the batches.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ HEAPS = {
     "vm.builtin.store_shape": 1,
     "vm.builtin.load_shape": 0,
 }
-"""Run-time functions on a shape heap, and the heap's position (the state not counted)."""
+"""Run-time functions on a shape heap, with the heap's position (not counting the state)."""
 ALLOCATES_HEAP = frozenset(name for name, at in HEAPS.items() if at is None)
 PLANNED = frozenset(
     {
@@ -49,9 +48,9 @@ PLANNED = frozenset(
         "vm.builtin.tuple_getitem",
     }
 )
-"""Run-time functions that read shapes, scalars and the heap, and no element of a tensor."""
+"""Run-time functions that read shapes, scalars and the heap, but no elements of tensors."""
 LEAST = 3
-"""Instructions that are worth a batch."""
+"""The least number of instructions that is worth a batch."""
 
 
 class Batch(NamedTuple):
@@ -60,13 +59,13 @@ class Batch(NamedTuple):
     Attributes
     ----------
     start, end
-        The first one and the one behind the last.
+        The first instruction and the one after the last.
     inputs
-        The registers that they read before they write them, in order.
+        The registers that the batch reads before it writes them, in order.
     outputs
-        The registers that they write and that something behind them reads, in order.
+        The registers that the batch writes and later instructions read, in order.
     heaps
-        Those of the inputs that hold a shape heap, which nothing else can reach.
+        The inputs that hold a shape heap without aliases.
     """
 
     start: int
@@ -89,14 +88,14 @@ def batches(
     Parameters
     ----------
     names
-        What the functions that are called are named, by their numbers.
+        The names of the called functions, by index.
     kernels
         The names of PrimFuncs.
     hidden
-        Names that call something else than usual: functions of the executable, packed functions of
-        the user.
+        Names that hide run-time functions: functions of the executable and packed functions of the
+        user.
     apart
-        Instructions that belong to no batch.
+        Instructions that must not be in a batch.
     """
     rows = _Rows(code, num_inputs, names, kernels, hidden)
     blocks = BasicBlocks(code)

@@ -37,7 +37,7 @@ from rlx.vm.instructions import (
 
 
 class ExecBuildError(ValueError):
-    """An invalid function was built; the message says what was expected and what was found."""
+    """An invalid function was built; the message gives the expected and the actual value."""
 
 
 class UnusedInput(UserWarning):
@@ -56,7 +56,7 @@ class _Function(Record):
 class ExecBuilder:
     """Emits instructions of functions and makes an :class:`Executable` of them.
 
-    An invalid function is dropped, and the builder remains usable.
+    An invalid function is discarded, and the builder remains usable.
 
     Examples
     --------
@@ -87,18 +87,18 @@ class ExecBuilder:
         Parameters
         ----------
         name
-            What it is called by.
+            The name of the function.
         num_inputs
-            How many arguments it takes; registers 0 to ``num_inputs - 1`` hold them.
+            The number of its arguments, which are in the registers 0 to ``num_inputs - 1``.
         parameters
-            Their names in the source, for messages.
+            The names of its parameters in the source, for messages.
 
         Raises
         ------
         ExecBuildError
-            If there is a function of that name or one is open; and at the end of the block if a
-            register may be read before it is written, a jump leads out of the function, control
-            runs past its end, or there is no such constant.
+            If a function of this name exists or another function is open. Also at the end of the
+            block, if a register may be read before it is written, a jump leaves the function,
+            control flow runs past its end, or a constant does not exist.
 
         Warns
         -----
@@ -141,13 +141,13 @@ class ExecBuilder:
     # Arguments
 
     def r(self, number: int) -> Argument:
-        """The register of that number."""
+        """The register with this number."""
         if _is_index(number) and (number < MOST_REGISTERS or number in (VM_STATE, VOID)):
             return register(number)
         raise ExecBuildError(f"expected the number of a register, found {number!r}")
 
     def imm(self, value: int) -> Argument:
-        """An integer that stands in the instruction itself; it has 56 bits."""
+        """An immediate integer, which the instruction itself contains; it has 56 bits."""
         number = _integer(value)
         if number is None:
             raise ExecBuildError(
@@ -158,7 +158,7 @@ class ExecBuilder:
         return immediate(number)
 
     def c(self, value: Any) -> Argument:
-        """A constant: an integer is the index of one in the pool, anything else is put there.
+        """A constant: an integer is an index into the pool; any other value is added to the pool.
 
         Arrays, strings, data types, shapes (tuples of integers), tuples and floats can be
         constants; so can an integer, by :meth:`emit_constant`.
@@ -174,7 +174,7 @@ class ExecBuilder:
         return Argument(ArgumentKind.CONSTANT, number)
 
     def f(self, name: str) -> Argument:
-        """A function by its name, as a value."""
+        """A function as a value, given by its name."""
         return Argument(ArgumentKind.FUNCTION, self._name(name))
 
     def vm_state(self) -> Argument:
@@ -186,7 +186,7 @@ class ExecBuilder:
         return register(VOID)
 
     def emit_constant(self, value: Any) -> int:
-        """Put a value into the pool of constants; where it lies there.
+        """Add a value to the constant pool and return it as an argument.
 
         Raises
         ------
@@ -214,10 +214,10 @@ class ExecBuilder:
         Parameters
         ----------
         name
-            What it is called by; who it is, is decided when the executable is loaded.
+            The name of the callee; it is resolved when the executable is loaded.
         args
-            Arguments as :meth:`r`, :meth:`imm`, :meth:`c`, :meth:`f` and :meth:`vm_state` make
-            them. Integers stand for themselves; arrays, strings and other values become constants.
+            Arguments made by :meth:`r`, :meth:`imm`, :meth:`c`, :meth:`f` and :meth:`vm_state`.
+            Plain integers become immediates; arrays, strings and other values become constants.
         dst
             The register of the result; None if it is unused.
         """
@@ -230,19 +230,19 @@ class ExecBuilder:
         self._emit(RetInstruction(self._register(result)))
 
     def emit_if(self, condition: Argument, false_offset: int) -> None:
-        """Go on if the register holds true, else jump by ``false_offset`` instructions."""
+        """Continue if the register holds true; otherwise jump by ``false_offset`` instructions."""
         self._emit(IfInstruction(self._register(condition), _distance(false_offset)))
 
     def emit_goto(self, pc_offset: int) -> None:
-        """Go on ``pc_offset`` instructions from here."""
+        """Jump by ``pc_offset`` instructions."""
         self._emit(GotoInstruction(_distance(pc_offset)))
 
     def position(self) -> int:
-        """The number of the next instruction in the function that is open."""
+        """The number of the next instruction in the open function."""
         return len(self._code)
 
     def patch(self, position: int, false_offset: int) -> None:
-        """Set how far the jump at ``position`` of the open function goes."""
+        """Set the distance of the jump at ``position`` of the open function."""
         if not _is_index(position) or position >= len(self._code):
             words = f"expected the number of an instruction below {len(self._code)}"
             raise ExecBuildError(f"{words}, found {position!r}")
@@ -257,26 +257,28 @@ class ExecBuilder:
             )
 
     def add_kernel(self, name: str, text: str) -> None:
-        """A PrimFunc that calls of that name mean, as text."""
+        """Add the text of the PrimFunc that calls of this name run."""
         self._kernels[_named(name)] = _text(text)
 
     def add_operator(self, name: str, text: str) -> None:
-        """A function of Relax that applies an operator, as text, that calls of that name mean."""
+        """Add the text of the operator-applying Relax function that calls of this name run."""
         self._operators[_named(name)] = _text(text)
 
     def add_signature(self, name: str, text: str) -> None:
-        """Add the signature of a function in the source: the text of a function without a body."""
+        """Add the signature that a function has in the source, as the text of a function without a
+        body.
+        """
         self._signatures[_named(name)] = _text(text)
 
     def get(self, *, formalize: bool = True, reuse: bool = False) -> Executable:
-        """The executable of the functions so far.
+        """The executable made of the functions so far.
 
         Parameters
         ----------
         formalize
-            Whether registers are renumbered in the order of their use, so that there are no gaps.
+            Whether to renumber registers in the order of their use, without gaps.
         reuse
-            Whether a register is taken again where nothing reads its content any more.
+            Whether to reuse a register after the last read of its content.
 
         Raises
         ------

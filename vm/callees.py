@@ -1,4 +1,4 @@
-"""What a name of an executable can call: a function of it, or one outside it."""
+"""Callees of an executable: its own functions and functions outside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from rlx.vm.instructions import VMInstruction
 from rlx.vm.library import MachineFunction
 
 PackedFunction = Packed | Callable[..., Any]
-"""A :class:`Packed` takes and returns values; any other callable arrays, numbers and so on."""
+"""A :class:`Packed` takes and returns values; any other callable takes and returns arrays, numbers
+and so on.
+"""
 
 
 class OwnFunction:
@@ -27,14 +29,13 @@ class OwnFunction:
     function, code
         Its description and its instructions.
     run
-        The function as Python runs it, which :mod:`rlx.vm.translation` makes; None until it is
-        first called.
+        The function translated to Python by :mod:`rlx.vm.translation`; None until its first call.
     suspends
-        Whether ``run`` gives a generator, which asks for the calls of other functions.
+        Whether ``run`` returns a generator, which yields the calls of other functions.
     apart
-        Instructions that do not run together with others.
+        Instructions that must not be in a batch.
     signature
-        What it takes and gives in the source, as text; empty if that is not known.
+        Its signature in the source, as text; empty if unknown.
     """
 
     __slots__ = ("apart", "code", "function", "run", "signature", "suspends")
@@ -49,18 +50,18 @@ class OwnFunction:
 
 
 class OutsideFunction:
-    """Anything else that can be called: it takes and gives values.
+    """Any other callee; it takes and returns values.
 
     Attributes
     ----------
     call
-        What is called.
+        The Python callable.
     takes_state
         Whether the first argument is the machine's state.
     keeps_constants
-        Whether it never writes to its arguments, so that constants need no copy.
+        Whether it never writes to its arguments, so constants need not be copied.
     missing
-        Whether there is no function of that name: to look it up is a fault already.
+        Whether no function has the name, so that even its lookup is a fault.
     """
 
     __slots__ = ("call", "keeps_constants", "missing", "name", "takes_state")
@@ -78,7 +79,7 @@ class OutsideFunction:
 
 
 class FunctionValue(MachineFunction):
-    """A function of the executable as a value, with the last arguments if they are bound."""
+    """A function of the executable as a value, with its bound last arguments, if any."""
 
     function: OwnFunction
     captured: tuple[Value, ...] = ()
@@ -87,7 +88,7 @@ class FunctionValue(MachineFunction):
         return f"closure {self.function.function.name}"
 
     def closure(self) -> Closure | None:
-        """The function as one of the source, without its body; None if nothing is known of it."""
+        """The function as in the source, without its body; None if nothing is known about it."""
         from rlx.semantics.machine.compile import Compiler
 
         if not self.function.signature:
@@ -135,7 +136,9 @@ def _of_values(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def safe(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
-    """A function on values that may be given what it was not written for."""
+    """A wrapper for a function on values that accepts arguments of wrong kinds and reports them as
+    faults.
+    """
 
     def checked(*args: Value) -> Value:
         try:
@@ -160,12 +163,12 @@ def missing_function(name: str) -> Callable[..., Value]:
 
 
 def callable_value(value: Value) -> tuple[Callee, tuple[Value, ...]]:
-    """What a function value calls, and the arguments that it was given already.
+    """The callee of a function value, and the arguments that are already bound.
 
     Raises
     ------
     Fault
-        ``V-invoke-closure-function``: it is no function.
+        ``V-invoke-closure-function``: it is not a function.
     """
     match value:
         case FunctionValue(function=function, captured=captured):

@@ -1,4 +1,4 @@
-"""What holds of every executable, however it came to be."""
+"""Verification of executables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlx.vm.instructions import MOST_REGISTERS, VMInstruction, WordError
 
 
 def complaints(executable: ExecutableParts) -> Iterator[str]:
-    """What is wrong with an executable; nothing if it can run."""
+    """The errors of an executable; empty if it can run."""
     names = [function.name for function in executable.functions]
     if len(set(names)) < len(names):
         yield "two functions have the same name"

@@ -1,4 +1,4 @@
-"""From lowered functions to instructions: each binding becomes a call or two."""
+"""Code generation: each binding of a lowered function becomes one or two calls."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from rlx.vm.pool import Pool, constant_tensor
 
 
 def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = True) -> Executable:
-    """The executable of a module that went through all passes.
+    """The executable of a fully lowered module.
 
     Parameters
     ----------
     source
-        The module before the passes: what its functions take and give is kept.
+        The module before the passes, whose signatures are kept.
     reuse
-        Whether a register is taken again where nothing reads its content any more.
+        Whether to reuse a register after the last read of its content.
 
     Raises
     ------
     PassError
-        If a function has something left that the machine has no instruction for: the message names
-        the pass that takes it away.
+        If a function still has a construct without an instruction. The message names the pass that
+        removes it.
     """
     builder = ExecBuilder()
     pool = Pool(module, builder)
@@ -371,4 +371,4 @@ _LOWERED = {
         "RemovePurityChecking",
     ),
 }
-"""What each pass removes."""
+"""The construct that each pass removes."""

@@ -1,4 +1,4 @@
-"""From a module of Relax to an executable."""
+"""Compilation of a Relax module to an executable."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ STAGES: tuple[type[ModulePass], ...] = (
     VMShapeLower,
     AttachGlobalSymbol,
 )
-"""The passes on the way to an executable, in order; each is a stage that can be looked at."""
+"""The passes that lower a module to an executable, in order. The module after each pass can be
+inspected.
+"""
 
 
 def pipeline() -> Sequential:
@@ -57,8 +59,8 @@ def build(
     passes
         The passes that lower it; None for :func:`pipeline`. A lowered module takes ``()``.
     legalize
-        Whether operators become PrimFuncs first. They run faster then, and sums of floats may be
-        added up in another order.
+        Whether operators become PrimFuncs first. They then run faster, but sums of floats may be
+        reordered.
     reuse
         Whether to reuse a register after the last read of its content.
 

@@ -1,4 +1,4 @@
-"""Values that executables keep: which they are, and how they are written."""
+"""The constants of executables and their encoding."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from rlx.semantics.values import (
 )
 
 DEEPEST = 64
-"""How deep tuples may be nested."""
+"""The maximum nesting depth of tuples."""
 
 
 class ConstantError(ValueError):
-    """A value that is no constant, or a text of none."""
+    """A value that cannot be a constant, or an invalid encoding of one."""
 
 
 def constant(value: Value, deep: int = 0) -> Value:
-    """The value as an executable keeps it: the memory of tensors is its own.
+    """The value as an executable stores it; the memory of tensors is copied.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def from_json(written: Any, deep: int = 0) -> Value:
     Raises
     ------
     ConstantError
-        If it is not what that writes.
+        If the encoding is invalid.
     """
     match written:
         case {"tensor": str(kind), "shape": list(shape), "data": str(data)}:

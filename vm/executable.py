@@ -1,4 +1,4 @@
-"""Executables: what the virtual machine runs, as text, as a file, as C and as Python."""
+"""Executables of the virtual machine, and their forms as text, file, C and Python."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ class Executable(ExecutableParts):
 
     @staticmethod
     def of(parts: ExecutableParts) -> Executable:
-        """The executable of some parts."""
+        """The executable made of the given parts."""
         return Executable(**dict(fields(parts)))
 
     def stats(self) -> str:
-        """How much there is of what, in a few lines."""
+        """Statistics in a few lines."""
         from rlx.vm.listing import statistics
 
         return statistics(self)
 
     def as_text(self) -> str:
-        """All of it as text, which :meth:`from_text` reads."""
+        """The whole executable as text, which :meth:`from_text` reads."""
         from rlx.vm.listing import listing
 
         return listing(self)
 
     @staticmethod
     def from_text(text: str) -> Executable:
-        """The executable that a text of :meth:`as_text` describes.
+        """The executable given by a text of :meth:`as_text`.
 
         Raises
         ------
         LoadError
-            If the text is none; the message names the line.
+            If the text is invalid; the message names the line.
         TypeError
-            If it is no text.
+            If the argument is not a text.
         """
         from rlx.vm.listing_parser import read
 
@@ -54,19 +54,20 @@ class Executable(ExecutableParts):
         return Executable.of(read(text))
 
     def as_c(self) -> str:
-        """The C of its PrimFuncs, as :meth:`save` ships it: a whole file for each."""
+        """The C code of its PrimFuncs as :meth:`save` stores it, with one file per PrimFunc."""
         from rlx.vm.shipped_code import files
 
         return files(self)
 
     def as_python(self) -> str:
-        """A program in Python that builds this executable again, in the variable ``ib``."""
+        """A Python program that rebuilds this executable in the variable ``ib``."""
         from rlx.vm.python_code import python_code
 
         return python_code(self)
 
     def save(self, path: PathLike) -> None:
-        """Write it into a file, which :meth:`load` reads, with the C of its PrimFuncs.
+        """Write the executable, with the C code of its PrimFuncs, to a file that :meth:`load`
+        reads.
 
         Raises
         ------
@@ -84,7 +85,7 @@ class Executable(ExecutableParts):
         Raises
         ------
         LoadError
-            If the file is no executable, is damaged, or is of another version.
+            If the file is not an executable, is damaged, or has another version.
         OSError
             If the file cannot be read.
         """

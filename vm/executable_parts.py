@@ -1,4 +1,4 @@
-"""What an executable is made of: functions, names, constants, and the words of instructions."""
+"""The parts of an executable: functions, names, constants, and the words of instructions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ class VMFunction(Record):
     Attributes
     ----------
     name
-        What it is called by.
+        Its name.
     start, end
-        Its first instruction and the one behind its last, among all of the executable.
+        The index of its first instruction and the index after its last, among all instructions of
+        the executable.
     num_inputs
-        How many arguments it takes; they lie in the first registers.
+        The number of its arguments, which are in the first registers.
     registers
-        How many registers its frame has.
+        The number of registers of its frame.
     parameters
         The names of the arguments in the source, as far as they are known.
     """
@@ -35,31 +36,31 @@ class VMFunction(Record):
 
 
 class ExecutableParts(Record):
-    """Functions of the virtual machine with all that they need.
+    """Functions of the virtual machine with their names, constants and texts.
 
     Attributes
     ----------
     functions
         The functions, in the order in which they were made.
     names
-        What instructions call, by index: functions of the executable, PrimFuncs, packed functions.
+        The callees of instructions, by index: functions of the executable, PrimFuncs, packed
+        functions.
     constants
         The pool of constants.
     words
         The instructions, as :mod:`rlx.vm.instructions` writes them.
     offsets
-        Where in ``words`` each instruction begins.
+        The position in ``words`` where each instruction begins.
     kernels
-        PrimFuncs by the name that calls them, as text of the newest dialect.
+        PrimFuncs by their names in calls, as text of the newest dialect.
     operators
-        Operators that no PrimFunc stands for, by the name that calls them: a function of Relax, as
-        text.
+        Operators without a PrimFunc, by their names in calls: Relax functions, as text.
     signatures
-        What the functions took and gave in the source, by name: functions of Relax without a body,
-        as text.
+        The signatures of the functions in the source, by name: Relax functions without a body, as
+        text.
     shipped
-        The C of PrimFuncs by name, as the file had it; nothing in an executable from elsewhere.
-        See :mod:`rlx.vm.shipped_code`.
+        The C code of PrimFuncs by name, as the file contains it; empty if the executable is not
+        from a file. See :mod:`rlx.vm.shipped_code`.
     """
 
     functions: tuple[VMFunction, ...]
@@ -73,12 +74,12 @@ class ExecutableParts(Record):
     shipped: Mapping[str, str] = {}
 
     def function(self, name: str) -> VMFunction:
-        """The function of that name.
+        """The function with this name.
 
         Raises
         ------
         KeyError
-            If there is none; the message names those that there are.
+            If there is none; the message lists the existing ones.
         """
         for function in self.functions:
             if isinstance(name, str) and function.name == name:
@@ -87,14 +88,14 @@ class ExecutableParts(Record):
         raise KeyError(f"the executable has no function {name!r}; it has: {known}")
 
     def instruction(self, number: int) -> VMInstruction:
-        """The instruction of that number, among all of the executable.
+        """The instruction with this index, among all instructions of the executable.
 
         Raises
         ------
         IndexError
             If there is none.
         WordError
-            If its words are no instruction.
+            If its words do not encode an instruction.
         """
         if not 0 <= number < len(self.offsets):
             raise IndexError(f"instruction {number} is out of range: there are {len(self.offsets)}")
@@ -108,6 +109,6 @@ class ExecutableParts(Record):
 
     @property
     def packed_names(self) -> tuple[str, ...]:
-        """The names that are called and are no functions of the executable."""
+        """The called names that are not functions of the executable."""
         own = {function.name for function in self.functions}
         return tuple(name for name in self.names if name not in own)

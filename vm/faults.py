@@ -1,4 +1,4 @@
-"""How a run on the virtual machine ends without a value."""
+"""Outcomes without a value of runs on the virtual machine."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ Place = tuple[str, int]
 
 
 class RunError(Exception):
-    """Base of what ends a run.
+    """Base class of the errors that end a run.
 
     Attributes
     ----------
     outcome
-        How the small-step machine calls such an end.
+        The outcome of the small-step machine.
     code
         The premise that failed (``V-call-arity``, ``E-builtin-match-number``).
     message
-        What was expected and what was found, with values.
+        The expected and the actual values.
     place
-        The function and the instruction that failed; None where the run did not begin.
+        The function and the instruction that failed; None if the run did not begin.
     calls
-        The places of the calls that were open, the innermost last.
+        The places of the active calls, the innermost last.
     """
 
     outcome: ClassVar[type[outcome.Ended]]
@@ -49,25 +49,25 @@ class CheckFailed(RunError):
 
 
 class Fault(RunError):
-    """The program did what has no meaning."""
+    """The program made an error at run time."""
 
     outcome = outcome.Fault
 
 
 class OutOfFuelError(RunError):
-    """The run took more calls and jumps back than it was given."""
+    """The run used up its limit of calls and backward jumps."""
 
     outcome = outcome.OutOfFuel
 
 
 class UnsupportedError(RunError):
-    """The program is legal and this tool cannot run it."""
+    """The program is legal, but this tool cannot run it."""
 
     outcome = outcome.Unsupported
 
 
 class IllFormedProgramError(RunError):
-    """The program is one that the checker would have refused."""
+    """The checker would have rejected the program."""
 
     outcome = outcome.IllFormed
 
@@ -85,5 +85,5 @@ _ERRORS: dict[type[outcome.Ended], type[RunError]] = {
 
 
 def run_error(stop: faults.Stop, place: Place | None, calls: tuple[Place, ...]) -> RunError:
-    """What a run ends with where the semantics stops."""
+    """The error for an exception of the semantics."""
     return _ERRORS[OUTCOMES[type(stop)]](stop.code, stop.message, place, calls)

@@ -1,4 +1,4 @@
-"""How control and registers flow through the code of one function."""
+"""Control flow and data flow in the code of one function."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SPECIAL = frozenset({VM_STATE, VOID})
 
 
 class CodeProblem(Record):
-    """What is wrong with the instruction ``at`` of a function."""
+    """An error in the instruction ``at`` of a function."""
 
     at: int
     message: str
 
 
 def reads(instruction: VMInstruction) -> tuple[int, ...]:
-    """The registers that an instruction reads, the special ones too."""
+    """The registers that an instruction reads, including special ones."""
     match instruction:
         case CallInstruction(args=args):
             return tuple(arg.number for arg in args if arg.kind is ArgumentKind.REGISTER)
@@ -42,7 +42,7 @@ def reads(instruction: VMInstruction) -> tuple[int, ...]:
 
 
 def writes(instruction: VMInstruction) -> int | None:
-    """The register that an instruction writes, None if it is none that can be read."""
+    """The register that an instruction writes; None if it cannot be read."""
     if isinstance(instruction, CallInstruction) and instruction.dst != VOID:
         return instruction.dst
     return None
@@ -66,9 +66,9 @@ class BasicBlocks:
     Attributes
     ----------
     spans
-        First instruction and the one behind the last, of each block in the order of the code.
+        The first instruction and the one after the last of each block, in the order of the code.
     after
-        For each block the numbers of those that may follow it.
+        The indices of the successors of each block.
     """
 
     def __init__(self, code: Code) -> None:
@@ -83,7 +83,7 @@ class BasicBlocks:
         ]
 
     def before(self) -> list[list[int]]:
-        """For each block the numbers of those that it may follow."""
+        """The indices of the predecessors of each block."""
         found: list[list[int]] = [[] for _ in self.spans]
         for k, following in enumerate(self.after):
             for target in following:
@@ -92,9 +92,9 @@ class BasicBlocks:
 
 
 def problems(code: Code, num_inputs: int, constants: int, names: int) -> Iterator[CodeProblem]:
-    """What is wrong with the code of a function.
+    """The errors in the code of a function.
 
-    Registers are asked last, where control stays inside the function.
+    Registers are checked last, and only if control flow stays inside the function.
     """
     clean = True
     for at, instruction in enumerate(code):
@@ -194,7 +194,7 @@ def unused_inputs(code: Code, num_inputs: int) -> list[int]:
 
 
 def last_uses(code: Code) -> list[frozenset[int]]:
-    """For each instruction, which of its registers hold a content that nothing reads later."""
+    """For each instruction, its registers whose content is not read later."""
     blocks = BasicBlocks(code)
     after = live_after(code, blocks)
     found: list[frozenset[int]] = [frozenset()] * len(code)
@@ -211,7 +211,7 @@ def last_uses(code: Code) -> list[frozenset[int]]:
 
 
 def live_after(code: Code, blocks: BasicBlocks) -> list[frozenset[int]]:
-    """For each block the registers that some way behind it reads before it writes them."""
+    """The registers that are live at the end of each block."""
     used: list[frozenset[int]] = []
     made: list[frozenset[int]] = []
     for first, end in blocks.spans:

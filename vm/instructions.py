@@ -1,6 +1,6 @@
 """The four instructions of the virtual machine, their arguments, and their encoding.
 
-A program is a list of signed 64-bit words. An instruction is its opcode and what the table says:
+A program is a list of signed 64-bit words. An instruction is an opcode followed by these words:
 
 | instruction | words behind the opcode |
 |---|---|
@@ -9,7 +9,7 @@ A program is a list of signed 64-bit words. An instruction is its opcode and wha
 | Goto | distance, in instructions |
 | If | condition register, distance to go where the condition is false |
 
-An argument is one word: the upper 8 bits say its kind, the lower 56 are its number.
+An argument is one word: the upper 8 bits are its kind, and the lower 56 bits its number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rlx.grammar.node import Record
 
 
 class Opcode(IntEnum):
-    """What an instruction does."""
+    """The kinds of instructions."""
 
     CALL = 1
     RET = 2
@@ -30,7 +30,7 @@ class Opcode(IntEnum):
 
 
 class ArgumentKind(IntEnum):
-    """What the number of an argument counts."""
+    """The kinds of arguments."""
 
     REGISTER = 0
     IMMEDIATE = 1
@@ -41,13 +41,13 @@ class ArgumentKind(IntEnum):
 VM_STATE = 0x008D14FA4379015C
 """The register that holds the machine's state; run-time functions take it as an argument."""
 VOID = 0x00EC66FE0321975A
-"""The register of a result that nobody wants. It cannot be read."""
+"""The register of an unused result. It cannot be read."""
 
 NUMBER_BITS = 56
 MOST_IMMEDIATE = (1 << (NUMBER_BITS - 1)) - 1
 """The largest immediate; the smallest is one below its negative."""
 MOST_REGISTERS = 1 << 24
-"""Registers that a function may have."""
+"""The maximum number of registers of a function."""
 
 
 class Argument(Record):
@@ -82,21 +82,21 @@ _WRITTEN = {
 
 
 def register(number: int) -> Argument:
-    """The register of that number."""
+    """The register with this number."""
     return Argument(ArgumentKind.REGISTER, number)
 
 
 def immediate(number: int) -> Argument:
-    """That integer."""
+    """An immediate integer."""
     return Argument(ArgumentKind.IMMEDIATE, number)
 
 
 class VMInstruction(Record):
-    """Base of the instructions."""
+    """Base class of the instructions."""
 
 
 class CallInstruction(VMInstruction):
-    """Call the name with index ``callee``, and put the result into the register ``dst``."""
+    """Call the name with index ``callee`` and store the result in the register ``dst``."""
 
     callee: int
     args: tuple[Argument, ...]
@@ -104,26 +104,28 @@ class CallInstruction(VMInstruction):
 
 
 class RetInstruction(VMInstruction):
-    """Return what is in a register."""
+    """Return the value of a register."""
 
     result: int
 
 
 class GotoInstruction(VMInstruction):
-    """Go on ``distance`` instructions from here."""
+    """Jump by ``distance`` instructions."""
 
     distance: int
 
 
 class IfInstruction(VMInstruction):
-    """Go on behind this where the register holds true, else ``distance`` instructions from here."""
+    """Continue with the next instruction if the register holds true; otherwise jump by ``distance``
+    instructions.
+    """
 
     condition: int
     distance: int
 
 
 class WordError(ValueError):
-    """Words that are no instruction; the message says which and why."""
+    """Words that do not encode an instruction; the message gives the words and the reason."""
 
 
 def encode(instruction: VMInstruction) -> list[int]:
@@ -147,12 +149,12 @@ def encode(instruction: VMInstruction) -> list[int]:
 
 
 def decode(words: Sequence[int], at: int, end: int) -> VMInstruction:
-    """The instruction that stands in ``words[at:end]``.
+    """The instruction that ``words[at:end]`` encodes.
 
     Raises
     ------
     WordError
-        If these are not the words of one instruction.
+        If these words do not encode exactly one instruction.
     """
     if not 0 <= at < end <= len(words):
         raise WordError(f"an instruction at word {at} to {end}: the code has {len(words)} words")

@@ -1,7 +1,8 @@
-"""The run-time functions of the virtual machine, beside :mod:`rlx.semantics.machine.builtins`.
+"""The run-time functions of the virtual machine, in addition to
+:mod:`rlx.semantics.machine.builtins`.
 
-Memory, the shape heap of the design document, and printing. They take and give values; those in
-``WITH_STATE`` take the state of the machine first.
+They manage memory and the shape heap of the design document, and print. They take and return
+values; those in ``WITH_STATE`` take the state of the machine as their first argument.
 """
 
 from __future__ import annotations
@@ -43,16 +44,16 @@ UINT8 = dtype("uint8")
 
 
 class MachineState(Value):
-    """What the register of the machine's state holds.
+    """The content of the register of the machine's state.
 
     Attributes
     ----------
     output
         Called with each line that a program prints.
     devices
-        The devices that indices stand for.
+        The devices by index.
     store
-        What is known of memory that was not written yet.
+        Information about memory that was not written yet.
     """
 
     output: Callable[[str], None]
@@ -99,7 +100,7 @@ def _alloc_tensor(storage: Value, *rest: Value) -> Value:
 
 
 def data_type(value: Value) -> DataType | None:
-    """The element type that an argument says; None if it says none."""
+    """The element type that an argument gives; None if it gives none."""
     match value:
         case DataTypeValue(value=kind):
             return kind
@@ -165,7 +166,7 @@ def _check_function(
 
 
 class CalledKernel:
-    """What a PrimFunc as a value calls, and how to read the PrimFunc."""
+    """The callee of a PrimFunc used as a value, and how to read the PrimFunc."""
 
     def __init__(self, call: Callable[..., Value], read: Callable[[], PrimFuncValue]) -> None:
         self._call, self.read = call, read
@@ -175,10 +176,10 @@ class CalledKernel:
 
 
 class MachineFunction(Value):
-    """Base of the functions that the machine has as values."""
+    """Base class of the machine's function values."""
 
     def closure(self) -> Closure | None:
-        """The function as one of the source, without its body; None if nothing is known of it."""
+        """The function as in the source, without its body; None if nothing is known about it."""
         return None
 
 
@@ -196,7 +197,7 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     "relax.run.check_alive": _check_alive,
     "relax.run.check_function": _check_function,
 }
-"""The functions of the run time by name."""
+"""The run-time functions by name."""
 TAKES: dict[str, str] = {
     **builtin_words.TAKES,
     "vm.builtin.alloc_storage": "a size, and optionally a device, a data type and a scope",
@@ -206,11 +207,11 @@ TAKES: dict[str, str] = {
     "relax.run.assert_op": "a Boolean, a format and values",
     "relax.run.check_alive": "a value and its name",
 }
-"""What each of them takes, in words."""
+"""Descriptions of the arguments of each function."""
 
 
 def told(name: str) -> Callable[..., Value]:
-    """A function of the run time that says what it takes where it is given something else."""
+    """A run-time function that reports the expected arguments if it gets others."""
     call, takes = LIBRARY[name], TAKES[name]
 
     def checked(*args: Value) -> Value:
@@ -233,18 +234,20 @@ WITH_STATE = frozenset(
         "relax.run.assert_op",
     }
 )
-"""Those that read the machine's state; where a call does not pass it, it is put first."""
+"""The functions that take the machine's state. If a call does not pass it, it is inserted as the
+first argument.
+"""
 TAKES_EITHER = frozenset({"vm.builtin.alloc_tensor"})
-"""Those that do something else with the machine's state than without."""
+"""The functions whose behaviour depends on whether the state is passed."""
 
 INVOKE = "vm.builtin.invoke_closure"
 MAKE_CLOSURE = "vm.builtin.make_closure"
 CALL_TIR_DYN = frozenset({"vm.builtin.call_tir_dyn", "vm.call_tir_dyn"})
-"""These call other functions; the machine has a rule for each."""
+"""The functions that call other functions; the machine has a rule for each."""
 
 
 def fields(value: Value) -> tuple[Value, ...]:
-    """What a tuple or a shape is unpacked to."""
+    """The values that a tuple or a shape is unpacked to."""
     match value:
         case TupleValue(fields=found):
             return found

@@ -1,4 +1,4 @@
-"""From names to what they call: own functions, PrimFuncs, packed and run-time functions."""
+"""Resolution of names to callees: own functions, PrimFuncs, packed and run-time functions."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from rlx.vm.library import LIBRARY, WITH_STATE, MachineState, told
 
 
 class Linker:
-    """Finds what the names of an executable call.
+    """Resolves the names of an executable.
 
     Parameters
     ----------
     packed
-        The functions of the user, by name; they hide those of the run time.
+        The user's functions by name; they hide run-time functions.
     backend
         How PrimFuncs run: ``"native"`` or ``"steps"``.
     output, devices
@@ -52,11 +52,11 @@ class Linker:
     Attributes
     ----------
     state
-        The state that the functions of one machine share.
+        The state shared by the functions of one machine.
     prim_funcs
-        The PrimFuncs of the executable as they run.
+        The PrimFuncs of the executable in runnable form.
     batching
-        Whether rows of instructions may run at once.
+        Whether instructions may run in batches.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Linker:
         return frozenset(self._packed)
 
     def prim_func(self, name: str) -> tir.PrimFunc:
-        """The PrimFunc that the executable keeps under a name.
+        """The PrimFunc with this name in the executable.
 
         Raises
         ------
@@ -102,12 +102,12 @@ class Linker:
 
     @property
     def read(self) -> Collection[str]:
-        """The names of the PrimFuncs that were asked for so far."""
+        """The names of the PrimFuncs that were requested so far."""
         return self._read.keys()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why some PrimFuncs do not run natively."""
+        """The reasons why some PrimFuncs do not run natively."""
         return tuple(self.prim_funcs.notes)
 
     def functions(self) -> Mapping[str, OwnFunction]:
@@ -115,7 +115,7 @@ class Linker:
         return self._functions
 
     def callee(self, name: str) -> Callee:
-        """What a name calls. A name that nothing has is a fault when it is called, not before."""
+        """The callee of a name. An unknown name is a fault only when it is called."""
         found = self._functions.get(name) or self._found.get(name)
         if found is None:
             found = self._found[name] = self._outside(name)
@@ -231,7 +231,7 @@ def _arrays(args: tuple[Value, ...]) -> list[Any]:
 
 
 def prim_func(executable: ExecutableParts, name: str) -> tir.PrimFunc:
-    """The PrimFunc that an executable keeps under a name.
+    """The PrimFunc with this name in an executable.
 
     Raises
     ------
@@ -245,7 +245,7 @@ def prim_func(executable: ExecutableParts, name: str) -> tir.PrimFunc:
 
 
 TEXTS = 256
-"""Texts of which what was read is held."""
+"""The number of texts whose parsed form is cached."""
 
 
 @lru_cache(maxsize=TEXTS)

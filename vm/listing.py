@@ -1,4 +1,4 @@
-"""Executables as text, and how much there is in them."""
+"""Listings and statistics of executables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rlx.vm.instructions import (
 
 
 def statistics(executable: ExecutableParts) -> str:
-    """How much there is of what."""
+    """The statistics of an executable."""
     shapes = [str(list(v.values)) for v in executable.constants if isinstance(v, ShapeValue)]
     functions = [function.name for function in executable.functions]
     packed = executable.packed_names
@@ -43,7 +43,7 @@ def _row(items: Sequence[str]) -> str:
 
 
 def listing(executable: ExecutableParts) -> str:
-    """An executable as text: its functions, then its constants and the texts it keeps, if any."""
+    """An executable as text: its functions, then its constants and texts, if any."""
     parts = ["\n".join(_function(executable, function)) for function in executable.functions]
     if executable.names:
         parts.append("\n".join(["names:", *(f"  {json.dumps(n)}" for n in executable.names)]))
@@ -70,7 +70,7 @@ _PLAIN = re.compile(r"[\w.$]+\Z")
 
 
 def quoted(name: str) -> str:
-    """A name as a listing has it: in quotation marks unless it is an ordinary one."""
+    """A name in the form of a listing: in quotation marks unless it is a plain identifier."""
     return name if _PLAIN.match(name) else json.dumps(name)
 
 

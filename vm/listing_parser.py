@@ -1,4 +1,4 @@
-"""Reading back what :mod:`rlx.vm.listing` wrote."""
+"""Parser for the listings of :mod:`rlx.vm.listing`."""
 
 from __future__ import annotations
 
@@ -64,8 +64,7 @@ def read(text: str) -> ExecutableParts:
     Raises
     ------
     LoadError
-        If a line is not one of a listing, or the executable could not run; the message names the
-        line.
+        If a line is invalid, or the executable could not run; the message names the line.
     """
     return _Reader().read(text)
 

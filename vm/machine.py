@@ -29,25 +29,26 @@ class VirtualMachine:
     Parameters
     ----------
     executable
-        What to run.
+        The executable to run.
     packed
-        Packed functions by name. They take and give arrays, numbers, tuples and strings; they hide
-        functions of the run time.
+        Packed functions by name. They take and return arrays, numbers, tuples and strings, and hide
+        run-time functions.
     backend
         How PrimFuncs run: ``"native"``, as machine code; ``"steps"``, by the reference evaluator.
     output
         Called with each line that the program prints.
     fuel
-        How many calls between functions and jumps back a run may take; None for no limit.
+        The maximum number of calls between functions and backward jumps in a run; None for no
+        limit.
     devices
-        The devices that indices in allocations stand for.
+        The devices that allocations refer to by index.
 
     Raises
     ------
     TypeError
-        If `executable` is none, or `packed` does not map names to functions.
+        If `executable` is not an executable, or `packed` does not map names to functions.
     ValueError
-        If there is no such backend, or `fuel` is no number.
+        If the backend is unknown, or `fuel` is not a number.
     """
 
     def __init__(
@@ -86,8 +87,8 @@ class VirtualMachine:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of results should know: PrimFuncs that did not run natively, and C of the
-        file that was not used.
+        """Notes about the results: PrimFuncs that did not run natively, and C code in the file that
+        was not used.
         """
         from rlx.vm.shipped_code import differing
 
@@ -97,12 +98,12 @@ class VirtualMachine:
 
     @property
     def hidden(self) -> frozenset[str]:
-        """The names that the user's functions and the PrimFuncs take from those of the run time."""
+        """The names of run-time functions that the user's functions and the PrimFuncs hide."""
         return self._linker.packed.union(self.executable.kernels)
 
     @property
     def store(self) -> Store:
-        """What is known of memory that was not written yet."""
+        """Information about memory that was not written yet."""
         return self._linker.state.store
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
@@ -127,12 +128,12 @@ class VirtualMachine:
             raise run_error(stop, None, ()) from None
 
     def invoke(self, name: str, args: Sequence[Value]) -> Value:
-        """Call a function with values; what it returns.
+        """Call a function with values and return its result.
 
         Raises
         ------
         CheckFailed, Fault, OutOfFuelError, UnsupportedError
-            What ends a run without a value.
+            If the run ends without a value.
         KeyError
             If there is no such function.
         """
@@ -208,7 +209,7 @@ class VirtualMachine:
     def steps(
         self, name: str, *args: Any, fuel: int | None = None
     ) -> Iterator[MachineStep | Value]:
-        """Run step by step: yield each instruction before it runs, and last the result.
+        """Run step by step: yield each instruction before it runs, and the result at the end.
 
         Raises
         ------
@@ -248,7 +249,7 @@ class VirtualMachine:
         self._inputs[name] = tuple(self._value(arg) for arg in args)
 
     def invoke_stateful(self, name: str) -> None:
-        """Call a function with the arguments that were set; :meth:`get_outputs` has the result.
+        """Call a function with the arguments that were set; :meth:`get_outputs` returns the result.
 
         Raises
         ------
@@ -261,7 +262,7 @@ class VirtualMachine:
         self._outputs[name] = self.invoke(name, self._inputs[name])
 
     def get_outputs(self, name: str) -> Any:
-        """What the last :meth:`invoke_stateful` of a function returned.
+        """The result of the last :meth:`invoke_stateful` of a function.
 
         Raises
         ------
@@ -276,14 +277,15 @@ class VirtualMachine:
     def save_function(
         self, name: str, saved_name: str, *args: Any, include_return: bool = True
     ) -> None:
-        """Keep a function with its arguments under another name, which then takes none.
+        """Bind arguments to a function and store it under another name, which then takes no
+        arguments.
 
         Raises
         ------
         KeyError
             If there is no such function.
         ValueError
-            If the other name is taken, or is no name.
+            If the other name is taken or invalid.
         """
         self.executable.function(name)
         if not isinstance(saved_name, str) or not saved_name:
@@ -328,7 +330,9 @@ class VirtualMachine:
         return self.profile_values(name, [self._value(arg) for arg in args])
 
     def profile_values(self, name: str, values: Sequence[Value]) -> Profile:
-        """The same with values; ``value`` of the profile is what the run returned."""
+        """The same for arguments that are values; ``value`` of the profile is the result of the
+        run.
+        """
         found = Profile()
         before = self._linker, self._counter, self._translator
         self._link(found.around)

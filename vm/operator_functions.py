@@ -1,4 +1,4 @@
-"""A call of an operator that no PrimFunc stands for, as a function of its operands."""
+"""Calls of operators without a PrimFunc, as functions of their operands."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class OperatorFunction(NamedTuple):
     Attributes
     ----------
     function
-        It has a parameter for each operand, then one for each shape variable.
+        The function, which has one parameter for each operand, then one for each shape variable.
     operands
-        What is passed for the operands.
+        The arguments for the operands.
     shape_vars
         The variables in the operator's attributes and shapes.
     """
@@ -28,7 +28,9 @@ class OperatorFunction(NamedTuple):
 
 
 def operator_function(value: ast.Expr) -> OperatorFunction:
-    """The function that computes a value from its operands; equal operands share a parameter."""
+    """The function that computes the value of a call from its operands; equal operands share a
+    parameter.
+    """
     params: dict[ast.Expr, ast.Var] = {}
 
     def parameter(expr: ast.Expr) -> ast.Expr:

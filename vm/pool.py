@@ -1,4 +1,4 @@
-"""What the functions of one executable share: its constants, and the operators that it applies."""
+"""The constants and the applied operators that the functions of one executable share."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rlx.vm.instructions import Argument
 
 
 class Pool:
-    """Constants and applied operators, each once.
+    """A pool of distinct constants and applied operators.
 
     Attributes
     ----------
     module
         The module that the executable is made from.
     builder
-        Takes them.
+        The builder of the executable, which stores them.
     """
 
     def __init__(self, module: IRModule, builder: ExecBuilder) -> None:
@@ -34,7 +34,7 @@ class Pool:
         self._constants: dict[object, Argument] = {}
 
     def constant(self, key: object, make: Callable[[], Value]) -> Argument:
-        """A constant of the pool; values of one key share a place."""
+        """A constant of the pool; values with the same key share one entry."""
         found = self._constants.get(key)
         if found is None:
             found = self._constants[key] = self.builder.c(make())
@@ -57,7 +57,7 @@ def constant_tensor(data: ast.Literal) -> Tensor:
     Raises
     ------
     PassError
-        If the text leaves its elements out, or NumPy has no such elements.
+        If the text omits its elements, or NumPy does not support the element type.
     """
     try:
         kind = numpy_type(data.dtype)

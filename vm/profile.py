@@ -1,4 +1,4 @@
-"""How long the calls of a run took, by what was called."""
+"""Times of the calls in a run, by callee."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Profile:
     Attributes
     ----------
     calls, seconds
-        For each name how often it was called, and how long that took in all.
+        The number of calls and the total time of each name.
     total
-        Seconds that the whole run took.
+        The time of the whole run in seconds.
     value
-        What the run returned.
+        The result of the run.
     """
 
     def __init__(self) -> None:
@@ -31,11 +31,11 @@ class Profile:
 
     @property
     def result(self) -> Any:
-        """What the run returned, as arrays, numbers, tuples and strings."""
+        """The result of the run, as arrays, numbers, tuples and strings."""
         return None if self.value is None else to_plain(self.value)
 
     def around(self, name: str, call: Callable[..., Value]) -> Callable[..., Value]:
-        """A function that measures another one."""
+        """Wrap a function to measure its calls."""
         self.calls.setdefault(name, 0)
         self.seconds.setdefault(name, 0.0)
 

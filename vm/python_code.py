@@ -1,4 +1,4 @@
-"""Executables as programs in Python that build them again."""
+"""Executables as Python programs that rebuild them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rlx.vm.instructions import (
 
 
 def python_code(executable: ExecutableParts) -> str:
-    """A program that builds the executable: ``ib.get(formalize=False)`` equals it."""
+    """A program that rebuilds the executable: ``ib.get(formalize=False)`` equals it."""
     return "\n".join(_lines(executable)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Renumbering registers: in the order of their use, or to as few as possible."""
+"""Renumbering of registers, in the order of their use or to use fewer of them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def renumbered(code: Code, num_inputs: int) -> list[VMInstruction]:
 def reused(
     code: Code, num_inputs: int, pinned: frozenset[int] = frozenset()
 ) -> list[VMInstruction]:
-    """The same code with fewer registers: one is reused when nothing reads its content any more.
+    """The same code with fewer registers: a register is reused after the last read of its content.
 
-    Registers that one basic block writes once and reads change places; the others, and those that
-    are ``pinned``, keep one of their own.
+    Registers that are written once and read only in one basic block are reassigned. All others, and
+    ``pinned`` ones, keep a register of their own.
     """
     local = _block_locals(code, num_inputs) - pinned
     ends = last_uses(code)
@@ -71,7 +71,7 @@ def reused(
 
 
 def count(code: Code, num_inputs: int) -> int:
-    """How many registers a function needs."""
+    """The number of registers that a function needs."""
     used = [r for i in code for r in (*reads(i), writes(i)) if r is not None and r not in SPECIAL]
     return max([num_inputs, *(number + 1 for number in used)])
 

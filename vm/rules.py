@@ -1,8 +1,8 @@
-"""The small-step rules of the virtual machine, one function a rule.
+"""The small-step rules of the virtual machine, one function per rule.
 
 A configuration is a stack of frames; a frame has the function, its registers and the number of the
-next instruction. :mod:`rlx.vm.translation` does the same at once for a whole function; a law holds
-that both agree.
+next instruction. :mod:`rlx.vm.translation` translates a whole function at once; a test checks that
+both agree.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from rlx.vm.linking import Linker
 
 
 class Activation:
-    """A running function: its registers, its next instruction, and where its result goes."""
+    """A running function: its registers, next instruction, and the destination of its result."""
 
     __slots__ = ("at", "dst", "function", "registers")
 
@@ -52,18 +52,18 @@ class Activation:
 
 
 class MachineStep(NamedTuple):
-    """What is seen of a run between two instructions.
+    """The state of a run between two instructions.
 
     Attributes
     ----------
     function, at
         The function on top of the stack, and the number of its next instruction.
     instruction
-        That instruction.
+        The next instruction.
     registers
         The registers of the function.
     depth
-        How many functions are on the stack.
+        The number of functions on the stack.
     """
 
     function: str
@@ -79,9 +79,9 @@ class Stepper:
     Attributes
     ----------
     stack
-        The functions that run, the innermost last.
+        The running functions, the innermost last.
     result
-        What the outermost function returned; None while it runs.
+        The result of the outermost function; None while it runs.
     """
 
     def __init__(self, linker: Linker, function: OwnFunction, args: Sequence[Value]) -> None:
@@ -91,12 +91,12 @@ class Stepper:
         call_function(self, function, args, VOID)
 
     def steps(self, fuel: int | None = None) -> Iterator[MachineStep]:
-        """Each instruction before it runs.
+        """Yield each instruction before it runs.
 
         Raises
         ------
         Stop
-            What ends a run without a value.
+            If the run ends without a value.
         """
         taken = 0
         while self.result is None:
@@ -117,13 +117,13 @@ class Stepper:
 
 @rule("V-fuel", "5eef6eb3", "machine instruction", refuses=True)
 def out_of_fuel(fuel: int | None, what: str) -> OutOfFuelStop:
-    """What ends a run that took all that it was given."""
+    """The exception for a run that has used up its fuel."""
     return OutOfFuelStop("V-fuel-left", f"the run did not end within {fuel} {what}")
 
 
 @rule("V-argument", "9e921852", "machine instruction")
 def argument(machine: Stepper, top: Activation, arg: Argument, keeps: bool) -> Value:
-    """The value of an argument; a tensor of the pool is copied for who may write to it."""
+    """The value of an argument; a tensor from the pool is copied if the callee may write to it."""
     executable = machine.linker.executable
     match arg.kind:
         case ArgumentKind.IMMEDIATE:
@@ -137,7 +137,7 @@ def argument(machine: Stepper, top: Activation, arg: Argument, keeps: bool) -> V
 
 
 def fresh(value: Value) -> Value:
-    """A constant with memory of its own."""
+    """A copy of a constant with its own memory."""
     match value:
         case Tensor(data=data, device=device):
             return Tensor(np.array(data), device)
@@ -147,7 +147,7 @@ def fresh(value: Value) -> Value:
 
 
 def function_value(linker: Linker, name: str) -> Value:
-    """The function of a name as a value."""
+    """The function with this name as a value."""
     callee = linker.callee(name)
     if isinstance(callee, OwnFunction):
         return FunctionValue(callee)
@@ -160,7 +160,7 @@ def function_value(linker: Linker, name: str) -> Value:
 
 
 def call(machine: Stepper, top: Activation, instruction: CallInstruction) -> None:
-    """The choice between the rules of calls, by what is called."""
+    """Apply the rule for the kind of the callee."""
     name = machine.linker.executable.names[instruction.callee]
     callee = machine.linker.callee(name)
     keeps = isinstance(callee, OutsideFunction) and callee.keeps_constants
@@ -177,7 +177,7 @@ def call(machine: Stepper, top: Activation, instruction: CallInstruction) -> Non
 
 
 def put(top: Activation, dst: int, value: Value) -> None:
-    """Put a result where it is wanted."""
+    """Store a result in its destination."""
     if dst != VOID:
         top.registers[dst] = value
 
@@ -189,7 +189,7 @@ def call_function(machine: Stepper, callee: OwnFunction, args: Sequence[Value], 
 
 
 def check_count(callee: OwnFunction, given: int) -> None:
-    """Refuse a call with another number of arguments than the function has inputs."""
+    """Reject a call whose number of arguments differs from the function's number of inputs."""
     wanted = callee.function.num_inputs
     if given != wanted:
         words = f"{callee.function.name} takes {wanted} arguments, found {given}"
@@ -263,7 +263,7 @@ CALLERS = {
     MAKE_CLOSURE: make_closure,
     **dict.fromkeys(CALL_TIR_DYN, call_tir_dyn),
 }
-"""The run-time functions that call others, each with the rule that says what it calls."""
+"""The run-time functions that call others, each with its rule."""
 
 
 @rule("V-ret", "cfb2f3c3", "machine instruction")
@@ -291,7 +291,7 @@ def branch(machine: Stepper, top: Activation, instruction: IfInstruction) -> Non
 
 
 def condition(value: Value) -> bool:
-    """What a condition says: a number holds where it is not 0."""
+    """The truth value of a condition; a number is true if it is not 0."""
     if type(value) is Scalar:
         return bool(value.value)
     return truth(value)

@@ -1,9 +1,9 @@
 """Executables as bytes.
 
-A file is: eight bytes that say what it is, the version as four bytes, the SHA-256 of all that
-follows, the length of the description as eight bytes, the description as JSON, and the words of the
-instructions, eight bytes each; all integers little-endian. Loading a file calls and compiles
-nothing that is in it; :mod:`rlx.vm.shipped_code` says what becomes of the C.
+A file consists of eight magic bytes, the version as four bytes, the SHA-256 of everything after it,
+the length of the description as eight bytes, the description as JSON, and the words of the
+instructions, eight bytes each. All integers are little-endian. Loading a file does not call or
+compile anything in it; :mod:`rlx.vm.shipped_code` describes the use of its C code.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _LENGTH = struct.Struct("<Q")
 
 
 class LoadError(ValueError):
-    """A file or text that is no executable, or a damaged one; the message says what is wrong."""
+    """A file or text that is not an executable or is damaged; the message gives the reason."""
 
 
 def to_bytes(executable: ExecutableParts) -> bytes:
-    """An executable as bytes; the same executable gives the same bytes."""
+    """An executable as bytes; equal executables give equal bytes."""
     description = json.dumps(described(executable), separators=(",", ":"), sort_keys=True)
     text = description.encode("utf-8", "surrogatepass")
     words = array("q", executable.words)
@@ -52,7 +52,7 @@ def from_bytes(content: bytes, name: str = "the file") -> ExecutableParts:
     Raises
     ------
     LoadError
-        If the bytes are not such, are damaged, or are of another version.
+        If the bytes are not an executable, are damaged, or have another version.
     """
     try:
         executable = _opened(content)
@@ -90,7 +90,9 @@ def _opened(content: bytes) -> ExecutableParts:
 
 
 def described(executable: ExecutableParts) -> dict[str, Any]:
-    """All of an executable but the words of its instructions, as lists, numbers and strings."""
+    """The description of an executable: everything except the words of its instructions, as lists,
+    numbers and strings.
+    """
     return {
         "functions": [
             [f.name, f.start, f.end, f.num_inputs, f.registers, list(f.parameters)]
@@ -107,12 +109,12 @@ def described(executable: ExecutableParts) -> dict[str, Any]:
 
 
 def from_description(description: Any, words: Sequence[int]) -> ExecutableParts:
-    """The executable of a description and words; what they say is not compared with each other.
+    """The executable made of a description and words. Their consistency is not checked.
 
     Raises
     ------
     LoadError
-        If something is missing or has another form.
+        If a part is missing or has the wrong form.
     """
     match description:
         case {

@@ -1,11 +1,11 @@
-"""PrimFuncs as C inside executables.
+"""The C code of PrimFuncs in executables.
 
-A file ships each PrimFunc twice: as text, which says what it does, and as the C that this text
-gives. A machine never compiles C because a file has it: it generates the C from the text once more
-and compiles that, into the cache of compiled kernels. Both are the same unless the file is from
-another version of rlx, or hostile, which :func:`differing` tells. So what a file can have executed
-is what the rules for PrimFuncs allow, whatever it says and whoever wrote it: a checksum or a
-signature inside of it could not promise that.
+A file contains each PrimFunc twice: as text, which defines its meaning, and as the C code generated
+from this text. A machine never compiles the C code in a file. It generates the C code from the text
+again and compiles it into the cache of compiled kernels. Both are equal unless the file is from
+another version of rlx or was manipulated; :func:`differing` finds such differences. So a file can
+only execute what the rules for PrimFuncs allow, whatever it contains. A checksum or a signature in
+the file could not guarantee this.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from rlx.vm.linking import prim_func
 
 
 def generated(executable: ExecutableParts) -> dict[str, str]:
-    """The C of each PrimFunc, by name, without the prelude; those that have none are left out."""
+    """The C code of each PrimFunc by name, without the prelude. PrimFuncs without C code are
+    omitted.
+    """
     found = {name: _generated(executable, name) for name in executable.kernels}
     return {name: code for name, code in found.items() if code is not None}
 
@@ -33,18 +35,20 @@ def _generated(executable: ExecutableParts, name: str) -> str | None:
 
 
 def shipped(executable: ExecutableParts) -> Mapping[str, str]:
-    """What a file of the executable ships: what its file had, or what is generated now."""
+    """The C code that a file of the executable contains: that of its original file, or newly
+    generated code.
+    """
     return executable.shipped or generated(executable)
 
 
 def differing(executable: ExecutableParts, names: Collection[str]) -> list[str]:
-    """Those of the PrimFuncs whose C is not the one that their text gives."""
+    """The PrimFuncs whose C code differs from the code generated from their text."""
     code = executable.shipped
     return [name for name in names if name in code and code[name] != _generated(executable, name)]
 
 
 def files(executable: ExecutableParts) -> str:
-    """A file of C for each PrimFunc, the names in comments between them."""
+    """One C file for each PrimFunc, with the names in comments between them."""
     return "\n".join(_files(executable))
 
 

@@ -1,7 +1,7 @@
-"""A run of the virtual machine as a list of small changes, for `rlx step` and its page.
+"""A trace of a run of the virtual machine as a list of small changes, for `rlx step` and its page.
 
-The record is that of :mod:`rlx.semantics.run.trace`: registers stand for names, the listing of the
-executable for the source, and the rules are those of the machine.
+The format is that of :mod:`rlx.semantics.run.trace`, with registers instead of names, the listing
+of the executable instead of the source, and the rules of the machine.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _OF_CALLS = {
     **dict.fromkeys(CALL_TIR_DYN, "V-call-tir-dyn"),
     **{f"vm.builtin.{name}": rule for name, rule in _OF_BUILTINS.items()},
 }
-"""The rule that says most of a call; others are by V-call-function or V-call-outside."""
+"""The most specific rule of a call; other calls follow V-call-function or V-call-outside."""
 
 
 def rule_of(executable: Executable, instruction: VMInstruction, own: frozenset[str]) -> str:
-    """The rule by which an instruction runs; ``own`` are names that hide those of the run time."""
+    """The rule of an instruction; ``own`` has the names that hide run-time functions."""
     if not isinstance(instruction, CallInstruction):
         return _OF_INSTRUCTIONS[type(instruction)]
     name = executable.names[instruction.callee]
@@ -70,7 +70,7 @@ def rule_of(executable: Executable, instruction: VMInstruction, own: frozenset[s
 
 
 class MachineRecorder(TraceRecorder):
-    """Follows a run, instruction by instruction."""
+    """Records a run, instruction by instruction."""
 
     listed = True
 
@@ -88,7 +88,7 @@ class MachineRecorder(TraceRecorder):
         self.beginning = self._changes
 
     def instruction(self, before: MachineStep, after: MachineStep | Outcome) -> None:
-        """One instruction; an outcome is the last."""
+        """Record one instruction; the last one has an outcome."""
         self._changes = []
         if isinstance(after, MachineStep):
             self._memory_of_arguments(before)
@@ -156,7 +156,7 @@ def followed(
     Parameters
     ----------
     path
-        Where the executable, or its source, came from.
+        The path of the executable or of its source.
     """
     text = listing(machine.executable)
     recorder = MachineRecorder(machine, _spans(machine.executable, text))

@@ -1,7 +1,7 @@
-"""Functions of the virtual machine as functions of Python, which run many times faster.
+"""Translation of the machine's functions to Python functions, which run many times faster.
 
-A function that calls no other one of the executable becomes a function of Python; others become
-generators that ask for each call, so that the depth of recursion is limited by memory alone.
+A function that calls no other function of the executable becomes a Python function. Other functions
+become generators that yield each call, so only memory limits the depth of recursion.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from rlx.vm.rules import (
 )
 
 Wrap = Callable[[str, Callable[..., Value]], Callable[..., Value]]
-"""Puts something around the calls of a name: a clock, an instrument."""
+"""Wraps the calls of a name, for example to measure them."""
 
 
 class Fuel:
-    """How many calls and jumps back a run may still take."""
+    """The remaining number of calls and backward jumps of a run."""
 
     __slots__ = ("given", "left")
 
@@ -57,7 +57,7 @@ class Fuel:
         self.left = -1 if given is None else given
 
     def use(self) -> None:
-        """Take one."""
+        """Use one unit."""
         if self.left == 0:
             raise out_of_fuel(self.given, "calls and jumps back")
         self.left -= 1
@@ -69,9 +69,9 @@ class Translator:
     Attributes
     ----------
     lines
-        For the code of each function the instruction that each line stands for.
+        For the code of each function, the instruction of each line.
     batches
-        The batches of the functions that were translated.
+        The batches of the translated functions.
     """
 
     def __init__(self, linker: Linker, fuel: Fuel, wrap: Wrap | None) -> None:
@@ -81,7 +81,7 @@ class Translator:
         self.batches: list[BatchRunner] = []
 
     def translate(self, function: OwnFunction) -> None:
-        """Give a function what runs it."""
+        """Translate a function and store the result in it."""
         writer = _SourceWriter(self._linker, self._fuel, self._wrap, self._held)
         text = writer.function(function)
         scope = writer.scope
@@ -93,7 +93,7 @@ class Translator:
         self.batches += writer.batches.values()
 
     def place(self, code: Any, line: int, stop: Stop | None) -> tuple[str, int] | None:
-        """The function and the instruction that a line stands for; None if it stands for none."""
+        """The function and the instruction of a line; None if there is none."""
         known = self.lines.get(code)
         if known is None:
             return None

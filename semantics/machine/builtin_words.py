@@ -11,24 +11,24 @@ from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import Value
 
 _PLACE = ", and optionally a source location"
-_NUMBERS = "then for each dimension a code and a number or a place of the heap"
+_NUMBERS = "then for each dimension a code and a number or a slot of the heap"
 _OBJECT = "one value"
 TAKES: Mapping[str, str] = {
     "vm.builtin.alloc_shape_heap": "a size",
     "vm.builtin.alloc_heap": "a size",
-    "vm.builtin.store_shape": "a shape, a shape heap, and for each dimension a place of the heap",
-    "vm.builtin.load_shape": "a shape heap, and for each dimension a place of the heap",
+    "vm.builtin.store_shape": "a shape, a shape heap, and for each dimension a slot of the heap",
+    "vm.builtin.load_shape": "a shape heap, and for each dimension a slot of the heap",
     "vm.builtin.free_storage": "any values",
     "vm.builtin.free_tensor": "any values",
     "vm.builtin.kill_object": "any values",
     "vm.builtin.move": _OBJECT,
     "vm.builtin.match_shape": f"a tensor or a shape, a shape heap, a rank, {_NUMBERS}{_PLACE}",
     "vm.builtin.match_prim_value": (
-        f"an integer, a shape heap, a code and a number or a place of the heap{_PLACE}"
+        f"an integer, a shape heap, a code and a number or a slot of the heap{_PLACE}"
     ),
     "vm.builtin.make_shape": f"a shape heap, a rank, {_NUMBERS}",
     "vm.builtin.make_prim_value": (
-        "a shape heap, a code and a number or a place of the heap, and optionally a data type"
+        "a shape heap, a code and a number or a slot of the heap, and optionally a data type"
     ),
     "vm.builtin.check_tensor_info": f"a value, a rank and a data type{_PLACE}",
     "vm.builtin.check_shape_info": f"a value and a rank{_PLACE}",

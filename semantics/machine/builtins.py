@@ -93,7 +93,7 @@ def match(found: int, heap: Tensor, code: int, operand: int, what: str = "") -> 
 
 
 def _place(heap: Tensor, operand: int) -> int:
-    """A place of the heap: NumPy would count negative ones from the end."""
+    """A slot of the heap; NumPy would count negative indices from the end."""
     if operand < 0 or type(heap) is not Tensor or heap.data.ndim != 1 or not holds_sizes(heap):
         raise IndexError(operand)
     return operand

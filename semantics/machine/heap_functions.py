@@ -12,11 +12,11 @@ from rlx.spec.registry import rule
 
 @rule("V-store-shape", "91114ce6", "machine instruction")
 def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
-    """``(shape, heap, i0, i1, …)``: the dimensions go to these places of the heap."""
+    """``(shape, heap, i0, i1, …)``: stores the dimensions in these slots of the heap."""
     sizes = _dims(shape)
     places = _places("vm.builtin.store_shape", heap, at)
     if len(places) != len(sizes):
-        words = f"expected one place for each of {len(sizes)} dimensions, found {len(places)}"
+        words = f"expected one slot for each of {len(sizes)} dimensions, found {len(places)}"
         raise FaultStop("V-store-shape-count", words)
     for place, size in zip(places, sizes, strict=True):
         heap.data[place] = size  # type: ignore[attr-defined]
@@ -25,7 +25,7 @@ def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
 
 @rule("V-load-shape", "c6ac6316", "machine instruction")
 def _load_shape(heap: Value, *at: Value) -> Value:
-    """``(heap, i0, i1, …)``: the shape of what lies at these places of the heap."""
+    """``(heap, i0, i1, …)``: the shape of the numbers in these slots of the heap."""
     places = _places("vm.builtin.load_shape", heap, at)
     return ShapeValue(tuple(int(heap.data[place]) for place in places))  # type: ignore[attr-defined]
 
@@ -40,7 +40,7 @@ def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
         if not 0 <= place < len(heap.data):
             raise FaultStop(
                 "V-heap-place",
-                f"{name}: place {place} is outside the heap, which has {len(heap.data)} places",
+                f"{name}: slot {place} is outside the heap, which has {len(heap.data)} slots",
             )
     return places
 
