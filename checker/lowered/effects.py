@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rlx.checker.lowered.first_access import UNKNOWN, UNUSED, Access, first_accesses
+from rlx.checker.lowered.first_access import UNKNOWN, UNUSED, MemoryAccess, first_accesses
 from rlx.checker.overwritten import SAME_MEMORY
 from rlx.grammar import ast, tir
 from rlx.grammar.visit import bindings_in, result_of, walk
@@ -50,7 +50,7 @@ class Touch(NamedTuple):
     """
 
     value: ast.Expr
-    access: Access
+    access: MemoryAccess
 
 
 class Effect(NamedTuple):
@@ -77,7 +77,7 @@ class Effect(NamedTuple):
 class _Summary(NamedTuple):
     """What a Relax function does with the memory of each parameter; which ones it may return."""
 
-    accesses: tuple[Access, ...]
+    accesses: tuple[MemoryAccess, ...]
     returned: frozenset[int]
     keeps: bool
 
@@ -105,7 +105,9 @@ class CallEffects:
                 same = values if name in SAME_MEMORY else ()
                 if name in _KEEPING:
                     return _unknown(call.args)
-                return Effect(_all(values, Access(name not in SAME_MEMORY, False)), result=same)
+                return Effect(
+                    _all(values, MemoryAccess(name not in SAME_MEMORY, False)), result=same
+                )
             case ast.ExternFunc(global_symbol=name):
                 return _external(name, call.args)
         return _unknown(call.args)
@@ -204,7 +206,7 @@ class _Follow:
                 return frozenset().union(*map(self._params, effect.result))
             case ast.If(cond=cond, true_branch=then, false_branch=other):
                 for k in self._params(cond):
-                    self._touched(k, Access(True, False), certain)
+                    self._touched(k, MemoryAccess(True, False), certain)
                 return self._sequence(then, False) | self._sequence(other, False)
             case ast.Function():
                 self._keeps |= any(self._params(node) for node in walk(value))
@@ -221,14 +223,14 @@ class _Follow:
                 return self._params(whole)
         return frozenset()
 
-    def _touched(self, k: int, access: Access, certain: bool) -> None:
+    def _touched(self, k: int, access: MemoryAccess, certain: bool) -> None:
         before = self._accesses[k]
         reads, writes = before.reads, before.writes
         if writes is False and access.reads is not False and reads is not True:
             reads = access.reads if certain else None
         if access.writes is not False and writes is not True:
             writes = access.writes if certain else None
-        self._accesses[k] = Access(reads, writes)
+        self._accesses[k] = MemoryAccess(reads, writes)
 
 
 def _nothing_known(function: ast.Function) -> _Summary:
@@ -241,7 +243,7 @@ def _external(name: str, args: Sequence[ast.Expr]) -> Effect:
     if name in LOOKING:
         return Effect(_all(values, UNUSED))
     if name in READING:
-        return Effect(_all(values, Access(True, False)))
+        return Effect(_all(values, MemoryAccess(True, False)))
     if name in HANDING_ON:
         return Effect(_all(values, UNUSED), result=tuple(args[:1]))
     if name.startswith(_STATES):
@@ -255,7 +257,7 @@ def _unknown(args: Sequence[ast.Expr]) -> Effect:
     return Effect(_all(values, UNKNOWN), True, values)
 
 
-def _all(values: Sequence[ast.Expr], access: Access) -> tuple[Touch, ...]:
+def _all(values: Sequence[ast.Expr], access: MemoryAccess) -> tuple[Touch, ...]:
     return tuple(Touch(value, access) for value in values)
 
 

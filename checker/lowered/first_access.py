@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rlx.grammar import tir
 
 
-class Access(NamedTuple):
+class MemoryAccess(NamedTuple):
     """What a function does with the memory of a parameter.
 
     Attributes
@@ -24,12 +24,12 @@ class Access(NamedTuple):
     writes: bool | None
 
 
-UNKNOWN = Access(None, None)
-UNUSED = Access(False, False)
+UNKNOWN = MemoryAccess(None, None)
+UNUSED = MemoryAccess(False, False)
 
 
 @lru_cache(maxsize=512)
-def first_accesses(function: tir.PrimFunc) -> tuple[Access, ...]:
+def first_accesses(function: tir.PrimFunc) -> tuple[MemoryAccess, ...]:
     """The access to the memory of each parameter, in order.
 
     The first access in the order of the text decides what is read: a loop is taken to run at least
@@ -41,7 +41,7 @@ def first_accesses(function: tir.PrimFunc) -> tuple[Access, ...]:
         seen.statement(function.body)
     except _HiddenError:
         return (UNKNOWN,) * len(function.params)
-    found: list[Access] = []
+    found: list[MemoryAccess] = []
     for param in function.params:
         buffer = function.buffer_map.get(param)
         found.append(UNUSED if buffer is None else seen.of(buffer))
@@ -59,9 +59,9 @@ class _Seen:
         self._reads: dict[tir.Buffer, bool | None] = {}
         self._writes: dict[tir.Buffer, bool | None] = {}
 
-    def of(self, buffer: tir.Buffer) -> Access:
+    def of(self, buffer: tir.Buffer) -> MemoryAccess:
         """What was seen of a buffer."""
-        return Access(self._reads.get(buffer, False), self._writes.get(buffer, False))
+        return MemoryAccess(self._reads.get(buffer, False), self._writes.get(buffer, False))
 
     def statement(self, stmt: tir.Stmt) -> None:
         """Follow a statement."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rlx.checker.lowered.effects import LOOKING
 from rlx.checker.lowered.slot_values import KnownValues
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
@@ -57,22 +58,34 @@ class Heaps:
                 self._surely[var] = self._perhaps[var] = frozenset()
             return True
         args = tuple(map(self._values.leaf, call.args))
-        at, heap = next(((k, arg) for k, arg in enumerate(args) if arg in self._sizes), (0, None))
-        if not isinstance(heap, ast.Var):
+        if isinstance(call.op, ast.ExternFunc) and call.op.global_symbol in _ACCESSES:
+            self._runtime(call.op.global_symbol, args, var, span)
             return False
-        match call.op:
-            case ast.ExternFunc(global_symbol=name) if name in _ACCESSES:
-                for access in _ACCESSES[name](self, args[:at], self._integers(args[at + 1 :])):
-                    self._access(heap, access, span)
-                self._result(name, heap, self._integers(args[at + 1 :]), var)
-                return False
-            case ast.GlobalVar() if isinstance(
-                function := self._module.functions.get(call.op), tir.PrimFunc
-            ):
+        if isinstance(call.op, ast.ExternFunc) and call.op.global_symbol in LOOKING:
+            return False
+        for at, heap in enumerate(args):
+            if not isinstance(heap, ast.Var) or heap not in self._sizes:
+                continue
+            callee = call.op if isinstance(call.op, ast.GlobalVar) else None
+            function = self._module.functions.get(callee) if callee is not None else None
+            if isinstance(function, tir.PrimFunc):
                 self._computed(heap, function, at, span)
-                return False
-        self._forget(heap)  # whoever has it may write to it
+            else:
+                self._forget(heap)  # whoever has it may write to it
         return False
+
+    def _runtime(
+        self, name: str, args: Sequence[ast.Expr], var: ast.Var | None, span: Span | None
+    ) -> None:
+        """A function of the run time stores or reads slots."""
+        at = 0 if name in _MAKING else 1
+        heap = args[at] if at < len(args) else None
+        if not isinstance(heap, ast.Var) or heap not in self._sizes:
+            return
+        numbers = self._integers(args[at + 1 :])
+        for access in _ACCESSES[name](self, args[:at], numbers):
+            self._access(heap, access, span)
+        self._result(name, heap, numbers, var)
 
     def number(self, heap: ast.Var, slot: int) -> tir.PrimExpr | None:
         """The number in a slot; None where it is not known."""

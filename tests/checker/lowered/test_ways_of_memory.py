@@ -170,3 +170,18 @@ def test_numbers_are_followed_through_slots() -> None:
     assert with_slots("alloc_tensor(g, p, z", "alloc_tensor(g, 4, z") == {OVERLAP, FITS}
     assert with_slots('make_prim_value", h, 1, 1', 'make_prim_value", h, 1, 0') == {OVERLAP}
     assert with_slots("g, p, z", "g, p, o") == {FITS}
+
+
+def test_a_heap_may_be_matched_against_another_one() -> None:
+    check = 'R.call_packed("vm.builtin.check_tensor_info", h, 1, R.dtype("int64"), sinfo_args=R.Tuple())'
+    match = 'R.call_packed("vm.builtin.match_shape", h, g0, 1, 1, 0, sinfo_args=R.Tuple())'
+    heap = 'g0 = R.call_builtin_with_ctx("vm.builtin.alloc_shape_heap", (R.prim_value(1),), sinfo_args=R.Tensor(dtype="int64", ndim=1))'
+    first = '_ = R.call_packed("vm.builtin.match_shape", x,'
+    assert with_slots(first, f"_ = {check}\n{heap}\n_ = {match}\n{first}") == set()
+    unread = with_slots(
+        first, f"_ = {check}\n{heap}\n_ = {match}\n{first}".replace("1, 1, 0", "1, 2, 0")
+    )
+    assert unread == set()
+    stored = '_ = R.call_packed("vm.builtin.match_shape", x, h, 1, 1, 0'
+    other = f"_ = {check}\n{heap}\n_ = {match}\n" + stored.replace("1, 1, 0", "1, 2, 0")
+    assert with_slots(stored, other) == {"MEM-heap-stored"}
