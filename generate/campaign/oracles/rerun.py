@@ -41,7 +41,13 @@ class Rerun:
         from rlx.semantics.machine import Configuration, environment, load
 
         module = parse(self.text).modules[0]  # anew, for what is seen may be changed
-        program = load(module, packed=PACKED, backend="steps", iterations=ITERATIONS)
+        program = load(
+            module,
+            packed=PACKED,
+            backend="steps",
+            output=lambda line: None,
+            iterations=ITERATIONS,
+        )
         given = deepcopy(list(self.given))
         now = program.start(self.entry, given, keep=False)
         known = {id(tensor): tensor for value in given for tensor in tensors(value)}

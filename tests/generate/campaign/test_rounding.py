@@ -4,13 +4,19 @@ peer returns: with the same steps, one of them off by one unit in the last place
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rlx.generate.campaign.oracles.rerun import Rerun
+from rlx.generate.campaign.oracles.meaning import arguments
+from rlx.generate.campaign.oracles.rerun import Rerun, tensors
 from rlx.generate.campaign.oracles.rounding import distance, is_rounding, nudge
+from rlx.generate.campaign.programs import program as random_text
+from rlx.grammar import ast
+from rlx.grammar.parser import parse
+from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Tensor, TupleValue
 from tests.generate.campaign.test_oracles import Array, Peer, put
 
@@ -103,6 +109,32 @@ def test_whole_numbers_are_no_rounding(text: str) -> None:
     outcome: Any = Rerun(text, "main", [Tensor(x)]).watched(lambda array: None)
     ours = outcome.value.data
     assert not judged(text, x, ours, ours + 1)
+
+
+def test_a_wrong_element_is_found_in_any_program() -> None:
+    """A law: an element that is a tenth off, or one off, is never excused."""
+    random = np.random.default_rng(5)
+    planted = 0
+    for seed in range(60):
+        text, _ = random_text(seed, "run", "tvm")
+        main = parse(text).modules[0].functions
+        function = next(f for v, f in main.items() if v.name_hint == "main")
+        assert isinstance(function, ast.Function)
+        given = arguments(function, 3, seed)
+        again = Rerun(text, "main", given or ())
+        outcome = again.watched(lambda array: None) if given is not None else None
+        if not isinstance(outcome, Returned):
+            continue
+        wrong = deepcopy(outcome.value)
+        arrays = [tensor.data for tensor in tensors(wrong) if tensor.data.size]
+        if not arrays:
+            continue
+        array = arrays[random.integers(len(arrays))]
+        at = tuple(random.integers(size) for size in array.shape)
+        array[at] = not array[at] if array.dtype == bool else array[at] + max(1, array[at] // 10)
+        planted += 1
+        assert not is_rounding(again, outcome.value, wrong, seed), text
+    assert planted > 25
 
 
 def test_other_types_and_shapes_are_no_rounding() -> None:
