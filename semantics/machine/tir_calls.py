@@ -71,8 +71,9 @@ class Results(Record):
 def results(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Results:
     """What a call with ``out_sinfo`` declares."""
     types = call.sinfo_args
-    single = len(types) == 1 and not isinstance(types[0], ast.TupleStructInfo)
-    fields = types[0].fields if len(types) == 1 and not single else types  # type: ignore[attr-defined]
+    declared = types[0] if len(types) == 1 else ast.TupleStructInfo(types)
+    single = not isinstance(declared, ast.TupleStructInfo)
+    fields = declared.fields if isinstance(declared, ast.TupleStructInfo) else (declared,)
     each = tuple(_result(body, info) for info in fields)
     tir_vars = args[2] if len(args) > 2 else None
     if call.attrs.get("tir_vars") is not None:

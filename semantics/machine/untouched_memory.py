@@ -21,7 +21,7 @@ _NARROWEST = 4
 def _elements(tensor: Tensor) -> Any:
     """The bytes of each element; None of elements that are too narrow."""
     data = tensor.data
-    if not _NARROWEST <= data.itemsize <= len(_PATTERN):
+    if data.itemsize < _NARROWEST:
         return None
     return data.reshape(-1).view(np.uint8).reshape(-1, data.itemsize)
 

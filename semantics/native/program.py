@@ -9,7 +9,7 @@ from rlx.grammar.dtype import INT32
 from rlx.semantics.native import c_types, prelude, statements
 from rlx.semantics.native.allocation import strides
 from rlx.semantics.native.c_types import CValue
-from rlx.semantics.native.expressions import integral
+from rlx.semantics.native.expressions import constant, integral
 from rlx.semantics.native.ranges import SMALL, IndexSum, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
@@ -164,7 +164,7 @@ def _compact(state: Generation, buffer: tir.Buffer) -> None:
     offset = buffer.attrs.get("elem_offset")
     zero = isinstance(offset, tir.IntImm) and offset.value == 0
     if isinstance(offset, tir.Var):
-        state.names[offset] = CValue(c_types.integer(0, offset.dtype), offset.dtype, 0)
+        state.names[offset] = constant(0, offset.dtype)
     elif (offset is not None and not zero) or buffer.attrs.get("strides") or "data" in buffer.attrs:
         refuse("buffer with strides or an offset", buffer.span)
 

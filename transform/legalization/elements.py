@@ -86,11 +86,6 @@ def _to_integer(x: Scalar, kind: DataType) -> Scalar:
     return te.if_then_else(te.isnan(whole), te.const(0, kind), below)
 
 
-def back(x: Scalar, kind: DataType) -> Scalar:
-    """A result in the type that the operator yields: floats are rounded, integers wrap."""
-    return x if x.dtype == kind else convert(x, kind)
-
-
 # ---------------------------------------------------------------- scalars
 
 
@@ -120,14 +115,6 @@ def smaller(a: Scalar, b: Scalar) -> Scalar:
 def equals(a: Any, b: Any) -> Scalar:
     """Whether two numbers are equal."""
     return binary(tir.EQ, a, b)
-
-
-def total(values: Sequence[Scalar]) -> Scalar:
-    """The sum of several scalars."""
-    found = values[0]
-    for each in values[1:]:
-        found = found + each
-    return found
 
 
 def product(values: Sequence[Scalar]) -> Scalar:
@@ -181,7 +168,7 @@ def elementwise(out: Result, element: Element, *operands: Any) -> te.Tensor:
     """
     return te.compute(  # type: ignore[no-any-return]
         out.shape,
-        lambda *i: back(element(*(wide(broadcast(x, i)) for x in operands)), out.dtype),
+        lambda *i: convert(element(*(wide(broadcast(x, i)) for x in operands)), out.dtype),
         name=f"T_{out.name}",
     )
 

@@ -8,8 +8,8 @@ from typing import Any
 from rlx.operators.layout import pieces
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
-    back,
     both,
+    convert,
     filled,
     int64,
     product,
@@ -74,7 +74,7 @@ def arranged(
 
         def plain(*i: Scalar) -> Scalar:
             place = dict(zip(order, i, strict=True))
-            return back(value(*(place[k] for k in range(len(axes)))), out.dtype)
+            return convert(value(*(place[k] for k in range(len(axes)))), out.dtype)
 
         return filled(out, plain)
 
@@ -86,7 +86,7 @@ def arranged(
         for axis, size in zip(axes, sizes, strict=True):
             if any(name == axis and factor for name, factor in found):
                 inside = both(inside, at[axis] < size)
-        made = back(value(*(at[axis] for axis in axes)), out.dtype)
+        made = convert(value(*(at[axis] for axis in axes)), out.dtype)
         return te.if_then_else(inside, made, te.const(0, out.dtype))
 
     return filled(out, element)

@@ -122,16 +122,16 @@ class ShapeChecks:
         rest: list[tuple[int, tir.PrimExpr]] = []
         for axis, dim in enumerate(dims):
             step = (NOTHING, 0)
-            if isinstance(dim, tir.IntImm):
-                step = (EQUAL_NUMBER, dim.value)
-            elif isinstance(dim, tir.Var) and not self._heap.stored(dim):
+            if isinstance(dim, tir.Var) and not self._heap.stored(dim):
                 step = (STORE, self._heap.define(dim))
-            else:
+            elif isinstance(dim, tir.IntImm) and not proved:
+                step = (EQUAL_NUMBER, dim.value)
+            elif not isinstance(dim, tir.IntImm) and not proved:
                 rest.append((axis, dim))
-            now.append(step if not proved or step[0] == STORE else (NOTHING, 0))
+            now.append(step)
         if any(step[0] != NOTHING for step in now):
             self._match_shape(value, now, where)
-        if rest and not proved:
+        if rest:
             self._waiting.append(_Waiting(value, len(dims), rest, where))
 
     def _scalar(self, value: ast.Expr, found: tir.PrimExpr, where: str, proved: bool) -> None:

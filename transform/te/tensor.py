@@ -326,12 +326,11 @@ def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction |
     """The reduction that a function gave, alone; several outputs are one reduction of tuples."""
     from rlx.transform.te.reduction import Reduced
 
-    found = [value for value in values if isinstance(value, Reduced)]
-    if not found:
+    found = [value.reduction if isinstance(value, Reduced) else None for value in values]
+    first = next((each for each in found if each is not None), None)
+    if first is None:
         return None
-    first = found[0].reduction
-    whole = all(value.reduction is first for value in found)
-    if len(found) != len(values) or not whole or len(values) != len(first.sources):
+    if len(found) != len(first.sources) or any(each is not first for each in found):
         fail(
             f"{name}: a reduction is the whole of what an element is: "
             "compute it as a tensor of its "

@@ -8,9 +8,9 @@ from rlx.transform import te
 from rlx.transform.legalization.elements import (
     FLOAT64,
     LARGEST,
-    back,
     both,
     broadcast,
+    convert,
     filled,
     int64,
     need_floats,
@@ -69,7 +69,7 @@ def attention(
         return te.sum(weights(b, h, s, t) * wide(value(b, t, h // shared, w)), axis=t)
 
     made = te.compute(out.shape, mean, name="T_attention_of")
-    return filled(out, lambda *i: back(made(*i), out.dtype))
+    return filled(out, lambda *i: convert(made(*i), out.dtype))
 
 
 def _factor(scale: Any, width: Scalar, kind: Any) -> Scalar:

@@ -8,7 +8,15 @@ from typing import Any
 from rlx.grammar.dtype import DataType
 from rlx.grammar.dtype import dtype as named
 from rlx.transform import te
-from rlx.transform.legalization.elements import FLOAT64, back, equals, filled, int64, product, wide
+from rlx.transform.legalization.elements import (
+    FLOAT64,
+    convert,
+    equals,
+    filled,
+    int64,
+    product,
+    wide,
+)
 from rlx.transform.legalization.result import Result, decline
 from rlx.transform.te.scalar import Scalar, scalar
 
@@ -25,12 +33,12 @@ def ones(out: Result, *_: Any) -> te.Tensor:
 
 def full(out: Result, shape: Any, value: te.Tensor, dtype: DataType | None) -> te.Tensor:
     """One value everywhere."""
-    return filled(out, lambda *i: back(wide(_only(value)), out.dtype))
+    return filled(out, lambda *i: convert(wide(_only(value)), out.dtype))
 
 
 def full_like(out: Result, x: te.Tensor, value: te.Tensor, dtype: DataType | None) -> te.Tensor:
     """One value everywhere, in the shape of another tensor."""
-    return filled(out, lambda *i: back(wide(_only(value)), out.dtype))
+    return filled(out, lambda *i: convert(wide(_only(value)), out.dtype))
 
 
 def _only(value: te.Tensor) -> Scalar:
@@ -69,7 +77,7 @@ def arange(out: Result, start: Any, end: Any, step: Any, dtype: DataType | None)
 
     def element(i: Scalar) -> Scalar:
         begin, pace = te.cast(kind, scalar(start)), te.cast(kind, scalar(step))
-        return back(begin + te.cast(kind, i) * pace, out.dtype)
+        return convert(begin + te.cast(kind, i) * pace, out.dtype)
 
     return filled(out, element)
 
@@ -80,14 +88,14 @@ def hamming_window(
     """The weights of a Hamming window."""
     if any(isinstance(x, Scalar) for x in (periodic, alpha, beta)):
         decline("its weights are not constants")
-    count = out.shape[0]
+    (count,) = out.shape
     period = te.cast(FLOAT64, te.maximum(count if periodic else count - 1, int64(1)))
 
     def element(i: Scalar) -> Scalar:
         turn = te.cast(FLOAT64, i) * (2 * math.pi) / period
         weight = te.const(float(alpha), FLOAT64) - te.cos(turn) * float(beta)
         single = te.const(1, FLOAT64)  # a window of one point does not taper
-        return back(te.if_then_else(equals(count, int64(1)), single, weight), out.dtype)
+        return convert(te.if_then_else(equals(count, int64(1)), single, weight), out.dtype)
 
     return filled(out, element)
 

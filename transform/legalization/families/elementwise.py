@@ -9,7 +9,6 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, DataType
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
-    back,
     broadcast,
     convert,
     elementwise,
@@ -317,7 +316,7 @@ def _compared(name: str) -> Definition:
 
         return te.compute(  # type: ignore[no-any-return]
             out.shape,
-            lambda *i: back(element(broadcast(a, i), broadcast(b, i)), out.dtype),
+            lambda *i: convert(element(broadcast(a, i), broadcast(b, i)), out.dtype),
             name=f"T_{name}",
         )
 

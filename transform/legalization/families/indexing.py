@@ -10,9 +10,9 @@ from typing import Any
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
     axis_of,
-    back,
     both,
     broadcast,
+    convert,
     equals,
     filled,
     int64,
@@ -119,7 +119,7 @@ def one_hot(out: Result, indices: te.Tensor, on: Any, off: Any, depth: int, axis
     def element(*i: Scalar) -> Scalar:
         at = te.cast("int64", indices(*(v for k, v in enumerate(i) if k != along)))
         here = equals(at, te.cast("int64", i[along]))
-        return te.select(here, back(scalar(on), out.dtype), back(scalar(off), out.dtype))
+        return te.select(here, convert(scalar(on), out.dtype), convert(scalar(off), out.dtype))
 
     return filled(out, element)
 
@@ -207,7 +207,7 @@ def _joined(
 
     def with_data(*i: Scalar) -> Scalar:
         own = wide(x(*i))
-        return back(te.if_then_else(found[0](*i), join(own, found[1](*i)), own), out.dtype)
+        return convert(te.if_then_else(found[0](*i), join(own, found[1](*i)), own), out.dtype)
 
     return filled(out, with_data)
 
@@ -345,4 +345,4 @@ def bucketize(
         return te.sum(te.if_then_else(below, int64(1) + checked(k), checked(k)), axis=k)
 
     made = te.compute(out.shape, element, name="T_bucket")
-    return filled(out, lambda *i: back(made(*i), out.dtype))
+    return filled(out, lambda *i: convert(made(*i), out.dtype))

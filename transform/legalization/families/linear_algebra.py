@@ -9,7 +9,6 @@ from rlx.grammar.dtype import BOOL, DataType
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
     SOME,
-    back,
     convert,
     filled,
     int64,
@@ -53,7 +52,7 @@ def _rounded(out: Result, made: te.Tensor) -> te.Tensor:
     """A result in the type of the operator; as it is where it has that type."""
     if made.dtype == out.dtype:
         return made
-    return filled(out, lambda *i: back(made(*i), out.dtype), f"T_{out.name}_as")
+    return filled(out, lambda *i: convert(made(*i), out.dtype), f"T_{out.name}_as")
 
 
 def outer(out: Result, a: te.Tensor, b: te.Tensor) -> te.Tensor:
@@ -61,7 +60,7 @@ def outer(out: Result, a: te.Tensor, b: te.Tensor) -> te.Tensor:
     need_numbers(a.dtype)
     if a.dtype != b.dtype:
         decline("its operands have two types")
-    return filled(out, lambda i, j: back(wide(a(i)) * wide(b(j)), out.dtype))
+    return filled(out, lambda i, j: convert(wide(a(i)) * wide(b(j)), out.dtype))
 
 
 def einsum(out: Result, operands: Sequence[te.Tensor], subscripts: str) -> te.Tensor:

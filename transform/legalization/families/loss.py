@@ -7,7 +7,7 @@ from typing import Any
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
     axis_of,
-    back,
+    convert,
     equals,
     filled,
     int64,
@@ -31,7 +31,7 @@ def cross_entropy_with_logits(out: Result, predictions: te.Tensor, labels: te.Te
         found = -total()
         if predictions.ndim > 1:
             found = found / te.cast(found.dtype, predictions.shape[0])
-        return back(found, out.dtype)
+        return convert(found, out.dtype)
 
     return filled(out, element)
 
@@ -93,12 +93,12 @@ def nll_loss(
 
     each = te.compute(picked.shape, each_of, name="T_loss")
     if reduction == "none":
-        return filled(out, lambda *i: back(each(*i), out.dtype))
+        return filled(out, lambda *i: convert(each(*i), out.dtype))
     total = _whole(each, "T_total")
     if reduction == "sum":
-        return filled(out, lambda: back(total(), out.dtype))
+        return filled(out, lambda: convert(total(), out.dtype))
     weight = picked.total()
-    return filled(out, lambda: back(total() / weight(), out.dtype))
+    return filled(out, lambda: convert(total() / weight(), out.dtype))
 
 
 def nll_loss_backward(
@@ -126,7 +126,7 @@ def nll_loss_backward(
         rest = [*i[: picked.axis], *i[picked.axis + 1 :]]
         found = each(*rest)
         hit = equals(picked.chosen(*rest), i[picked.axis])
-        return back(te.if_then_else(hit, found, te.const(0, found.dtype)), out.dtype)
+        return convert(te.if_then_else(hit, found, te.const(0, found.dtype)), out.dtype)
 
     return filled(out, element)
 
@@ -164,4 +164,4 @@ def take_backward(
         return te.sum(held, axis=over) if over else held
 
     made = te.compute(x.shape, element, name="T_taken")
-    return filled(out, lambda *i: back(made(*i), out.dtype))
+    return filled(out, lambda *i: convert(made(*i), out.dtype))

@@ -10,7 +10,7 @@ from rlx.transform.legalization.elements import (
     LARGEST,
     axes_of,
     axis_of,
-    back,
+    convert,
     filled,
     int64,
     means,
@@ -77,7 +77,7 @@ def layer_norm(
     axes = axes_of(over, x.ndim)
     made = _normed(x, axes, epsilon)
     return filled(
-        out, lambda *i: back(_scaled(made(*i), gamma, beta, axes, i, center, scale), out.dtype)
+        out, lambda *i: convert(_scaled(made(*i), gamma, beta, axes, i, center, scale), out.dtype)
     )
 
 
@@ -92,7 +92,7 @@ def rms_norm(
     def element(*i: Scalar) -> Scalar:
         mean = square(*_dropped(i, axes))
         made = wide(x(*i)) / te.sqrt(mean + te.const(epsilon, mean.dtype))
-        return back(made * _along(weight, axes, i), out.dtype)
+        return convert(made * _along(weight, axes, i), out.dtype)
 
     return filled(out, element)
 
@@ -124,7 +124,7 @@ def group_norm(
 
     def element(*i: Scalar) -> Scalar:
         at = [*i[:axis], i[axis] // each, i[axis] % each, *i[axis + 1 :]]
-        return back(_scaled(made(*at), gamma, beta, (axis,), i, center, scale), out.dtype)
+        return convert(_scaled(made(*at), gamma, beta, (axis,), i, center, scale), out.dtype)
 
     return filled(out, element)
 
@@ -145,7 +145,8 @@ def instance_norm(
     axis = axis_of(channel, x.ndim)
     made = _normed(x, axes_of(over, x.ndim), epsilon)
     return filled(
-        out, lambda *i: back(_scaled(made(*i), gamma, beta, (axis,), i, center, scale), out.dtype)
+        out,
+        lambda *i: convert(_scaled(made(*i), gamma, beta, (axis,), i, center, scale), out.dtype),
     )
 
 
@@ -174,15 +175,15 @@ def batch_norm(
     def element(*i: Scalar) -> Scalar:
         centred = wide(x(*i)) - wide(used[0](i[axis]))
         made = centred / te.sqrt(wide(used[1](i[axis])) + te.const(epsilon, centred.dtype))
-        return back(_scaled(made, gamma, beta, (axis,), i, center, scale), out[0].dtype)
+        return convert(_scaled(made, gamma, beta, (axis,), i, center, scale), out[0].dtype)
 
     def running(target: Result, old: te.Tensor, new: te.Tensor, name: str) -> te.Tensor:
         def value(i: Scalar) -> Scalar:
             before, now = wide(old(i)), wide(new(i))
             if not training:
-                return back(before, target.dtype)
+                return convert(before, target.dtype)
             step = te.const(momentum, now.dtype)
-            return back((te.const(1, now.dtype) - step) * before + step * now, target.dtype)
+            return convert((te.const(1, now.dtype) - step) * before + step * now, target.dtype)
 
         return filled(target, value, name)
 
@@ -223,7 +224,7 @@ def softmax(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
     off = _off_largest(x, along)
     raised = te.compute(x.shape, lambda *i: te.exp(off(*i)), name="T_exp")
     whole = summed(raised, (along,), "T_total")
-    return filled(out, lambda *i: back(raised(*i) / whole(*_dropped(i, (along,))), out.dtype))
+    return filled(out, lambda *i: convert(raised(*i) / whole(*_dropped(i, (along,))), out.dtype))
 
 
 def log_softmax(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
@@ -232,7 +233,9 @@ def log_softmax(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
     along = axis_of(axis, x.ndim)
     off = _off_largest(x, along)
     whole = summed(off, (along,), "T_total", te.exp)
-    return filled(out, lambda *i: back(off(*i) - te.log(whole(*_dropped(i, (along,)))), out.dtype))
+    return filled(
+        out, lambda *i: convert(off(*i) - te.log(whole(*_dropped(i, (along,)))), out.dtype)
+    )
 
 
 def prelu(out: Result, x: te.Tensor, alpha: te.Tensor, axis: int) -> te.Tensor:
@@ -244,6 +247,6 @@ def prelu(out: Result, x: te.Tensor, alpha: te.Tensor, axis: int) -> te.Tensor:
         value = wide(x(*i))
         one = alpha.shape[0].value == 1
         slope = wide(alpha(int64(0) if one else i[along]))
-        return back(te.select(value > te.const(0, value.dtype), value, value * slope), out.dtype)
+        return convert(te.select(value > te.const(0, value.dtype), value, value * slope), out.dtype)
 
     return filled(out, element)

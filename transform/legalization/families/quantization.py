@@ -8,7 +8,6 @@ from rlx.grammar.dtype import DataType
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
     axis_of,
-    back,
     convert,
     filled,
     int64,
@@ -35,7 +34,7 @@ def quantize(
     def element(*i: Scalar) -> Scalar:
         steps = te.round(wide(x(*i)) / _along(scale, axis, i))
         moved = steps + te.cast(steps.dtype, _along(zero, axis, i))
-        return back(moved, out.dtype) if out.dtype.is_float else convert(moved, out.dtype)
+        return convert(moved, out.dtype)
 
     return filled(out, element)
 
@@ -53,6 +52,6 @@ def dequantize(
             off = value - te.cast(value.dtype, origin)
         else:
             off = te.cast("int64", value) - te.cast("int64", origin)
-        return back(te.cast(step.dtype, off) * step, out.dtype)
+        return convert(te.cast(step.dtype, off) * step, out.dtype)
 
     return filled(out, element)

@@ -14,7 +14,6 @@ from rlx.transform.legalization.elements import (
     SOME,
     axes_of,
     axis_of,
-    back,
     both,
     convert,
     count_of,
@@ -59,7 +58,7 @@ def _reduction(name: str) -> Definition:
         made = _REDUCED[name](x, axes)
 
         def element(*i: Scalar) -> Scalar:
-            found = back(made(*kept(out, x, axes, i)), out.dtype)
+            found = convert(made(*kept(out, x, axes, i)), out.dtype)
             return nonempty(x, axes, found) if name in _NEEDS_ONE else found
 
         return filled(out, element)
@@ -248,12 +247,12 @@ def _scan(name: str) -> Definition:
 
         made = te.running(out.shape, value, axis, join, f"T_{name}_of")
         if not exclusive:
-            return filled(out, lambda *i: back(made(*i), kind))
+            return filled(out, lambda *i: convert(made(*i), kind))
         first = te.const(neutral, made.dtype)
 
         def before(*i: Scalar) -> Scalar:
             found = made(*(v - 1 if a == axis else v for a, v in enumerate(i)))
-            return back(te.if_then_else(i[axis] > 0, found, first), kind)
+            return convert(te.if_then_else(i[axis] > 0, found, first), kind)
 
         return filled(out, before)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rlx.grammar.dtype import DataType
 from rlx.transform import te
-from rlx.transform.legalization.elements import axis_of, back, filled
+from rlx.transform.legalization.elements import axis_of, convert, filled
 from rlx.transform.legalization.merge_sort import places
 from rlx.transform.legalization.result import Result
 from rlx.transform.te.scalar import Scalar
@@ -28,7 +28,7 @@ def argsort(
 ) -> te.Tensor:
     """Where the elements in order stand along an axis."""
     at = places(x, axis_of(axis, x.ndim), bool(descending))
-    return filled(out, lambda *i: back(at(*i), out.dtype))
+    return filled(out, lambda *i: convert(at(*i), out.dtype))
 
 
 def topk(
@@ -48,7 +48,7 @@ def topk(
         return filled(target, lambda *i: _taken(x, at, along, i), "T_topk_values")
 
     def indices(target: Result) -> te.Tensor:
-        return filled(target, lambda *i: back(at(*i), target.dtype), "T_topk_indices")
+        return filled(target, lambda *i: convert(at(*i), target.dtype), "T_topk_indices")
 
     if wanted == "values":
         return values(out)
