@@ -25,6 +25,7 @@ from rlx.generate.campaign.finding_file import (
 )
 from rlx.generate.campaign.index import main, page
 from rlx.generate.campaign.known_causes import explanation
+from rlx.generate.campaign.oracles.case import kind_of
 from rlx.grammar.node import replace
 from rlx.spec.reader import premise_rule, rules
 
@@ -105,6 +106,13 @@ def test_it_is_in_order(kept: FindingFile) -> None:
         assert kept.rule in {d.code for d in found if d.severity != "note"}
     elif kept.kind not in ACCEPTED:
         assert not [d for d in found if d.severity == "error"]
+
+
+@KEPT
+def test_an_error_that_says_it_is_not_supported_is_of_that_kind(kept: FindingFile) -> None:
+    """No crash, and no refusal of what TVM takes to be wrong."""
+    if kept.kind in ("crash", "refuses-legal"):
+        assert kind_of(TypeError(kept.error)) == "crash"
 
 
 SEEN = (
