@@ -6,7 +6,6 @@ An edit is a proposal. `relax-check --fix` keeps it only if the mended program c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from rlx.grammar import ast
@@ -14,7 +13,7 @@ from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.entries import Token
 from rlx.grammar.node import Record, Span, replace
-from rlx.grammar.source_tokens import closing, statements
+from rlx.grammar.source_tokens import closing, statements, words_of
 from rlx.grammar.visit import walk
 
 
@@ -76,16 +75,19 @@ def _with_edit(found: Diagnostic, source: Source, modules: Sequence[IRModule]) -
     return found if edit is None else replace(found, edit=edit)
 
 
-_WORD = re.compile(r"[\w.]+")
-_QUOTED = re.compile(r"""(?P<quote>['"])[\w.]*(?P=quote)""")
-
-
 def suggested_word(place: EditPlace) -> Edit | None:
     """The word that the help suggests, in place of the one that is not known."""
     if len(place.diagnostic.meant) != 1:
         return None
     (word,) = place.diagnostic.meant
-    if _WORD.fullmatch(place.text):
+    tokens = list(words_of(place.source.text, place.span))
+    if len(tokens) != 1 or tokens[0].span != place.span:
+        return None
+    if tokens[0].type == "STRING":
+        quote, inner = place.text[0], place.text[1:-1].replace(".", "_")
+        plain = quote in "'\"" and (not inner or f"_{inner}".isidentifier())
+        return Edit(place.span, f"{quote}{word}{quote}") if plain else None
+    if place.text[:1].isidentifier():
         prefix, dot, _ = place.text.rpartition(".")
         _, _, rest = word.partition(".")
         if dot and not rest:  # the help names the last word alone
@@ -93,9 +95,6 @@ def suggested_word(place: EditPlace) -> Edit | None:
         elif dot and not word.startswith("@"):  # as the text calls that module
             word = f"{place.text.partition('.')[0]}.{rest}"
         return Edit(place.span, word.removeprefix("@"))
-    quoted = _QUOTED.fullmatch(place.text)
-    if quoted is not None:
-        return Edit(place.span, f"{quoted['quote']}{word}{quoted['quote']}")
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -20,6 +19,7 @@ from rlx.grammar.partial_nodes import (
 )
 from rlx.grammar.precedence import Chain
 from rlx.grammar.prim_operators import BY_SYMBOL, COMPARISON, NOT, SIGN
+from rlx.grammar.source_tokens import words_of
 
 RELAX = {
     "+": "relax.add",
@@ -86,14 +86,12 @@ def fold(coerce: Operands, items: list[Any]) -> Entry:
     return chain.finish()
 
 
-_POWER = re.compile(r"(?:\s|#.*|\\\n)*\*\*")
-
-
 def note_sign(coerce: Operands, operator: str, operand: Entry, start: int) -> None:
     """Keep what stands in front of an operand that is raised to a power: of `-x ** y`, Python takes
     the power first.
     """
-    if _POWER.match(coerce.source, operand.end):
+    behind = next(words_of(coerce.source, (operand.end, len(coerce.source))), None)
+    if behind is not None and behind.value == "**":
         coerce.signed[(start, operand.end)] = (operator, operand)
 
 

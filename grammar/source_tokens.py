@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from rlx.grammar.entries import Token
+from rlx.grammar.entries import Token, token
 from rlx.grammar.lexer import OPENING, Lexer
 from rlx.grammar.node import Span
 
 _NAMED = frozenset(["NAME", "DOTTED", "HEAD", "INFO", "TARGET"])
+_WHOLE = frozenset(["INFO", "OPAQUE"])
+_VALUES = frozenset(["STRING", "INT", "FLOAT", "INTS"])
+_LAMBDA = "lambda"
 _LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "$END"])
 
 
 def statements(text: str, span: Span) -> Iterator[list[Token]]:
     """The tokens of a stretch of text, statement by statement."""
     found: list[Token] = []
-    for token in Lexer(text, *span, _ignore):
-        if token.type not in _LAYOUT:
-            found.append(token)
+    for each in Lexer(text, *span, _ignore):
+        if each.type not in _LAYOUT:
+            found.append(each)
         elif found:
             yield found
             found = []
@@ -29,6 +32,36 @@ def words_of(text: str, span: Span) -> Iterator[Token]:
     lexer = Lexer(text, *span, _ignore, layout=False)
     lexer.whole_info = False
     return (token for token in lexer if token.type not in _LAYOUT)
+
+
+def parts_of(text: str, span: Span) -> Iterator[Token]:
+    """The tokens of a stretch of text; annotations and lambdas, which are one token each for the
+    lexer, taken apart.
+    """
+    for found in words_of(text, span):
+        if found.type not in _WHOLE:
+            yield found
+            continue
+        head = _LAMBDA if found.value.startswith(_LAMBDA) else found.value.partition("(")[0]
+        at = found.start + len(head)
+        if head == _LAMBDA:
+            yield token("LAMBDA", head, found.start, at)
+        elif at == found.end:
+            yield token("DOTTED", head, found.start, at)
+        else:
+            at += 1
+            yield token("HEAD", f"{head}(", found.start, at)
+        yield from parts_of(text, (at, found.end))
+
+
+def words_in(text: str, span: Span) -> Iterator[str]:
+    """The words in a stretch of text, those of dotted names apart, keywords included."""
+    for found in parts_of(text, span):
+        if found.type == "DEF":
+            yield from found.value.split()
+        elif found.type not in _VALUES:
+            word = found.value.removesuffix("(")
+            yield from (part for part in word.split(".") if part.isidentifier())
 
 
 def names_in(text: str, span: Span) -> Iterator[str]:
@@ -45,6 +78,26 @@ def long_strings(text: str) -> tuple[Span, ...]:
         return ()
     tokens = words_of(text, (0, len(text)))
     return tuple(t.span for t in tokens if t.type == "STRING" and "\n" in t.value)
+
+
+_FAR = 2000
+"""How far in front of a place the bracket is looked for that is open there, in characters."""
+
+
+def open_bracket(text: str, at: int) -> str:
+    """The bracket that is open at a place, with the name in front of it: ``R.add(``; empty where
+    there is none.
+    """
+    line = text.rfind("\n", 0, max(0, at - _FAR)) + 1
+    start = next((a for a, b in long_strings(text) if a < line < b), line)
+    opened: list[str] = []
+    for each in parts_of(text, (start, at)):
+        change = OPENING.get(each.type, 0)
+        if change > 0:
+            opened.append(each.value)
+        elif change < 0 and opened:
+            opened.pop()
+    return opened[-1] if opened else ""
 
 
 def closing(tokens: Sequence[Token], at: int) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, lru_cache
 
@@ -14,6 +13,7 @@ from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.kept_text import kept_names
 from rlx.grammar.node import Node, Span
+from rlx.grammar.source_tokens import words_in
 from rlx.spec.registry import rule
 
 
@@ -55,7 +55,7 @@ def prim_funcs(
 
 
 def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:
-    """Whether a name may come from the Python around the functions: it stands there."""
+    """Whether a name may come from the Python around the functions: its code mentions it."""
     if source is None or not source.path.endswith(".py"):
         return lambda name: False
     text = source.text
@@ -66,13 +66,9 @@ def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:
 
     @cache
     def names() -> frozenset[str]:
-        return frozenset(_WORD.findall(text))
+        return frozenset(words_in(text, (0, len(text))))
 
     return lambda name: name in names()
-
-
-_WORD = re.compile(r"\w+")
-"""A word of the Python around: what is mentioned there may be captured."""
 
 
 def _within(span: Span, whole: Span | None) -> bool:

@@ -13,7 +13,7 @@ from rlx.checker.why.leaf_steps import (
     failed_premise,
     parameter_name,
 )
-from rlx.checker.why.place import Construct, is_nameless, spaces_folded
+from rlx.checker.why.place import Construct, is_nameless, on_one_line
 from rlx.checker.why.recorder import Application, DerivationRecorder
 from rlx.checker.why.step import Step
 from rlx.grammar import ast, tir
@@ -348,8 +348,7 @@ class StepBuilder:
             case ast.If(cond=cond):
                 return f"if {self.text(cond)}"
         span = _span(expr)
-        written = show(expr) if span is None else self.source.text[slice(*span)]
-        folded = spaces_folded(written)
+        folded = show(expr) if span is None else on_one_line(self.source.text, span)
         return folded if len(folded) <= TEXT else f"{folded[: TEXT - 1]}…"
 
 

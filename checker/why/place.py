@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.node import Node, Record, Span
+from rlx.grammar.source_tokens import parts_of
 from rlx.grammar.visit import subexpressions
 
 _STATEMENTS = frozenset(["binding", "parameter", "result", "function", "primfunc"])
@@ -298,6 +298,11 @@ def _named(construct: Construct, source: Source) -> str:
     return "an expression"
 
 
-def spaces_folded(text: str) -> str:
-    """A piece of source text on one line."""
-    return re.sub(r"\s+", " ", text).strip()
+def on_one_line(text: str, span: Span) -> str:
+    """A piece of source text on one line, without its comments."""
+    words: list[str] = []
+    end = span[0]
+    for token in parts_of(text, span):
+        words += (" " if words and token.start > end else "", text[token.start : token.end])
+        end = token.end
+    return "".join(words)

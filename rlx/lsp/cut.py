@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from rlx.grammar.entries import Token
 from rlx.grammar.lexer import OPENING
-from rlx.grammar.node import Record, Span
+from rlx.grammar.node import Record, Span, replace
 from rlx.grammar.outline import FunctionOutline, outline
-from rlx.grammar.source_tokens import closing, statements
+from rlx.grammar.source_tokens import closing, statements, words_of
 
 
 class Piece(Record):
@@ -26,12 +27,27 @@ class Piece(Record):
         The text to the colon of its signature.
     closed
         Whether others depend on nothing but its head: its result is annotated.
+    marks
+        The words of its decorators.
+    at
+        Where ``def`` stands in its head.
     """
 
     span: Span
     name: str
     head: str
     closed: bool
+    marks: tuple[str, ...]
+    at: int
+
+    def moved(self, start: int, end: int) -> Piece:
+        """The same function at another place."""
+        return replace(self, span=(start, end))
+
+    @property
+    def is_prim_func(self) -> bool:
+        """Whether it is a PrimFunc."""
+        return any(mark.rpartition(".")[2] == "prim_func" for mark in self.marks)
 
 
 class Cut(Record):
@@ -100,7 +116,7 @@ def _common(limit: int, same: Callable[[int], bool]) -> int:
 
 def _moved(piece: Piece, shift: int) -> Piece:
     start, end = piece.span
-    return Piece((start + shift, end + shift), piece.name, piece.head, piece.closed)
+    return piece.moved(start + shift, end + shift)
 
 
 def _piece(text: str, found: FunctionOutline) -> Piece:
@@ -114,11 +130,18 @@ def _piece(text: str, found: FunctionOutline) -> Piece:
     end = found.head_end if colon is None else colon.end
     head = text[found.start : end]
     body = text[end : found.end].strip()
-    closed = bool(annotated) and colon is not None and body != "" and not _PRIM.search(head)
-    return Piece((found.start, found.end), found.name, head, closed)
+    closed = bool(annotated) and colon is not None and body != ""
+    marks = tuple(_marks(text, (found.start, found.head)))
+    at = found.head - found.start
+    made = Piece((found.start, found.end), found.name, head, closed, marks, at)
+    return replace(made, closed=False) if closed and made.is_prim_func else made
 
 
-_PRIM = re.compile(r"@[^\n]*prim_func")
+def _marks(text: str, span: Span) -> Iterator[str]:
+    """The words behind the signs `@` of decorators."""
+    for sign, mark in pairwise(words_of(text, span)):
+        if sign.type == "AT":
+            yield mark.value.removesuffix("(")
 
 
 def _outside(tokens: Sequence[Token]) -> Iterator[Token]:

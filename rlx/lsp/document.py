@@ -4,7 +4,6 @@ there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -15,10 +14,8 @@ from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Edit, Source
 from rlx.grammar.node import Record, Span
-from rlx.grammar.source_tokens import statements
+from rlx.grammar.source_tokens import open_bracket, statements, words_in
 from rlx.grammar.visit import recursion_room
-
-_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 class Occurrence(Record):
@@ -216,10 +213,14 @@ class Document:
             o.is_definition for o in self.occurrences if o.subject is found.subject
         ):
             raise RenameError(f"{found.subject.name_hint!r} is not bound in this text")
-        if isinstance(found.subject, ast.GlobalVar) and name in _NAME.findall(self.source.text):
+        if isinstance(found.subject, ast.GlobalVar) and self._mentions(name):
             raise RenameError(f"the name {name!r} is already in use")
         self._keeps_the_program(edits, name, isinstance(found.subject, ast.GlobalVar))
         return edits
+
+    def _mentions(self, name: str) -> bool:
+        text = self.source.text
+        return name in text and name in words_in(text, (0, len(text)))
 
     def _keeps_the_program(self, edits: list[Edit], name: str, is_global: bool) -> None:
         """Refuse a name that captures, or is captured; the name of a function is a part of the
@@ -269,18 +270,11 @@ class Document:
         """The parameters of the operator whose call is open at an offset."""
         from rlx.operators.registry import lookup
 
-        text, depth = self.source.text, 0
-        for at in range(offset - 1, max(-1, offset - 2000), -1):
-            if text[at] in ")]}":
-                depth += 1
-            elif text[at] in "([{":
-                depth -= 1
-                if depth < 0:
-                    head = re.search(r"(?:R|relax)\.([\w.]+)$", text[max(0, at - 80) : at])
-                    operator = None if head is None else lookup(f"relax.{head[1]}")
-                    for parameter in operator.parameters if operator is not None else ():
-                        yield parameter.name, parameter.kind
-                    return
+        head = open_bracket(self.source.text, offset)
+        letter, _, name = head.removesuffix("(").partition(".")
+        operator = lookup(f"relax.{name}") if name and letter in ("R", "relax") else None
+        for parameter in operator.parameters if operator is not None else ():
+            yield parameter.name, parameter.kind
 
     def _names_before(self, offset: int) -> Iterator[tuple[str, str]]:
         """The variables that are bound before an offset in its function, and the functions."""

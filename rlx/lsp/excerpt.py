@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Collection, Mapping
 
@@ -72,7 +71,7 @@ def excerpt(
         parts += (gap, own)
         start = length + len(gap)
         length = start + len(own)
-        reduced.append(Piece((start, length), piece.name, piece.head, piece.closed))
+        reduced.append(piece.moved(start, length))
     parts.append(cut.gap(len(cut.pieces)))
     return Excerpt(Cut("".join(parts), tuple(reduced)), cut)
 
@@ -115,19 +114,17 @@ def circle(cut: Cut, number: int, names: Mapping[str, list[int]]) -> set[int]:
 
 def _name_alone(piece: Piece) -> str:
     """A function of which only the name counts: others are told of it where they misspell it."""
-    head, word, _ = piece.head.partition(f"def {piece.name}")
-    if not word:
-        return ""
-    return f"{head}{word}():" + _body(piece, "pass" if "prim_func" in head else "return ()")
-
-
-_MODULE = re.compile(r"@[ \t]*([\w.]+)\.(?:function|func)\b")
+    head = f"{piece.head[: piece.at]}def {piece.name}():"
+    return head + _body(piece, "pass" if piece.is_prim_func else "return ()")
 
 
 def _anything(piece: Piece) -> str:
     """A value that may be of any type, so that it contradicts no annotation."""
-    found = _MODULE.search(piece.head)
-    return "()" if found is None else f"{found[1]}.null_value()"
+    for mark in piece.marks:
+        module, dot, word = mark.rpartition(".")
+        if dot and word in ("function", "func"):
+            return f"{module}.null_value()"
+    return "()"
 
 
 def _body(piece: Piece, statement: str) -> str:

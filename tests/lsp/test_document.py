@@ -103,3 +103,26 @@ def test_positions_count_as_editors_do(text: str) -> None:
     for more in range(3):
         assert offset(source, (text.count("\n") + 1 + more, more)) == len(text)
         assert position(source, len(text) + more) == position(source, len(text))
+
+
+STRANGE = """# another one
+@R.function(private=True)
+def f(x: R.Tensor((2, 2), "float32")) -> R.Tensor((2, 2), "float32"):
+    y = R.add(x, R.call_pure_packed("(", x, sinfo_args=R.Tensor((2, 2))), )  # :(
+    return x
+"""
+
+
+def test_a_word_in_a_comment_is_not_in_use() -> None:
+    edits = Document(STRANGE, "a.rlx").rename(STRANGE.index("f(x: R"), "another")
+    assert [edit.text for edit in edits] == ["another"]
+
+
+def test_a_bracket_in_a_string_or_comment_opens_nothing() -> None:
+    def keywords(at: int) -> list[str]:
+        found = Document(STRANGE, "a.rlx").completions(at)
+        return [word for word, _, _ in found if word.endswith("=")]
+
+    assert "sinfo_args=" in keywords(STRANGE.index("x, sinfo"))
+    assert keywords(STRANGE.index(")  # :(")) == ["x1=", "x2="]
+    assert keywords(STRANGE.index("return")) == []

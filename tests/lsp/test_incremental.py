@@ -100,3 +100,19 @@ def test_a_bracket_that_is_still_open_is_of_one_function() -> None:
     for edited in (text[: at + 15] + text[at + 17 :], text):
         assert law.said(checker.check(edited)) == law.said(check_text(edited, "a.rlx").diagnostics)
     assert checker.full == 1
+
+
+def test_words_in_comments_are_no_decorators_and_no_heads() -> None:
+    text = module(90)
+    for k in range(90):
+        head = f"    @R.function\n    def f{k}("
+        text = text.replace(head, head.replace("\n", f"  # def f{k}: no @T.prim_func\n", 1))
+    at = text.index("def f20")
+    checker = Checker("a.rlx")
+    checker.check(text)
+    for old, new in (("cls.f19", "cls.f199"), ("R.add(x, y)", "R.add(x, q)"), ("cls.f19", "f19")):
+        edited = text[:at] + text[at:].replace(old, new, 1)
+        for each in (edited, text):
+            wanted = check_text(each, "a.rlx").diagnostics
+            assert law.said(checker.check(each)) == law.said(wanted)
+    assert checker.full == 1
