@@ -32,7 +32,7 @@ class Markdown:
     """
 
     def __init__(self, links: Links, targets: str) -> None:
-        self.links, self.targets = links, targets
+        self.links = links
         self.parser = MarkdownIt("commonmark").enable("table")
         self.parser.renderer.rules |= {  # type: ignore[attr-defined]
             "code_inline": self._code,
@@ -41,19 +41,19 @@ class Markdown:
             "fence": self._fence,
             "html_block": lambda *_: "",  # comments for other tools
         }
+        self.targets: dict[str, object] = {}
+        self.parser.parse(targets, self.targets)  # the parser notes the targets there
 
     def block(self, text: str) -> str:
         """Paragraphs, lists and tables."""
         if not text.strip():
             return ""
-        html: str = self.parser.render(f"{text}\n\n{self.targets}")
+        html: str = self.parser.render(text, self.targets)
         return html
 
     def inline(self, text: str) -> str:
         """One paragraph without its tags."""
-        html = self.block(text).strip()
-        if html.startswith("<p>") and html.endswith("</p>") and html.count("<p>") == 1:
-            return html[3:-4]
+        html: str = self.parser.renderInline(text, self.targets)
         return html
 
     def _code(self, tokens: Sequence[Token], at: int, *rest: object) -> str:

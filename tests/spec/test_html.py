@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -103,6 +104,40 @@ def test_every_rule_code_and_entry_has_its_place(pages: dict[str, Page]) -> None
     assert {f"construct-{name}" for name in constructs()[0]} <= set(pages["index.html"].ids)
 
 
+def words(text: str) -> list[str]:
+    """The words of a text that stand outside of code and of the addresses of links."""
+    prose = re.sub(r"`[^`]*`|\]\([^)]*\)|\]\[[^]]*\]", " ", text)
+    return re.findall(r"[a-z]{3,}", prose.lower())
+
+
+@pytest.mark.parametrize("name", list(rules()))
+def test_every_word_of_a_rule_is_in_its_place(name: str, folder: Path) -> None:
+    rule = rules()[name]
+    page = (folder / f"{rule.page}.html").read_text(encoding="utf-8")
+    shown = page.partition(f'<article class="rule" id="{name}"')[2].partition("</article>")[0]
+    premises = re.findall(r"<dd>(.*?)</dd>", shown, re.DOTALL)
+    for text, html in zip(rule.premises.values(), premises, strict=True):
+        assert set(words(text)) <= set(words(re.sub(r"<[^>]*>", "", html))), text
+    said = set(words(re.sub(r"<[^>]*>", "", shown)))
+    assert set(words(f"{rule.title} {rule.statement} {rule.why}")) <= said
+
+
+def test_every_page_leads_to_each_chapter_by_its_title(folder: Path) -> None:
+    """But for the first, whose title is that of all pages."""
+    titles = {
+        path.name: re.search(r"<h1[^>]*>(.*?)</h1>", path.read_text(encoding="utf-8"), re.DOTALL)
+        for path in folder.glob("*.html")
+    }
+    for path in folder.glob("*.html"):
+        menu = path.read_text(encoding="utf-8").partition("<nav")[2].partition("</nav>")[0]
+        entries = re.findall(r'<li><a href="([^"#]+)"[^>]*>([^<]*)</a>', menu)
+        assert entries[0] == ("index.html", "Overview")
+        assert len(entries) == len(titles)
+        for address, name in entries[1:]:
+            found = titles[address]
+            assert found is not None and name == re.sub(r"<[^>]*>", "", found[1])
+
+
 def test_inferences_are_typeset(folder: Path) -> None:
     for name, rule in rules().items():
         text = (folder / f"{rule.page}.html").read_text(encoding="utf-8")
@@ -157,3 +192,15 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["html", str(tmp_path / "new" / "site")]) == 0
     assert str(tmp_path / "new" / "site" / "index.html") in capsys.readouterr().out
     assert main(["html"]) == 2
+
+
+def test_without_what_makes_the_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    monkeypatch.delitem(sys.modules, "rlx.spec.html.site", raising=False)
+    for name in ("markdown", "rule"):
+        monkeypatch.delitem(sys.modules, f"rlx.spec.html.{name}", raising=False)
+    assert main(["html", str(tmp_path / "site")]) == 2
+    assert "rlx[docs]" in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,13 @@ def test_every_heading_has_one_implementation(name: str) -> None:
 
 def test_every_implementation_has_a_heading() -> None:
     assert not implementations.keys() - rules().keys()
+
+
+def test_nobody_else_needs_to_import_the_rules() -> None:
+    """In a process of its own: here other tests may have imported them."""
+    code = "from rlx.spec.registry import *; register_all(); print(*sorted(implementations))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == sorted(rules())
 
 
 @pytest.mark.parametrize("name", list(rules()))
