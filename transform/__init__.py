@@ -1,5 +1,5 @@
-"""Transformations of modules: building and changing them by Python, patterns, passes, shapes,
-legalising, lowering, leaving out checks.
+"""Transformations of modules: builders, visitors, patterns, passes, shapes, legalisation, lowering,
+elimination of run-time checks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Leaving out run-time checks that cannot fail.
+"""Elimination of run-time checks that cannot fail.
 
-A redundant cast becomes a plain binding. What signatures check has no text of its own, so which of
-these comparisons may be skipped is said beside the module, in a :class:`CheckPlan`.
+A redundant cast becomes a plain binding. The checks of signatures have no text of their own, so a
+:class:`CheckPlan` beside the module says which of their comparisons may be skipped.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ __all__ = ["CheckPlan", "DynamicCheck", "analyse", "eliminate", "plan"]
 
 
 class CheckPlan(Record):
-    """The checks of which a run may skip the comparisons (the second phase of E-cast).
+    """The checks whose comparisons (the second phase of E-cast) may be skipped in a run.
 
-    The first phase, which gives shape variables their numbers, is never skipped. The plan holds for
-    runs that begin at functions with a ``global_symbol``.
+    The first phase, which gives shape variables their numbers, is never skipped. The plan is valid
+    for runs that begin at functions with a ``global_symbol``.
 
     Attributes
     ----------
     casts
         Bindings of the module's normal form.
     entries
-        For each function the positions of its parameters that need not be compared.
+        For each function, the positions of the parameters that need not be compared.
     returns
         Functions whose result need not be compared.
     """
@@ -43,7 +43,7 @@ class CheckPlan(Record):
 
 
 def plan(module: IRModule) -> CheckPlan:
-    """Which comparisons a run of the module, in normal form, may skip.
+    """The comparisons that a run of the module, in normal form, may skip.
 
     Parameters
     ----------
@@ -64,16 +64,16 @@ def plan(module: IRModule) -> CheckPlan:
 
 
 def eliminate(module: IRModule, *, replace_variables: bool = True) -> IRModule:
-    """The module without the casts that are redundant.
+    """The module without redundant casts.
 
     Parameters
     ----------
     module
         Well-formed and without errors.
     replace_variables
-        Whether casts go that bind shape variables of which each is known to be an expression over
-        others that are in scope: that expression then stands wherever the variable stood. Without
-        this, every cast that binds a variable stays.
+        Whether to remove casts that bind shape variables if each variable is known to equal an
+        expression over variables in scope. This expression then replaces the variable everywhere.
+        Otherwise every cast that binds a variable is kept.
 
     Returns
     -------
@@ -82,9 +82,9 @@ def eliminate(module: IRModule, *, replace_variables: bool = True) -> IRModule:
 
     Notes
     -----
-    A cast that gives its result a name becomes ``name = value``, with the name's annotation; one
-    without a name goes without a trace. Needed and impossible casts stay. A second run finds
-    nothing to remove.
+    A cast that binds a variable becomes ``name = value``, with the variable's annotation; a cast
+    without a variable is removed. Needed and impossible casts are kept. A second run finds nothing
+    to remove.
     """
     normal = normalize(module)
     removable = {

@@ -1,4 +1,4 @@
-"""The shape variables that a local function takes from what is around it."""
+"""The shape variables that a local function captures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlx.solver.order import free_shape_vars
 
 
 def mentioned_sizes(function: ast.Function) -> tuple[tir.Var, ...]:
-    """The shape variables that a function mentions and nothing in it binds."""
+    """The shape variables that are free in a function."""
     collect = _Mentioned()
     collect.function(function)
     return tuple(v for v in collect.mentioned if v not in collect.bound)

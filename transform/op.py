@@ -1,8 +1,8 @@
 """``rlx.op``: a function for each operator, ``rlx.op.add(x, y)``, ``rlx.op.nn.relu(x)``.
 
-A call of one makes an expression; :meth:`rlx.BlockBuilder.emit` binds and checks it. Numbers, lists
-and tuples of Python stand for what they mean: ``rlx.op.reshape(x, (n, 4))``. `op.pyi` says the same
-to editors and type checkers; ``make operators`` writes it.
+Each function returns an expression, which :meth:`rlx.BlockBuilder.emit` binds and checks. Python
+numbers, lists and tuples are converted: ``rlx.op.reshape(x, (n, 4))``. `op.pyi` has the signatures
+for editors and type checkers; ``make operators`` generates it.
 """
 
 from __future__ import annotations

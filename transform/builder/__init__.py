@@ -1,10 +1,9 @@
-"""Building programs by Python: :class:`BlockBuilder` emits bindings, and each is checked when it is
+"""Building programs in Python: :class:`BlockBuilder` emits bindings and checks each one when it is
 emitted.
 
-Where extensions hook in: :meth:`BlockBuilder.emit` takes any expression; whatever makes several
-bindings, or functions of its own, is a function ``extension(builder, …)`` in a file of its own that
-calls ``emit``, ``add_func`` and :meth:`BlockBuilder.struct_info`, and a method of one line on the
-builder that imports it.
+Extensions: :meth:`BlockBuilder.emit` takes any expression. An extension that makes several bindings
+or new functions is a function ``extension(builder, …)`` in its own file. It calls ``emit``,
+``add_func`` and :meth:`BlockBuilder.struct_info`, and a one-line method on the builder imports it.
 """
 
 from __future__ import annotations

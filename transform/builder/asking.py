@@ -1,4 +1,4 @@
-"""What a builder knows of the function at hand."""
+"""Queries on the function that a builder is building."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from rlx.transform.builder.frame import Frame
 from rlx.transform.builder.module_functions import ModuleFunctions
 
 Given = object
-"""What stands for an expression: one, or a number, a text, a tuple or list of such values, a scalar
-of arithmetic, an array of NumPy.
+"""Values that convert to an expression: an expression, a number, a text, a tuple or list of such
+values, a scalar of arithmetic, or a NumPy array.
 """
 
 
 class Asking(ModuleFunctions):
-    """Answers what is known at the place that has been reached."""
+    """Answers queries at the current position."""
 
     def lookup_binding(self, var: ast.Var) -> Expr | None:
-        """The value that a variable of a function at hand is bound to; None of parameters and
-        others.
+        """The value that a variable of the current function is bound to; None for parameters and
+        other variables.
 
         Raises
         ------
         BuildError
-            If it is no variable.
+            If it is not a variable.
         """
         if not isinstance(var, ast.Var):
             raise misuse(f"expected a variable, found {described(var)}", here())
@@ -43,12 +43,12 @@ class Asking(ModuleFunctions):
         return None
 
     def struct_info(self, value: Given) -> StructInfo:
-        """What is known of a value of the function at hand.
+        """The struct info of a value in the current function.
 
         Raises
         ------
         BuildError
-            If it breaks a rule; nothing is emitted.
+            If the value violates a rule; nothing is emitted.
         """
         place = here()
         frame = self._open("struct_info", place)
@@ -57,7 +57,7 @@ class Asking(ModuleFunctions):
         return frame.derived(given, place) if found is None else found
 
     def prove(self, condition: PrimExpr | str) -> Verdict:
-        """Whether a condition on shape variables holds wherever the function at hand gets this far.
+        """Whether a condition on shape variables always holds at the current position.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Asking(ModuleFunctions):
         Raises
         ------
         BuildError
-            If it is no condition.
+            If it is not a condition.
         """
         place = here()
         frame = self._open("prove", place)
@@ -79,12 +79,12 @@ class Asking(ModuleFunctions):
         return frame.state.prover.always(given)
 
     def simplify(self, value: PrimExpr | str) -> PrimExpr:
-        """A scalar of the same value, simpler where what is known at this place makes it so.
+        """A scalar of the same value, simplified with the facts known at the current position.
 
         Raises
         ------
         BuildError
-            If it is no scalar.
+            If it is not a scalar.
         """
         place = here()
         frame = self._open("simplify", place)
@@ -92,7 +92,7 @@ class Asking(ModuleFunctions):
 
     @property
     def prover(self) -> Prover:
-        """The prover, with all that is known at this place."""
+        """The prover, with all facts known at the current position."""
         return self._open("prover", here()).state.prover
 
     @property
@@ -101,13 +101,12 @@ class Asking(ModuleFunctions):
         return self._open("shape_vars", here()).shape_vars()
 
     def unique_name(self, hint: str) -> str:
-        """A name that no variable of the function at hand has, or outside of functions none of the
-        module.
+        """A name that is unused in the current function or, outside functions, in the module.
 
         Raises
         ------
         BuildError
-            If the hint is no text.
+            If the hint is not a text.
         """
         text = taken.text(hint, "a name", here())
         return self._frames[-1].names.new(text) if self._frames else self._names.new(text)

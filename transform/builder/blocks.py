@@ -1,4 +1,4 @@
-"""The blocks of a function under construction, which grow binding by binding."""
+"""The blocks of a function under construction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OpenBlock:
         self.bindings: list[Binding] = []
 
     def finished(self) -> ast.BindingBlock:
-        """The block; the original one where it has the same bindings."""
+        """The block, or the original one if it has the same bindings."""
         if self.original is not None and all_same(self.original.bindings, self.bindings):
             return self.original
         return self.kind(tuple(self.bindings), self.place)
@@ -49,14 +49,16 @@ class GrowingBlocks:
         place: Span | None,
         original: ast.BindingBlock | None = None,
     ) -> None:
-        """Go on in a block of that kind: the last one if it fits, else a new one."""
+        """Continue in a block of this kind: the last one if it matches, otherwise a new one."""
         last = self._blocks[-1]
         if last.kind is not kind or (original is not None and not last.bindings):
             self._blocks.append(OpenBlock(kind, place, original))
             self.bindings = self._blocks[-1].bindings
 
     def finished(self) -> tuple[ast.BindingBlock, ...]:
-        """The blocks so far. Empty blocks are left out, and neighbours of one kind become one."""
+        """The blocks so far. Empty blocks are omitted, and adjacent blocks of the same kind are
+        merged.
+        """
         made: list[OpenBlock] = []
         for block in self._blocks:
             if not block.bindings:

@@ -1,4 +1,4 @@
-"""BlockBuilder: emits bindings into functions of a module, each checked as it is emitted."""
+"""BlockBuilder: emits bindings into functions of a module and checks each one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlx.transform.builder.function_head import head_of
 
 _NAME = "the name of a variable"
 _TENSORS = "rlx.transform.te.tensor"
-"""Where the tensors of tensor expressions are, which are imported only where they are used."""
+"""The module of tensor expressions, which is imported only when it is used."""
 
 
 class BlockBuilder(Asking):

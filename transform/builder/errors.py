@@ -1,5 +1,5 @@
-"""What a builder raises: the diagnostics of the checker, at the place in the user's Python that
-emitted.
+"""Errors of a builder: the checker's diagnostics, located at the user's Python code that emitted
+the value.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ class BuildWarning(UserWarning):
 
 
 def misuse(message: str, place: Place) -> BuildError:
-    """The error of calls in a wrong order."""
+    """The error for calls in the wrong order."""
     line, column = place.source.position(place[0])
     return BuildError(f"{place.source.path}:{line}:{column}: error: {message}")
 
 
 def violation(found: Sequence[Diagnostic], place: Place) -> BuildError:
-    """The error of what breaks a rule."""
+    """The error for violations of rules."""
     located = [at_python(diagnostic, place) for diagnostic in found]
     errors = [d for d in located if d.severity == "error"] or located
     return BuildError("\n\n".join(map(shown, errors)), located)
 
 
 def warn(diagnostic: Diagnostic, place: Place) -> None:
-    """Warn of what may go wrong, with Python's means."""
+    """Report possible violations as Python warnings."""
     line, _ = place.source.position(place[0])
     warnings.warn_explicit(shown(diagnostic), BuildWarning, place.source.path, line)
 
 
 def at_python(diagnostic: Diagnostic, place: Place) -> Diagnostic:
-    """A diagnostic that points into Python: what has no place there points at the call that
-    emitted.
+    """A diagnostic that points into Python code. Parts without a location there point at the call
+    that emitted the value.
     """
     span = diagnostic.span if isinstance(diagnostic.span, Place) else place
     source = span.source
@@ -73,7 +73,7 @@ def at_python(diagnostic: Diagnostic, place: Place) -> Diagnostic:
 
 
 def shown(diagnostic: Diagnostic) -> str:
-    """A diagnostic as text: its place, the lines of the code, the notes and the help."""
+    """A diagnostic as text: its location, the lines of the code, the notes and the help."""
     from rlx.checker.render.files import FileReport, Obligations
     from rlx.checker.render.human import render_diagnostic
 

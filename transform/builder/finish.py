@@ -1,4 +1,4 @@
-"""The end of a function under construction: its result, and what it promises of it."""
+"""The end of a function under construction: its result and its result annotation."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def finish(
     Parameters
     ----------
     original
-        The function that is being changed: itself where nothing is new, and its promise as far as
-        that still holds.
+        The function that is being changed. It is returned itself if nothing changed, and its result
+        annotation is kept if it still holds.
 
     Raises
     ------
     BuildError
-        If the output breaks a rule.
+        If the output violates a rule.
     """
     with frame.undone():
         leaf = frame.leaf(output, place)

@@ -36,24 +36,23 @@ class Frame:
     Attributes
     ----------
     head
-        The function as far as it is known: everything but the body and what is known of the result.
+        The function without its body and without the struct info of its result.
     values
-        What each variable of the function is bound to.
+        The value that each variable of the function is bound to.
     finished
-        The function, once its output is said.
+        The function, once its output is given.
     strengthens
-        Whether a function that is built anew promises all that is known of its result, instead of
-        what it promised.
+        Whether a rebuilt function gets the derived annotation of its result instead of the old one.
     adopts
-        Whether variables that nothing binds become parameters, because those are not said yet.
+        Whether unbound variables become parameters, because the parameters are not given yet.
     diagnostics
         Warnings and notes about what was emitted.
     walk, state
-        The states of the well-formedness check and of the derivation.
+        The states of the well-formedness check and of derivation.
     blocks, known
-        The blocks of the sequence at hand, and its calls that were checked.
+        The blocks of the current sequence, and its checked calls.
     in_dataflow
-        Whether the sequence at hand stands inside of a dataflow block.
+        Whether the current sequence is inside a dataflow block.
     """
 
     def __init__(
@@ -87,7 +86,7 @@ class Frame:
 
     @property
     def block(self) -> ast.DataflowBlock | None:
-        """The dataflow block at hand."""
+        """The current dataflow block."""
         return self.walk.block
 
     def open_block(
@@ -96,15 +95,15 @@ class Frame:
         place: Span | None,
         original: ast.BindingBlock | None = None,
     ) -> None:
-        """Go on in a block of that kind; a dataflow block ends the scope of those before it."""
+        """Continue in a block of this kind; a dataflow block ends the scope of those before it."""
         dataflow = kind is ast.DataflowBlock
         self.walk.block = ast.DataflowBlock((), place) if dataflow else None
         self.state.effects.dataflow = self.in_dataflow or dataflow
         self.blocks.open(kind, place, original)
 
     def bindings(self) -> list[Binding]:
-        """The bindings of the block at hand, which may be changed as long as nothing that is used
-        is taken out.
+        """The bindings of the current block. They may be changed as long as no used binding is
+        removed.
         """
         return self.blocks.bindings
 
@@ -116,7 +115,7 @@ class Frame:
         Raises
         ------
         BuildError
-            If the binding breaks a rule.
+            If the binding violates a rule.
         """
         known = self.emit_known(value, hint, output)
         if known is not None:
@@ -128,7 +127,7 @@ class Frame:
 
     @contextmanager
     def undone(self) -> Iterator[None]:
-        """What is emitted before an error is taken back."""
+        """Undo everything emitted in the block if an error is raised."""
         bindings = self.blocks.bindings
         mark, count = len(self.walk.added), len(bindings)
         try:
@@ -158,7 +157,9 @@ class Frame:
         return var
 
     def emit_known(self, value: Expr, hint: str, output: bool) -> ast.Var | None:
-        """Bind a call like one that was checked before, with nothing wrong; None of all others."""
+        """Bind a call that is similar to an earlier, correct one without checking it; None for all
+        other calls.
+        """
         if type(value) is not ast.Call:
             return None
         walk, place = self.walk, value.span
@@ -185,12 +186,12 @@ class Frame:
         Parameters
         ----------
         quiet
-            Whether to keep warnings to :attr:`diagnostics`, as of what was there before.
+            Whether to add warnings only to :attr:`diagnostics`, as for bindings of the old program.
 
         Raises
         ------
         BuildError
-            If it breaks a rule; nothing of it is left then.
+            If the binding violates a rule; it is then removed completely.
         """
         assert isinstance(binding, VarBinding | ast.MatchCast)
         walk, state = self.walk, self.state
@@ -204,13 +205,13 @@ class Frame:
         self.blocks.bindings.append(binding)
 
     def rebind(self, binding: VarBinding, value: Expr, place: Place) -> ast.Var:
-        """Bind a variable anew, to another value; a new variable if something else is known of
-        that.
+        """Bind a variable to another value; if the struct info of this value differs, bind a new
+        variable.
 
         Raises
         ------
         BuildError
-            If the binding breaks a rule.
+            If the binding violates a rule.
         """
         var, wanted = binding.var, binding.var.struct_info_annotation
         value = self.flat(value, place)
@@ -237,7 +238,7 @@ class Frame:
         return compatibility(found, wanted, self.state.prover).kind != "possible"
 
     def settle(self, place: Place, mark: int, known: int, quiet: bool = False) -> None:
-        """Raise if something was found, and forget what was tried; warn of what may go wrong."""
+        """Raise the errors that were found and undo the attempt; report warnings."""
         found = [*self.walk.diagnostics, *self.state.diagnostics]
         state = self.state
         marks = (state.poison, state.unsaid, state.vague)
@@ -266,7 +267,7 @@ class Frame:
                 warn(located, place)
 
     def adopt(self, value: Expr) -> None:
-        """Make parameters of the variables that an expression uses and nothing binds."""
+        """Make parameters of the unbound variables that an expression uses."""
         for var in free_vars_of(value):
             if type(var) is ast.Var and var not in self.walk.in_scope:
                 params = (*self.head.params, var)
@@ -282,7 +283,7 @@ class Frame:
                 self.state.scope = inner
 
     def flat(self, value: Expr, place: Place) -> Expr:
-        """A value that may be bound as it is; what is nested in it gets bindings of its own."""
+        """A value that may be bound directly; nested expressions get their own bindings."""
         if self._normalizer.stays(value, VarBinding):
             return settled(value, self.state) if isinstance(value, ast.Call) else value
         blocks = _EmittedBlocks(self._normalizer, self, place)
@@ -290,18 +291,18 @@ class Frame:
         return settled(found, self.state) if isinstance(found, ast.Call) else found
 
     def leaf(self, value: Expr, place: Place) -> Expr:
-        """A leaf with this value."""
+        """A leaf that has this value."""
         if is_leaf(value):
             return value
         return self._normalizer.leaf(value, _EmittedBlocks(self._normalizer, self, place))
 
     def derived(self, value: Expr, place: Place) -> StructInfo:
-        """The struct info of an expression that is not emitted.
+        """The struct info of an expression, without emitting it.
 
         Raises
         ------
         BuildError
-            If it breaks a rule.
+            If it violates a rule.
         """
         mark, known = len(self.walk.added), len(self.state.info_of)
         walk_result(self.walk, value, place)
@@ -312,7 +313,9 @@ class Frame:
         return info
 
     def annotate(self, var: ast.Var) -> None:
-        """Write down what is known of a new variable, unless it mentions what no text can bind."""
+        """Annotate a new variable with its struct info, unless it mentions a variable that no text
+        can bind.
+        """
         info, walk = self.state.info_of[var], self.walk
         if all(v in walk.shape_vars for v in free_shape_vars(info)) and all(
             v in walk.in_scope for v in free_vars(info)
@@ -322,12 +325,12 @@ class Frame:
     def cast(
         self, value: Expr, target: StructInfo, hint: str, place: Place, output: bool = False
     ) -> ast.Var:
-        """Bind the result of a cast; shape variables that are new stand for what the value has.
+        """Bind the result of a cast; new shape variables denote the dimensions of the value.
 
         Raises
         ------
         BuildError
-            If the cast breaks a rule.
+            If the cast violates a rule.
         """
         with self.undone():
             return self._cast(self.leaf(value, place), target, hint, place, output)

@@ -1,4 +1,4 @@
-"""The head of a function that is built: all but its body."""
+"""The head of a function under construction: everything except its body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def head_of(
     place: Place,
     result: StructInfo | None = None,
 ) -> ast.Function:
-    """A function without a body. Its signature binds the shape variables that stand alone in it."""
+    """A function without a body. Its signature binds the shape variables that appear alone in
+    it.
+    """
     infos = [p.struct_info_annotation for p in params if p.struct_info_annotation is not None]
     alone = dict.fromkeys(
         v for info in infos for v in binding_positions(info) if type(v) is tir.Var

@@ -1,4 +1,4 @@
-"""What the functions of ``rlx.op`` take, by the kinds of the operators' parameters."""
+"""The argument types of the functions in ``rlx.op``, by the kinds of the operators' parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlx.grammar.tir import PrimExpr
 
 
 class Array(Protocol):
-    """An array or a scalar of NumPy, which stands for a constant."""
+    """A NumPy array or scalar, which is converted to a constant."""
 
     @property
     def dtype(self) -> Any:
@@ -66,7 +66,7 @@ WORDS = {
     "whole": "object",
     "tuple": "Value | Sequence[object]",
 }
-"""The type of each kind of parameter, as the stub file writes it."""
+"""The type of each kind of parameter in the stub file."""
 
 
 def _shape(given: Any) -> object:
@@ -98,12 +98,12 @@ def _type(given: Any) -> object:
 
 
 def attribute(given: Any) -> object:
-    """The plain value of an attribute: lists become tuples, scalars of NumPy numbers.
+    """The plain value of an attribute: lists become tuples, and NumPy scalars become numbers.
 
     Raises
     ------
     TypeError, ValueError
-        If no text can say it.
+        If a text cannot express it.
     """
     value = python_number(given)
     if isinstance(value, bool | int | float):
@@ -145,9 +145,11 @@ ARGUMENTS: dict[str, Callable[[Any], object]] = {
     "str_expr": _text,
     "dtype_expr": _type,
 }
-"""What makes an argument of a call, for the kinds that are arguments; all others are attributes."""
+"""The conversions to arguments of a call, for the kinds that are arguments; all other kinds are
+attributes.
+"""
 
 NUMBERS = frozenset(["tensor", "operand"])
-"""Where a bare number stands for a constant of the other operand's element type."""
+"""The kinds for which a bare number is a constant with the other operand's element type."""
 
 __all__ = ["ARGUMENTS", "NUMBERS", "WORDS", "attribute"]

@@ -1,4 +1,4 @@
-"""Calls of operators that were checked before: another call like one of them needs no check."""
+"""Operator calls that were checked before; similar calls need no check."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _PLAIN = frozenset([int, bool, float, str, type(None)])
 
 
 class KnownCall(NamedTuple):
-    """What is known of the result of a call, and the annotation of its variable."""
+    """The struct info of a call's result, and the annotation of its variable."""
 
     info: StructInfo
     annotation: StructInfo | None
 
 
 class KnownCalls(dict[Key, KnownCall]):
-    """The calls of one sequence that were checked, by what their struct info depends on."""
+    """The checked calls of one sequence, by everything that their struct info depends on."""
 
     def remember(self, key: Key, value: Expr, var: ast.Var, state: DerivationState) -> None:
-        """Keep what is known of a call, if a check would find nothing in the next one like it."""
+        """Store the struct info of a call, if a check of a similar call would find nothing."""
         assert isinstance(value, ast.Call) and isinstance(value.op, ast.Op)
         operator, info = lookup(value.op.op_name), state.info_of[var]
         plain = isinstance(info, ast.TensorStructInfo | ast.TupleStructInfo)
@@ -49,14 +49,15 @@ def call_key(
     scope: Mapping[ast.Var, ast.DataflowBlock | None],
     block: ast.DataflowBlock | None,
 ) -> Key | None:
-    """What the struct info of a call of an operator on variables depends on; None of all else.
+    """Everything that the struct info of an operator call on variables depends on; None for other
+    expressions.
 
     Parameters
     ----------
     scope
         The variables in scope, with the dataflow block to which each belongs.
     block
-        The dataflow block at hand.
+        The current dataflow block.
     """
     if type(value) is not ast.Call or type(value.op) is not ast.Op:
         return None

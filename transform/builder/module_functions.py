@@ -1,4 +1,4 @@
-"""The functions of a module that is built, finished or under construction."""
+"""The functions of a module under construction, finished or not."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rlx.transform.builder.names import Names
 
 
 class ModuleFunctions:
-    """Puts functions into a module, each checked.
+    """Adds functions to a module and checks each one.
 
     Parameters
     ----------
     module
-        A module to go on with; it is not changed. None for an empty one.
+        A module to extend; it is not changed. None for an empty one.
     """
 
     def __init__(self, module: IRModule | None = None) -> None:
@@ -41,9 +41,9 @@ class ModuleFunctions:
         self._found: list[Diagnostic] = []
 
     def add_func(self, function: Function | PrimFunc, name: str) -> GlobalVar:
-        """Add a function under a name, with a number behind it where that is taken.
+        """Add a function under a name; a number is appended if the name is taken.
 
-        A function that the module has already, but for its name, is not added again.
+        A function that the module already contains under another name is not added again.
 
         Returns
         -------
@@ -53,7 +53,7 @@ class ModuleFunctions:
         Raises
         ------
         BuildError
-            If the function breaks a rule.
+            If the function violates a rule.
         """
         place = here()
         taken.function(function, place)
@@ -74,12 +74,12 @@ class ModuleFunctions:
         return gv
 
     def update_func(self, gv: GlobalVar | str, function: Function | PrimFunc) -> None:
-        """Put another function under a name.
+        """Replace the function with this name.
 
         Raises
         ------
         BuildError
-            If there is no function of that name, or the new one breaks a rule.
+            If there is no function with this name, or the new one violates a rule.
         """
         place = here()
         name = taken.global_name(gv, place)
@@ -104,25 +104,25 @@ class ModuleFunctions:
         self._found += found
 
     def declare(self, name: str) -> GlobalVar:
-        """A new name for a function, with a number behind it where that is taken; :meth:`define`
-        says which function it is.
+        """Declare a new name for a function; a number is appended if the name is taken.
+        :meth:`define` gives the function.
 
         Raises
         ------
         BuildError
-            If it is no name.
+            If it is not a name.
         """
         new = self.global_name(taken.function_name(name, here()))
         gv = self._globals[new] = GlobalVar(new, here())
         return gv
 
     def define(self, gv: GlobalVar, function: Function | PrimFunc) -> None:
-        """Put a function under a name that :meth:`declare` gave.
+        """Define the function with a name returned by :meth:`declare`.
 
         Raises
         ------
         BuildError
-            If the function breaks a rule.
+            If the function violates a rule.
         """
         try:
             self._set(gv, _named(function, gv.name_hint), here())
@@ -131,12 +131,12 @@ class ModuleFunctions:
             raise
 
     def global_name(self, hint: str) -> str:
-        """A name that no function of the module has.
+        """An unused name of a function in the module.
 
         Raises
         ------
         BuildError
-            If the hint is no text.
+            If the hint is not a text.
         """
         return self._names.new(taken.text(hint, "the name of a function", here()))
 
@@ -155,33 +155,33 @@ class ModuleFunctions:
         return found
 
     def lookup_func(self, gv: GlobalVar) -> Function | PrimFunc | None:
-        """The function of a name as it stands; None where the module has none.
+        """The current function with this name; None if the module has none.
 
         Raises
         ------
         BuildError
-            If it is no name.
+            If it is not a name.
         """
         if not isinstance(gv, GlobalVar):
             raise misuse(f"expected the name of a function, found {described(gv)}", here())
         return self._table.get(gv)
 
     def get(self) -> IRModule:
-        """The module as it stands: all functions that are finished."""
+        """The module with all finished functions."""
         building = {frame.name for frame in self._frames if frame.finished is None}
         functions = {gv: f for gv, f in self._table.items() if gv not in building}
         return replace(self._module, functions=functions)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Warnings and notes about all that was emitted so far."""
+        """Warnings and notes about everything emitted so far."""
         return (*self._found, *(d for frame in self._frames for d in frame.diagnostics))
 
     # ------------------------------------------------------------ for mutators
 
     @property
     def frame(self) -> Frame:
-        """The function at hand."""
+        """The function under construction."""
         return self._frames[-1]
 
     def begin_again(
@@ -192,13 +192,13 @@ class ModuleFunctions:
         taken: Iterable[str],
         place: Place,
     ) -> Frame:
-        """Begin to build a function of the module anew; until :meth:`put` calls of it see the old
+        """Begin to rebuild a function of the module; until :meth:`put`, its callers see the old
         one.
 
         Raises
         ------
         BuildError
-            If its signature breaks a rule.
+            If its signature violates a rule.
         """
         around = states.walk(self._signatures, gv)
         states.recursion(self._signatures, around, gv, original)
@@ -209,18 +209,20 @@ class ModuleFunctions:
         return frame
 
     def end_again(self, frame: Frame) -> None:
-        """Leave a function that :meth:`begin_again` began, finished or not."""
+        """End the rebuilding of a function begun by :meth:`begin_again`, finished or not."""
         self._frames.remove(frame)
         self._found += frame.diagnostics
 
     def derivation(self, values: Mapping[Var, Expr] | None = None) -> DerivationState:
-        """A derivation in which nothing is bound yet, or the values of these variables are, and the
-        functions of the module are known.
+        """A new derivation that knows the functions of the module and the given bindings of
+        variables.
         """
         return states.derivation(self._signatures, values or {})
 
     def put(self, gv: GlobalVar, function: Function, keep: bool) -> None:
-        """Put a function that a frame made under its name; ``keep`` says that it is the old one."""
+        """Store a function made by a frame under its name; ``keep`` means that it is the old
+        function.
+        """
         self._table[gv] = function
         if keep:
             self._signatures.put(gv, function, self._signatures.of(gv))

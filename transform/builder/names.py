@@ -1,4 +1,4 @@
-"""Names that a function does not have yet."""
+"""Unused names in a function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Names:
         self._next: dict[str, int] = {}
 
     def new(self, hint: str) -> str:
-        """The hint, or the hint with the first number that makes it new."""
+        """The hint, or the hint with the smallest number that makes it unused."""
         number = self._next.get(hint, 0)
         taken = self._taken
         name = f"{hint}{number}" if number else hint
@@ -27,10 +27,10 @@ class Names:
         return name
 
     def take(self, name: str) -> None:
-        """Let a name be in use."""
+        """Mark a name as used."""
         self._taken.add(name)
 
     def give_back(self, name: str, hint: str) -> None:
-        """Let a name be new again: what had it was refused."""
+        """Mark a name as unused again, because its binding was rejected."""
         self._taken.discard(name)
         self._next[hint] = 0

@@ -1,4 +1,4 @@
-"""What stands inside of a function under construction: sequences, local functions, branches."""
+"""The nested parts of a function under construction: sequences, local functions, branches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlx.transform.builder.known_calls import KnownCalls
 
 
 class OuterFunction(NamedTuple):
-    """A local function that is open, and what it replaces."""
+    """An open local function, and the state that it replaces."""
 
     var: ast.Var | None
     outside: bool
@@ -32,7 +32,7 @@ class OuterFunction(NamedTuple):
 
 
 class OuterSequence(NamedTuple):
-    """What a sequence replaces when it is opened."""
+    """The state that a sequence replaces when it is opened."""
 
     blocks: GrowingBlocks
     block: ast.DataflowBlock | None
@@ -43,7 +43,7 @@ class OuterSequence(NamedTuple):
 
 
 def open_sequence(frame: Frame, place: Span | None) -> OuterSequence:
-    """Begin a sequence inside of a value, such as a branch; it is a scope of its own."""
+    """Begin a sequence inside a value, such as a branch; it has its own scope."""
     state, walk = frame.state, frame.walk
     before = OuterSequence(
         frame.blocks, walk.block, frame.in_dataflow, len(walk.added), state.enter(), frame.known
@@ -66,7 +66,7 @@ def close_sequence(
     Raises
     ------
     BuildError
-        If the result breaks a rule.
+        If the result violates a rule.
     """
     state, walk = frame.state, frame.walk
     result = frame.leaf(result, place)
@@ -92,12 +92,12 @@ def close_sequence(
 def open_function(
     frame: Frame, head: ast.Function, var: ast.Var | None, place: Place
 ) -> OuterFunction:
-    """Begin a local function, which knows itself by its variable.
+    """Begin a local function, which can refer to itself by its variable.
 
     Raises
     ------
     BuildError
-        If its signature breaks a rule.
+        If its signature violates a rule.
     """
     walk, state = frame.walk, frame.state
     mark, known = len(walk.added), len(state.info_of)
@@ -116,12 +116,12 @@ def open_function(
 def close_function(
     frame: Frame, before: OuterFunction, function: ast.Function, place: Place
 ) -> ast.Function:
-    """End a local function whose body is known.
+    """End a local function with its body.
 
     Raises
     ------
     BuildError
-        If its result breaks a rule.
+        If its result violates a rule.
     """
     walk, state = frame.walk, frame.state
     info = module.end(state, function, state.info(function.body), before.opened)
@@ -137,6 +137,6 @@ def close_function(
 
 @contextmanager
 def assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
-    """What a condition says of shape variables is known for the duration."""
+    """Assume a condition on shape variables inside the ``with`` statement."""
     with branch_facts(frame.state, frame.state.info(condition), holds):
         yield

@@ -16,11 +16,11 @@ class _Known(Protocol):
 
 
 def settled(call: ast.Call, known: _Known) -> ast.Call:
-    """A call with constants for the numbers that stand beside a tensor of a known element type.
+    """A call in which numbers beside a tensor of known element type are replaced by constants.
 
-    The first tensor decides; one of Booleans only where there is no other, since it chooses
-    (``where``). A number that the element type does not hold stays: the checker says what is wrong
-    with it.
+    The first tensor determines the type. A Boolean tensor does so only if there is no other,
+    because it is usually a condition (``where``). A number that does not fit into the element type
+    is kept, and the checker reports it.
     """
     if not call.spelled or NUMBER not in call.spelled.values():
         return call

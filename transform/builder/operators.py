@@ -20,7 +20,7 @@ _VARIABLES = frozenset([ast.Var, ast.DataflowVar])
 
 
 class Namespace:
-    """The operators whose names begin alike: ``rlx.op.nn``."""
+    """The operators with a common prefix of their names: ``rlx.op.nn``."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -37,12 +37,12 @@ class Namespace:
 
 
 def member(prefix: str, name: str) -> Callable[..., Call] | Namespace:
-    """The function of an operator, or the operators whose names continue after a dot.
+    """The function of an operator, or the namespace of a prefix.
 
     Raises
     ------
     AttributeError
-        If there is no such operator; the message names what may have been meant.
+        If there is no such operator; the message suggests similar names.
     """
     full = f"{prefix}{name.removesuffix('_')}"
     if is_listed_prefix(f"relax.{full}."):
@@ -69,7 +69,7 @@ def _names() -> list[str]:
 
 
 def in_order(operator: Operator) -> list[Parameter]:
-    """The parameters in Python's order: type arguments stand behind the last required one."""
+    """The parameters in Python's order: type arguments come after the last required one."""
     plain = [p for p in operator.parameters if p.kind != "types"]
     types = [p for p in operator.parameters if p.kind == "types"]
     end = len(plain)
@@ -102,14 +102,14 @@ def signature(operator: Operator) -> Signature:
 
 
 def python_name(name: str) -> str:
-    """A parameter's name as Python takes it."""
+    """A parameter's name in Python."""
     from keyword import iskeyword
 
     return f"{name}_" if iskeyword(name) else name
 
 
 def function_of(operator: Operator) -> Callable[..., Call]:
-    """The function that makes calls of an operator."""
+    """The Python function that makes calls of an operator."""
     taken = signature(operator)
     node = ast.op(operator.name)
     order = in_order(operator)

@@ -1,4 +1,4 @@
-"""The checker's two states, of one function that grows binding by binding."""
+"""The two states of the checker for a function that is built binding by binding."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlx.grammar.visit import bindings, called_globals, recursion_room
 
 
 class Marks(set[Any]):
-    """A set that remembers what was added last, so that a refused binding leaves no trace."""
+    """A set that can undo its last additions when a binding is rejected."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,22 +33,22 @@ class Marks(set[Any]):
             super().add(item)
 
     def keep(self) -> None:
-        """What was added stays."""
+        """Keep the additions."""
         self.added.clear()
 
     def undo(self) -> None:
-        """Take out what was added since the last :meth:`keep`."""
+        """Remove the items added since the last :meth:`keep`."""
         self.difference_update(self.added)
         self.added.clear()
 
 
 class Signatures:
-    """What is known of the functions of a module that is being built.
+    """The signatures of the functions of a module under construction.
 
     Attributes
     ----------
     module
-        The module; its table of functions grows.
+        The module; functions are added to its table.
     """
 
     def __init__(self, module: ast.IRModule, table: dict[GlobalVar, ast.Function | tir.PrimFunc]):
@@ -62,7 +62,7 @@ class Signatures:
         function: ast.Function | tir.PrimFunc,
         info: StructInfo | None = None,
     ) -> None:
-        """Put a function under a name; ``info`` is its signature where it is known."""
+        """Store a function under a name; ``info`` is its signature if known."""
         self._table[gv] = function
         self._mentioned.pop(gv, None)
         if info is None:
@@ -71,7 +71,7 @@ class Signatures:
             self._known[gv] = info
 
     def of(self, gv: GlobalVar) -> StructInfo | None:
-        """The signature of a function; None where there is none of that name."""
+        """The signature of a function; None if there is no function of this name."""
         found = self._known.get(gv)
         if found is None:
             function = self._table.get(gv)
@@ -90,7 +90,7 @@ class Signatures:
         return derivation(self, {}).info(function)
 
     def reaches(self, start: GlobalVar) -> set[GlobalVar]:
-        """The functions that one can call in any number of steps, itself included."""
+        """The functions that a function can reach by calls, including itself."""
         seen: set[GlobalVar] = set()
         stack = [start]
         while stack:
@@ -144,14 +144,12 @@ class _Growing(DerivationState):
 
 
 def derivation(signatures: Signatures, values: Mapping[ast.Var, Expr]) -> _Growing:
-    """A derivation in which nothing is bound yet; ``values`` are those of the variables, as they
-    come.
-    """
+    """A derivation without bindings; ``values`` is the growing map of variables to values."""
     return _Growing(signatures, values)
 
 
 def walk(signatures: Signatures, own: GlobalVar) -> WellFormedCheck:
-    """A walk of the well-formedness rules at the beginning of a function."""
+    """A walk of the well-formedness rules, positioned at the beginning of a function."""
     state = WellFormedCheck(signatures.module, frozenset())
     state.global_name = own
     state.reachable = _Reachable(signatures)
@@ -161,7 +159,7 @@ def walk(signatures: Signatures, own: GlobalVar) -> WellFormedCheck:
 def check(
     signatures: Signatures, gv: GlobalVar, function: ast.Function | tir.PrimFunc
 ) -> tuple[list[Diagnostic], StructInfo]:
-    """All that is wrong with a function under its name, and its signature."""
+    """All diagnostics of a function under its name, and its signature."""
     if isinstance(function, tir.PrimFunc):
         from rlx.checker.prim_funcs.check import prim_funcs
 
@@ -183,6 +181,6 @@ def check(
 def recursion(
     signatures: Signatures, around: WellFormedCheck, gv: GlobalVar, function: ast.Function
 ) -> None:
-    """Ask whether a function that can reach itself says what it returns."""
+    """Check that a recursive function has an annotated result."""
     recursive = any(gv in signatures.reaches(other) for other in called_globals(function))
     recursive_result_is_annotated(around, gv, function, recursive)

@@ -31,7 +31,7 @@ from rlx.transform.builder.given import (
 
 
 def text() -> str:
-    """What `transform/op.pyi` should say."""
+    """The expected text of `transform/op.pyi`."""
     spaces: dict[str, list[str]] = {}
     for name in sorted(every_name()):
         space, _, last = name.rpartition(".")
@@ -70,7 +70,7 @@ def _default(value: object) -> str:
 
 
 def main() -> None:
-    """Write the file, in the style of all others."""
+    """Write the formatted file."""
     import subprocess
     import sys
 

@@ -1,4 +1,6 @@
-"""What the methods of a builder take; all else is an error at the line that gave it."""
+"""Conversions of the arguments of a builder's methods; an invalid argument is an error at the line
+of the call.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ from rlx.transform.builder.errors import misuse
 
 
 def value(given: object, place: Place) -> Expr:
-    """What stands for an expression, as one.
+    """A value converted to an expression.
 
     Raises
     ------
     BuildError
-        If it stands for none.
+        If it cannot be converted.
     """
     if isinstance(given, Expr):
         return given
@@ -35,7 +37,7 @@ def text(given: object, what: str, place: Place) -> str:
     Raises
     ------
     BuildError
-        If it is none.
+        If it is invalid.
     """
     if not isinstance(given, str):
         raise misuse(f"expected {what}, found {described(given)}", place)
@@ -56,12 +58,12 @@ def flag(given: object, what: str, place: Place) -> bool:
 
 
 def function_name(given: object, place: Place) -> str:
-    """The name of a function, which is an identifier: a text names it so.
+    """The name of a function, which is an identifier, given as a text.
 
     Raises
     ------
     BuildError
-        If it is none.
+        If it is invalid.
     """
     name = text(given, "the name of a function", place)
     if not name.isidentifier():
@@ -75,7 +77,7 @@ def function(given: object, place: Place) -> Function | PrimFunc:
     Raises
     ------
     BuildError
-        If it is none.
+        If it is invalid.
     """
     if not isinstance(given, Function | PrimFunc):
         raise misuse(f"expected a function or a PrimFunc, found {described(given)}", place)
@@ -101,7 +103,7 @@ def parameters(given: object, place: Place) -> tuple[ast.Var, ...]:
     Raises
     ------
     BuildError
-        If one is no variable, or stands there twice.
+        If one is not a variable, or appears twice.
     """
     if given is None:
         return ()
@@ -125,7 +127,7 @@ def attributes(given: object, place: Place) -> Mapping[str, object]:
     Raises
     ------
     BuildError
-        If they are no mapping, or a name is no text.
+        If they are not a mapping, or a name is not a text.
     """
     if given is None:
         return {}
@@ -139,12 +141,12 @@ def attributes(given: object, place: Place) -> Mapping[str, object]:
 def struct_info(
     given: StructInfo | str, place: Place, scope: Mapping[str, tir.Var] | None = None
 ) -> StructInfo:
-    """An annotation, given as one or as a text.
+    """An annotation, given as a node or as a text.
 
     Raises
     ------
     BuildError
-        If it is none.
+        If it is invalid.
     """
     try:
         return values.annotation(given, place, scope)
@@ -153,12 +155,12 @@ def struct_info(
 
 
 def scalar(given: object, place: Place, scope: Mapping[str, tir.Var]) -> PrimExpr:
-    """A scalar, given as one, as a number or as a text.
+    """A scalar, given as a node, a number or a text.
 
     Raises
     ------
     BuildError
-        If it is none.
+        If it is invalid.
     """
     try:
         return values.scalar(given, place, scope)

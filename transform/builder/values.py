@@ -1,4 +1,4 @@
-"""Variables, annotations and constants made by hand."""
+"""Variables, annotations and constants made by the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ T = TypeVar("T")
 
 _dims: dict[str, tir.Var] = {}
 _infos: dict[str, StructInfo] = {}
-"""What texts say, but of functions, the binders of which depend on the place."""
+"""The parsed annotations by text, except those of functions, whose binders depend on the position.
+"""
 
 
 def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
@@ -48,7 +49,7 @@ def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
 
 
 def scalar(given: object, place: Place, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
-    """As :func:`dim`, for what stands at a place; numbers and scalars stand for themselves.
+    """Like :func:`dim`, for a given position; numbers and scalars are also accepted.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def _remember(names: Mapping[str, tir.Var], scope: Mapping[str, tir.Var] | None)
 
 
 def struct_info(given: StructInfo | str, scope: Mapping[str, tir.Var] | None = None) -> StructInfo:
-    """An annotation, given as one or as a text: ``'R.Tensor(("n", 4), "float32")'``.
+    """An annotation, given as a node or as a text: ``'R.Tensor(("n", 4), "float32")'``.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def struct_info(given: StructInfo | str, scope: Mapping[str, tir.Var] | None = N
 def annotation(
     given: StructInfo | str, place: Place, scope: Mapping[str, tir.Var] | None = None
 ) -> StructInfo:
-    """As :func:`struct_info`, for what stands at a place.
+    """Like :func:`struct_info`, for a given position.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Legalisation: operators as calls of PrimFuncs that are made from tensor expressions."""
+"""Legalisation: operators become calls of PrimFuncs that are made from tensor expressions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a definition is given for each parameter: the values that the operator's rule sees, with
-tensors to read from.
+"""The arguments of a definition: the values that the operator's rule gets, with tensors to read
+from.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def arguments(
     Raises
     ------
     Declined
-        If too little is known of one.
+        If too little is known about a parameter.
     """
     site = Site(operator, call, ctx)
     try:
@@ -96,7 +96,7 @@ def _shape(value: Any) -> tuple[Scalar, ...] | None:
 
 
 def number(value: tir.PrimExpr) -> int | float | Scalar:
-    """A scalar; a plain number where it is one."""
+    """A scalar; a plain number if it is constant."""
     if isinstance(value, tir.IntImm | tir.FloatImm):
         if isinstance(value, tir.IntImm) and value.dtype.code == "bool":
             return bool(value.value)
@@ -105,12 +105,12 @@ def number(value: tir.PrimExpr) -> int | float | Scalar:
 
 
 def results(info: StructInfo, name: str) -> Any:
-    """What is derived of the result, for a definition.
+    """The derived result of a call, for a definition.
 
     Raises
     ------
     Declined
-        If it is no tensor of known shape and element type, nor a tuple of such tensors.
+        If it is neither a tensor of known shape and element type nor a tuple of such tensors.
     """
     from rlx.transform.legalization.result import Result
     from rlx.transform.te.convert import dimensions
@@ -128,5 +128,5 @@ def results(info: StructInfo, name: str) -> Any:
 
 
 def same_type(tensors: Sequence[Any]) -> bool:
-    """Whether tensors hold elements of one type."""
+    """Whether tensors have the same element type."""
     return len({tensor.dtype for tensor in tensors}) <= 1

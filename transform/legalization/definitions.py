@@ -1,5 +1,5 @@
-"""Which function defines which operator as a tensor expression: found by the operator's name, as
-its evaluation is.
+"""Lookup of the tensor expression definition of an operator by its name, like that of its
+evaluation.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from types import FunctionType
 from typing import Any
 
 Definition = Callable[..., Any]
-"""Called with what is known of the result (a :class:`Result`, or a tuple of them) and a value for
-each parameter of the operator: tensors of tensor expressions, tuples of scalars for shapes,
-numbers, texts, data types. Gives a tensor or a tuple.
+"""Called with the derived result (a :class:`Result`, or a tuple of them) and a value for each
+parameter of the operator: tensors of tensor expressions, tuples of scalars for shapes, numbers,
+texts, data types. Returns a tensor or a tuple.
 """
 
 _FAMILIES = "rlx.transform.legalization.families"
@@ -24,9 +24,9 @@ _FAMILIES = "rlx.transform.legalization.families"
 def definitions() -> Mapping[str, Definition]:
     """The definition of each operator that has one, by its name without the leading ``relax.``.
 
-    A function of a file in `families/` defines the operator whose name ends with its own; the table
-    ``OPERATORS`` of a file has those that another function makes, or that one function defines
-    several of.
+    A function in a file of `families/` defines the operator whose name ends with its own. The table
+    ``OPERATORS`` of a file has definitions made by other functions, and those shared by several
+    operators.
     """
     from rlx.operators.registry import every_name
 

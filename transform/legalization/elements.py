@@ -1,5 +1,5 @@
-"""What the definitions share: types to compute in, conversions, broadcasting, axes, reductions with
-an order for NaN.
+"""Shared parts of the definitions: computation types, conversions, broadcasting, axes, reductions
+with an order for NaN.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Element = Callable[..., Scalar]
 
 
 def working(kind: DataType) -> DataType:
-    """The type to compute in: floats narrower than float32 are computed as float32, narrow integers
+    """The computation type: floats narrower than float32 are computed as float32, narrow integers
     as int8.
     """
     if kind.is_float:
@@ -33,37 +33,37 @@ def working(kind: DataType) -> DataType:
 
 
 def wide(x: Scalar) -> Scalar:
-    """An element in the type to compute in."""
+    """An element converted to the computation type."""
     return te.cast(working(x.dtype), x)
 
 
 def need_floats(*kinds: DataType) -> None:
-    """Decline for elements that are no floats, for which the operator is not defined."""
+    """Decline if the elements are not floats, because the operator is not defined for them."""
     for kind in kinds:
         if not kind.is_float:
             decline(f"it is not defined for elements of type {kind}")
 
 
 def need_numbers(*kinds: DataType) -> None:
-    """Decline for Booleans, which have no arithmetic."""
+    """Decline if the elements are Booleans, which have no arithmetic."""
     for kind in kinds:
         if kind == BOOL:
             decline("it is not defined for Booleans")
 
 
 def least(kind: DataType) -> Scalar:
-    """What is below or equal to every number of a type."""
+    """A lower bound of all numbers of a type."""
     return te.const(float("-inf"), kind) if kind.is_float else te.min_value(kind)
 
 
 def most(kind: DataType) -> Scalar:
-    """What is above or equal to every number of a type."""
+    """An upper bound of all numbers of a type."""
     return te.const(float("inf"), kind) if kind.is_float else te.max_value(kind)
 
 
 def convert(x: Scalar, kind: DataType) -> Scalar:
-    """An element of another type (E-convert): of a float that no integer type holds the nearest
-    integer, of NaN 0.
+    """An element converted to another type (E-convert): a float out of the range of an integer type
+    becomes the nearest integer, and NaN becomes 0.
     """
     if x.dtype == kind:
         return x
@@ -90,7 +90,7 @@ def _to_integer(x: Scalar, kind: DataType) -> Scalar:
 
 
 def both(a: Any, b: Any) -> Scalar:
-    """Whether two conditions hold, the second looked at only where the first does."""
+    """Whether two conditions hold; the second is evaluated only if the first holds."""
     return logical(tir.And, a, b)
 
 
@@ -126,7 +126,7 @@ def product(values: Sequence[Scalar]) -> Scalar:
 
 
 def int64(value: int) -> Scalar:
-    """A number of 64 bits."""
+    """A 64-bit integer."""
     return te.const(value, INT64)
 
 
@@ -144,14 +144,12 @@ def axes_of(axes: Sequence[int] | None, ndim: int) -> tuple[int, ...]:
 
 
 def is_one(dim: Scalar) -> bool:
-    """Whether a dimension is 1 for certain."""
+    """Whether a dimension is certainly 1."""
     return dim.value == 1
 
 
 def broadcast(x: Any, indices: Sequence[Scalar]) -> Scalar:
-    """The element of a tensor that stands at the place of a result to which the tensor is
-    broadcast.
-    """
+    """The element of a tensor for an index of the result that the tensor is broadcast to."""
     if isinstance(x, Scalar):
         return x
     lead = len(indices) - x.ndim
@@ -163,7 +161,7 @@ def broadcast(x: Any, indices: Sequence[Scalar]) -> Scalar:
 
 
 def elementwise(out: Result, element: Element, *operands: Any) -> te.Tensor:
-    """A tensor whose elements are made of those of tensors that are broadcast to it, in the working
+    """A tensor whose elements are computed from those of broadcast tensors, in the computation
     type.
     """
     return te.compute(  # type: ignore[no-any-return]
@@ -189,7 +187,7 @@ def reduced(
     element: Callable[[Scalar], Any] = wide,
     keep: bool = True,
 ) -> Any:
-    """Elements joined along axes; the axes stay, of length 1."""
+    """Elements reduced along axes; the axes are kept with length 1."""
     over = {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes}
     left = [a for a in range(x.ndim) if a not in over]
     shape = [int64(1) if a in over else x.shape[a] for a in range(x.ndim)]
@@ -206,7 +204,7 @@ def reduced(
 
 
 def summed(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
-    """The sums along axes, which stay with length 1."""
+    """The sums along axes, which are kept with length 1."""
     return reduced(x, axes, te.sum, name, element)  # type: ignore[no-any-return]
 
 
@@ -217,12 +215,12 @@ SOME = te.comm_reducer(lambda a, b: te.any(a, b), lambda kind: te.const(False, k
 
 
 def count_of(x: te.Tensor, axes: Sequence[int]) -> Scalar:
-    """How many elements stand along axes."""
+    """The number of elements along axes."""
     return product([x.shape[a] for a in axes])
 
 
 def means(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
-    """The means of floats along axes, which stay with length 1."""
+    """The means of floats along axes, which are kept with length 1."""
     sums = summed(x, axes, f"{name}_sum", element)
     count = count_of(x, axes)
     return te.compute(  # type: ignore[no-any-return]

@@ -21,12 +21,12 @@ Sides = list[tuple[int, int]]
 
 
 class WindowView:
-    """A tensor in another layout: its axes in the order named, in one piece each.
+    """A view of a tensor in another layout, with its axes unsplit and in the given order.
 
     Attributes
     ----------
     shape, dtype
-        Its dimensions in that order, and its element type.
+        Its dimensions in this order, and its element type.
     """
 
     def __init__(self, x: te.Tensor, text: str, axes: str) -> None:
@@ -67,7 +67,7 @@ def _split(
 def arranged(
     out: Result, value: Callable[..., Scalar], sizes: Sequence[Scalar], text: str, axes: str
 ) -> te.Tensor:
-    """A tensor whose axes are in the order named, in a layout; what fills pieces up is 0."""
+    """A tensor with axes in the given order, converted to a layout; padding of split axes is 0."""
     found = pieces(text)
     if not found or all(factor is None for _, factor in found):
         order = [axes.index(name) for name, _ in found] if found else list(range(len(axes)))
@@ -114,7 +114,7 @@ def window_axes(sizes: Sequence[Any]) -> list[te.ReduceAxis]:
 
 
 def within(at: Sequence[Scalar], shape: Sequence[Scalar], need: Sequence[bool]) -> Scalar:
-    """Whether places lie in a tensor, as far as that has to be asked."""
+    """Whether positions are within a tensor, as far as this must be checked."""
     found = te.const(True, "bool")
     for place, size, asked in zip(at, shape, need, strict=True):
         if asked:
@@ -123,7 +123,7 @@ def within(at: Sequence[Scalar], shape: Sequence[Scalar], need: Sequence[bool]) 
 
 
 def lengths_of(out: Result, text: str, axes: str) -> list[Scalar]:
-    """The dimensions of a result along the axes named; of one in blocks they are not known."""
+    """The dimensions of a result along the named axes; unknown if the layout splits axes."""
     found = pieces(text)
     if not found:
         return list(out.shape)

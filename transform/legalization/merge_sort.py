@@ -1,4 +1,4 @@
-"""The order along an axis, by merges from the bottom up: n log n steps for a line of n elements."""
+"""Bottom-up merge sort along an axis, with n log n steps for n elements."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from rlx.transform.te.scalar import Scalar
 
 
 def places(x: te.Tensor, along: int, descending: bool) -> te.Tensor:
-    """Where the elements in order stand along an axis; equal ones in the order of their places, NaN
-    last.
+    """The indices of the sorted elements along an axis; the sort is stable, and NaN comes last.
 
-    In the reverse order NaN comes first, as the order that is turned round has it last.
+    In the reverse order NaN comes first, because the ascending order has it last.
     """
 
     def fill(

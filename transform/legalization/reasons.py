@@ -1,4 +1,4 @@
-"""Operators that legalisation leaves, and why."""
+"""Operators that are not legalised, with the reasons."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _GROUPS: dict[str, str] = {
 }
 
 KEPT: dict[str, str] = {name: reason for reason, names in _GROUPS.items() for name in names.split()}
-"""The reason by the operator's name without the leading ``relax.``, where the declaration of the
-operator does not say it.
+"""The reasons by the operator's name without the leading ``relax.``, if they do not follow from the
+declaration.
 """
 
 
 def reason_of(operator: Operator) -> str:
-    """Why the calls of an operator without a definition as a tensor expression stay."""
+    """The reason why calls of an operator without a tensor expression definition are kept."""
     known = KEPT.get(operator.name.removeprefix("relax."))
     if known is not None:
         return known

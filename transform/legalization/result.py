@@ -1,4 +1,4 @@
-"""What a definition is told of its result, and how it declines."""
+"""The result that a definition has to make, and how a definition declines a call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlx.transform.te.scalar import Scalar
 
 
 class Result(Record):
-    """A tensor that a call gives, as it was derived.
+    """The derived struct info of a tensor that a call returns.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class Result(Record):
 
 
 class Declined(Exception):
-    """A call stays as it is, and why."""
+    """A call is not legalised; the message gives the reason."""
 
 
 def decline(reason: str) -> NoReturn:
-    """Leave a call as it is.
+    """Decline a call.
 
     Raises
     ------

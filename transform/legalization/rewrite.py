@@ -1,4 +1,4 @@
-"""The pass: each call of an operator that has a definition becomes a call of its PrimFunc."""
+"""The pass: each call of an operator with a definition becomes a call of its PrimFunc."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _PLAIN = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
 
 
 class Left(Record):
-    """A call that stays as it is.
+    """A call that is not legalised.
 
     Attributes
     ----------
     operator
         The operator's name without the leading ``relax.``.
     reason
-        Why it stays.
+        The reason.
     function
-        The name of the function that it stands in.
+        The name of the function that contains it.
     """
 
     operator: str
@@ -48,37 +48,36 @@ class Left(Record):
 
 
 class Legalized(Record):
-    """A legalised module, with the calls of operators that are left in it."""
+    """A legalised module, with the remaining operator calls."""
 
     module: IRModule
     left: tuple[Left, ...]
 
 
 def legalize(module: IRModule) -> IRModule:
-    """A module in which operators are calls of PrimFuncs, as far as they have a definition as a
-    tensor expression.
+    """Replace operators with a tensor expression definition by calls of PrimFuncs.
 
     Parameters
     ----------
     module
-        Well-formed and without errors. Calls of which a premise is not proved stay: they may fail
-        at run time, and an operator says so better than a PrimFunc.
+        Well-formed and without errors. Calls with an unproved premise are kept: they may fail at
+        run time, and an operator reports the failure better than a PrimFunc.
 
     Returns
     -------
     IRModule
-        In normal form. :func:`legalized` says which calls stay, and why.
+        In normal form. :func:`legalized` returns the remaining calls and the reasons.
     """
     return legalized(module).module
 
 
 def legalized(module: IRModule) -> Legalized:
-    """As :func:`legalize`, with the list of what is left.
+    """Like :func:`legalize`, with the list of remaining calls.
 
     Raises
     ------
     MisuseError
-        If it is no module.
+        If it is not a module.
     ValueError
         If the module has errors.
     """
@@ -178,12 +177,12 @@ class _Pass(Rewriter):
 
 
 def define(operator: Operator, call: ast.Call, info: Mapping[Node, StructInfo]) -> Staged:
-    """The PrimFunc that a call of an operator is, and how it is called.
+    """The PrimFunc for a call of an operator, and the arguments of its call.
 
     Raises
     ------
     Declined
-        If the operator has no definition, or not for this call; the message says why.
+        If the operator has no definition, or none for this call; the message gives the reason.
     """
     short = operator.name.removeprefix("relax.")
     defined = definition(short)

@@ -1,1 +1,1 @@
-"""From Relax to what a virtual machine runs: passes over modules, one step of the way each."""
+"""Lowering of Relax for a virtual machine: passes over modules, each of which is one step."""

@@ -1,7 +1,7 @@
-"""Tensors of symbolic sizes in one piece of memory, in an order that is right for all sizes.
+"""Placement of tensors of symbolic sizes in one piece of memory, valid for all sizes.
 
-A plan for typical sizes says which of two tensors that are alive together lies below the other.
-With any other sizes, each then begins where the highest of those below it ends.
+A plan for typical sizes decides which of two simultaneously live tensors is below the other. For
+any other sizes, each tensor begins where the highest tensor below it ends.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import NamedTuple
 from rlx.transform.lowering.packing import Item, beside, pack
 
 Amount = tuple[int, ...]
-"""Bytes, as so many of each of some products of dimensions."""
+"""A number of bytes, as a sum of multiples of products of dimensions."""
 Most = tuple[Amount, ...]
-"""The largest of some amounts; which one it is depends on the sizes."""
+"""The maximum of several amounts; which one is largest depends on the sizes."""
 
 LIMIT = 8
-"""How many amounts are kept apart; of more than these, two become one that is as large as both."""
+"""The maximum number of separate amounts; beyond it, two are replaced by an upper bound of both."""
 
 
 class Need(NamedTuple):
-    """A tensor: the first and the last position at which it is alive, and its size."""
+    """A tensor: the first and the last position of its lifetime, and its size."""
 
     start: int
     end: int
@@ -31,16 +31,16 @@ class Need(NamedTuple):
 def arrange(
     needs: Sequence[Need], typical: Sequence[int], alignment: Sequence[int]
 ) -> tuple[list[Most], Most]:
-    """Where each tensor begins, and how much memory all need.
+    """The offset of each tensor, and the total memory.
 
     Parameters
     ----------
     needs
         The tensors, at least one.
     typical
-        What each product is for typical sizes.
+        The value of each product for typical sizes.
     alignment
-        What the amount of each product is a multiple of, where a tensor begins.
+        The number that the amount of each product in an offset is a multiple of.
     """
     sizes = [_aligned(need.size, alignment) for need in needs]
     items = [

@@ -1,4 +1,6 @@
-"""CallTIRRewrite: a call that allocates its results becomes allocations and a call into them."""
+"""CallTIRRewrite: calls that allocate their results become allocations and calls that write into
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewriting functions in normal form, binding by binding: each may become none, or several."""
+"""Rewriting of functions in normal form: each binding may become none, one or several."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ UNIT = ast.TupleStructInfo(())
 
 
 class Emitter:
-    """Goes through a function and emits bindings anew; subclasses say what a binding becomes.
+    """Rewrites a function binding by binding; subclasses define what a binding becomes.
 
     Blocks become one block without dataflow. The branches of an ``If`` are walked like bodies.
 
     Attributes
     ----------
     out
-        The bindings of the sequence at hand, as far as they are emitted.
+        The bindings emitted so far in the current sequence.
     """
 
     def __init__(self, function: ast.Function) -> None:
@@ -32,17 +32,16 @@ class Emitter:
         self._counts: dict[str, int] = {}
 
     def function(self, function: ast.Function) -> ast.Function:
-        """The function with its body emitted anew.
+        """The function with its body rewritten.
 
-        What stands inside of an emitted value must be a leaf, so that the function is in normal
-        form again.
+        The parts of an emitted value must be leaves, so that the function is in normal form again.
         """
         made = replace(function, body=self.sequence(function.body))
         keep_as_normal(made)
         return made
 
     def sequence(self, body: ast.Expr) -> ast.SeqExpr:
-        """A body or a branch, emitted into a sequence of its own."""
+        """A body or a branch, rewritten to a sequence."""
         outside, self.out = self.out, []
         try:
             self.enter()
@@ -64,7 +63,7 @@ class Emitter:
         """Called at the end of each body and branch."""
 
     def result(self, body: ast.Expr) -> ast.Expr:
-        """What a body or a branch leads to."""
+        """The result of a body or a branch."""
         return body
 
     def binding(self, binding: ast.Binding) -> None:
@@ -83,7 +82,7 @@ class Emitter:
             self.put(binding)
 
     def branches(self, value: ast.If) -> ast.If:
-        """An ``If`` with its branches emitted anew."""
+        """An ``If`` with its branches rewritten."""
         return replace(
             value,
             true_branch=self.sequence(value.true_branch),
@@ -91,11 +90,11 @@ class Emitter:
         )
 
     def put(self, binding: ast.Binding) -> None:
-        """Emit a binding as it stands."""
+        """Emit a binding unchanged."""
         self.out.append(binding)
 
     def fresh(self, name: str) -> str:
-        """A name that the function does not have yet."""
+        """An unused name in the function."""
         if self._names is None:
             self._names = set(_names(self._function))
         found, count = name, self._counts.get(name, 0)
@@ -109,13 +108,13 @@ class Emitter:
     def emit(
         self, value: ast.Expr, name: str = "lv", info: ast.StructInfo | None = None
     ) -> ast.Var:
-        """Emit a new variable for a value."""
+        """Bind a value to a new variable."""
         var = ast.Var(self.fresh(name), info)
         self.put(ast.VarBinding(var, value))
         return var
 
     def effect(self, value: ast.Expr) -> None:
-        """Emit a call whose result nobody wants."""
+        """Emit a call whose result is not used."""
         self.put(ast.VarBinding(ast.Var("_", UNIT), value))
 
 
@@ -143,7 +142,7 @@ def number(value: int) -> ast.PrimValue:
 
 
 def operator_name(value: Any) -> str | None:
-    """The name of the operator that a call calls; None if it calls none, or is no call."""
+    """The name of the called operator; None if the expression is not a call of an operator."""
     if type(value) is ast.Call:
         op = value.op
         if type(op) is ast.Op:

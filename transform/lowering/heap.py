@@ -1,4 +1,4 @@
-"""The shape heap of a function: its layout, and the PrimFuncs that compute what is not given."""
+"""The shape heap of a function: its layout, and the PrimFuncs that compute derived numbers."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from rlx.grammar.dtype import INT64, dtype
 from rlx.grammar.node import replace
 
 IMMEDIATE, FROM_HEAP = 0, 1
-"""How ``vm.builtin.make_shape`` finds a number."""
+"""The codes by which ``vm.builtin.make_shape`` finds a number."""
 EQUAL_NUMBER, STORE, NOTHING, EQUAL_HEAP = range(4)
-"""What ``vm.builtin.match_shape`` does with a number."""
+"""The codes of what ``vm.builtin.match_shape`` does with a number."""
 
 
 _HANDLE = dtype("handle")
 
 
 class Heap:
-    """The places of the numbers of one function.
+    """The slots of the numbers of one function.
 
     Attributes
     ----------
     size
-        How many places there are.
+        The number of slots.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Heap:
         self._classes: dict[object, int] = {}
 
     def place(self, expr: tir.PrimExpr) -> int:
-        """Where the number of an expression lies; equal expressions share a place."""
+        """The slot of the number of an expression; equal expressions share a slot."""
         found = self._seen.get(expr)
         if found is None:
             found = self._places.setdefault(self._key(expr), self.size)
@@ -43,7 +43,7 @@ class Heap:
         return found
 
     def known(self, var: tir.Var) -> bool:
-        """Whether a variable has a place."""
+        """Whether a variable has a slot."""
         return var in self._seen or self._key(var) in self._places
 
     def _key(self, expr: tir.PrimExpr) -> object:
@@ -76,16 +76,16 @@ def _leaf(node: tir.PrimExpr) -> tuple[object, ...]:
 def shape_function(
     name: str, size: int, computed: Sequence[tuple[int, tir.PrimExpr]], heap: Heap
 ) -> tir.PrimFunc:
-    """A PrimFunc that reads numbers from the heap and writes others into it.
+    """A PrimFunc that reads numbers from the heap and writes other numbers to it.
 
     Parameters
     ----------
     name
-        What the parameter is called.
+        The name of the parameter.
     size
-        Places of the heap.
+        The number of slots of the heap.
     computed
-        Where each expression goes.
+        The slot of each computed expression.
     """
     buffer = tir.Buffer(name, (tir.IntImm(size),), INT64)
     param = tir.Var(name, _HANDLE)

@@ -21,13 +21,13 @@ class HeapValues:
     Parameters
     ----------
     owner
-        The pass, which refuses what it does not take.
+        The pass, which raises the errors.
     emitter
-        Takes the calls.
+        The emitter of the calls.
     name
         The function's name.
     globals
-        The names in the module; new ones are added.
+        The names of the module; new names are added.
     """
 
     def __init__(self, owner: ModulePass, emitter: Emitter, name: str, globals: set[str]) -> None:
@@ -41,17 +41,17 @@ class HeapValues:
 
     @property
     def var(self) -> ast.Var:
-        """The variable that is the heap. A heap that nobody asks for is not allocated."""
+        """The variable of the heap. An unused heap is not allocated."""
         self._used = True
         return self._var
 
     def enter(self) -> None:
-        """A body or a branch begins: what it computes is not there behind it."""
+        """Begin a body or a branch; numbers computed in it are not available after it."""
         self._computed.append(set(self._computed[-1]) if self._computed else set())
         self._made.append(dict(self._made[-1]) if self._made else {})
 
     def leave(self) -> None:
-        """The body or branch ends."""
+        """End the body or branch."""
         self._computed.pop()
         self._made.pop()
 
@@ -77,7 +77,7 @@ class HeapValues:
     # ------------------------------------------------------------ values
 
     def value(self, expr: ast.Expr) -> ast.Expr:
-        """A shape or a scalar; from the heap where it has variables."""
+        """A shape or a scalar; if it has variables, it is loaded from the heap."""
         match expr:
             case ast.ShapeExpr(values=values) if symbolic(values):
                 self.compute(values)
@@ -95,7 +95,7 @@ class HeapValues:
         return expr
 
     def shape(self, expr: ast.ShapeExpr) -> ast.Var:
-        """A variable that holds a shape; one that was made before serves again."""
+        """A variable that holds a shape; an existing variable is reused."""
         key = tuple(
             value.value if isinstance(value, tir.IntImm) else (self._heap.place(value),)
             for value in expr.values
@@ -107,7 +107,7 @@ class HeapValues:
         return found
 
     def boxed(self, expr: ast.PrimValue) -> ast.Var:
-        """A variable that holds a scalar; one that was made before serves again."""
+        """A variable that holds a scalar; an existing variable is reused."""
         kind = tir.type_of(expr.value)
         key = (kind, self._heap.place(expr.value))
         found = self._made[-1].get(key)
@@ -117,7 +117,7 @@ class HeapValues:
         return found
 
     def scalar(self, var: tir.Var) -> None:
-        """Emit a scalar that is the shape variable, for what names it."""
+        """Emit a scalar with the value of the shape variable, for expressions that name it."""
         info = ast.PrimStructInfo(INT64)
         place = (number(FROM_HEAP), number(self._heap.place(var)))
         load = packed("vm.builtin.make_prim_value", self.var, *place, info=info)
@@ -132,15 +132,15 @@ class HeapValues:
     # ------------------------------------------------------------ numbers
 
     def place(self, expr: tir.PrimExpr) -> int:
-        """Where the number of an expression lies."""
+        """The slot of the number of an expression."""
         return self._heap.place(expr)
 
     def stored(self, var: tir.Var) -> bool:
-        """Whether the number of a variable lies in the heap here."""
+        """Whether the number of a variable is in the heap at this point."""
         return self._heap.known(var) and self._heap.place(var) in self._computed[-1]
 
     def define(self, var: tir.Var) -> int:
-        """Where the number of a variable lies; the caller has it stored."""
+        """The slot of the number of a variable; the caller stores the number."""
         place = self._heap.place(var)
         self._computed[-1].add(place)
         return place
@@ -151,7 +151,7 @@ class HeapValues:
         self._emitter.effect(packed("vm.builtin.match_prim_value", scalar, self.var, *step))
 
     def compute(self, values: Sequence[tir.PrimExpr]) -> None:
-        """See to it that the numbers of expressions lie in the heap.
+        """Ensure that the numbers of expressions are in the heap.
 
         Raises
         ------

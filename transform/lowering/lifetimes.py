@@ -1,4 +1,4 @@
-"""How long the tensors of a block live: which bindings use each, and which get out of sight."""
+"""Lifetimes of the tensors of a block: their uses, and which of them escape."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ READERS = frozenset(
         "vm.builtin.attention_kv_cache_append",
     }
 )
-"""Functions of the run time that look at a tensor and do not keep it."""
+"""Run-time functions that read a tensor but do not store a reference to it."""
 
 
 _NONE: frozenset[ast.Var] = frozenset()
 
 
 class Lives:
-    """The lives of the tensors that a sequence of bindings allocates.
+    """The lifetimes of the tensors that a sequence of bindings allocates.
 
     Attributes
     ----------
     last
-        For each allocated variable the position of the last binding that uses its memory.
+        For each allocated variable, the position of the last binding that uses its memory.
     escaping
-        The variables whose memory may be used behind the block, or by whom we cannot see.
+        The variables whose memory may be used after the block or by unknown code.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ def _hands_on(value: ast.Expr) -> bool:
 
 
 _KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_builtin_with_ctx"})
-"""Operators that may keep what they are given."""
+"""Operators that may store references to their arguments."""
 
 
 def _gives_nothing(call: ast.Call) -> bool:

@@ -1,4 +1,4 @@
-"""Memory made explicit: pieces of it, tensors laid into them, and their end."""
+"""Explicit memory: allocation of storage, tensors in it, and their lifetimes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ BYTES = dtype("uint8")
 
 
 class StaticPlanBlockMemory(ModulePass):
-    """Tensors that are never alive at the same time share a piece of memory.
+    """Tensors with disjoint lifetimes share a piece of memory.
 
-    The tensors of a block lie in one piece for each device, and one more for those of which a cast
-    of the block says the sizes. Where sizes are symbolic a tensor begins at the largest of some
-    sums, so that it lies above what is below it for all sizes. The function's attribute
-    ``tir_var_upper_bound`` promises how large a shape variable is; where a plan relies on it, an
-    assertion comes before the tensor. What a block hands on, or gives to functions that might keep
-    it, has memory of its own.
+    The tensors of a block are in one piece of memory per device, and in another one if a cast of
+    the block determines their sizes. With symbolic sizes, the offset of a tensor is the maximum of
+    several sums, so it is above the tensors below it for all sizes. The function's attribute
+    ``tir_var_upper_bound`` gives upper bounds of shape variables; if a plan relies on one, an
+    assertion is inserted before the tensor. Tensors that a block returns, or passes to functions
+    that may store them, have their own memory.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -49,9 +49,9 @@ class StaticPlanBlockMemory(ModulePass):
 
 
 class VMMemoryLower(ModulePass):
-    """Allocations become those of the machine, ``R.vm.alloc_storage`` and its relatives.
+    """Allocations become ``R.vm.alloc_storage`` and related calls of the machine.
 
-    Tensors that were not planned get a piece of memory of their own.
+    Unplanned tensors get their own pieces of memory.
     """
 
     def apply(self, module: IRModule) -> IRModule:

@@ -1,4 +1,4 @@
-"""Packing tensors into one piece of memory: those alive at the same time lie side by side."""
+"""Packing of tensors into one piece of memory: simultaneously live tensors do not overlap."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 ALIGNMENT = 64
-"""Bytes that every tensor begins at a multiple of."""
+"""The alignment of every tensor in bytes."""
 SYMBOLIC_ALIGNMENT = 8
-"""The same where sizes are multiples of an unknown product: elements have up to 8 bytes."""
+"""The alignment if sizes are multiples of an unknown product: elements have up to 8 bytes."""
 
 
 class Item(NamedTuple):
-    """A tensor: the first and the last position at which it is alive, and its size in bytes."""
+    """A tensor: the first and the last position of its lifetime, and its size in bytes."""
 
     start: int
     end: int
@@ -24,11 +24,11 @@ def pack(
     alignment: int = ALIGNMENT,
     together: Sequence[Sequence[int]] | None = None,
 ) -> tuple[list[int], int]:
-    """Where each item begins, and how much memory all need.
+    """The offset of each item, and the total memory.
 
-    The largest comes first, each into the lowest gap that it fits between those that are alive with
-    it. The better of two orders is taken: by size, and by time. ``together`` is what :func:`beside`
-    gives, where that is at hand.
+    Each item is placed in the lowest gap that fits between the items that are alive at the same
+    time. Two orders are tried, by size (largest first) and by time, and the better result is
+    returned. ``together`` is the result of :func:`beside`, if it is already computed.
     """
     together = beside(items) if together is None else together
     by_size = sorted(range(len(items)), key=lambda k: (-items[k].size, items[k].start, k))
@@ -38,7 +38,7 @@ def pack(
 
 
 def beside(items: Sequence[Item]) -> list[list[int]]:
-    """For each item those that are alive at a time at which it is."""
+    """For each item, the items whose lifetimes overlap with its own."""
     found: list[list[int]] = [[] for _ in items]
     alive: list[int] = []
     for k in sorted(range(len(items)), key=lambda k: items[k].start):
@@ -79,7 +79,7 @@ def _aligned(offset: int, alignment: int) -> int:
 
 
 def lower_bound(items: Sequence[Item]) -> int:
-    """The most bytes that are alive at one time: no plan needs less."""
+    """The maximum number of bytes alive at one time, which is a lower bound for every plan."""
     changes: dict[int, int] = {}
     for item in items:
         changes[item.start] = changes.get(item.start, 0) + item.size

@@ -1,4 +1,4 @@
-"""What a pass is, and how passes are put together."""
+"""Passes and their composition."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class PassError(ValueError):
 
 
 class ModulePass:
-    """A function from modules to modules, with a name. The module that is given stays as it is."""
+    """A named function from modules to modules. The given module is not changed."""
 
     @property
     def name(self) -> str:
-        """What the pass is called."""
+        """The name of the pass."""
         return type(self).__name__
 
     def __call__(self, module: IRModule) -> IRModule:
@@ -41,11 +41,11 @@ class ModulePass:
             return self.apply(module)
 
     def apply(self, module: IRModule) -> IRModule:
-        """What the pass does with a module."""
+        """The transformed module."""
         raise NotImplementedError(f"{self.name} has no apply")
 
     def refuse(self, function: str, found: str, mend: str) -> PassError:
-        """The error of a precondition that fails."""
+        """The error for a failing precondition."""
         return PassError(f"{self.name}: {function} has {found}; {mend}")
 
     def __repr__(self) -> str:
@@ -53,14 +53,14 @@ class ModulePass:
 
 
 class Sequential(ModulePass):
-    """Passes one after the other.
+    """A sequence of passes.
 
     Parameters
     ----------
     passes
         The passes, in order.
     before, after
-        Called around each of them, with the pass and the module.
+        Called before and after each pass, with the pass and the module.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A piece of memory for the tensors of a block, and what is known of their sizes."""
+"""A piece of memory for the tensors of a block, and the known bounds of their sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlx.transform.lowering.heap import Heap
 from rlx.transform.lowering.packing import ALIGNMENT, SYMBOLIC_ALIGNMENT
 
 TYPICAL = 16
-"""What every shape variable is taken to be where one plan has to be better than another."""
+"""The assumed value of every shape variable when plans are compared."""
 
 Factors = tuple[tir.PrimExpr, ...]
 
@@ -23,7 +23,7 @@ class PlannedPiece:
     Attributes
     ----------
     device
-        Where it is.
+        Its device.
     first
         The position of the first tensor.
     """
@@ -37,7 +37,9 @@ class PlannedPiece:
         self._alike = Heap()
 
     def add(self, var: ast.Var, start: int, end: int, count: int, factors: Factors) -> None:
-        """Add a tensor of ``count`` times the factors bytes, alive from ``start`` to ``end``."""
+        """Add a tensor of ``count`` times the factors bytes that is alive from ``start`` to
+        ``end``.
+        """
         if self.first < 0:
             self.first = start
         factors = tuple(f if _is_size(f) else tir.Max(f, tir.IntImm(0)) for f in factors)
@@ -48,7 +50,7 @@ class PlannedPiece:
         self._items.append((var, start, end, count, product))
 
     def laid_out(self) -> tuple[ast.ShapeExpr, list[tuple[ast.Var, ast.PrimValue]]]:
-        """How large it is, and where each tensor begins."""
+        """The size of the piece, and the offset of each tensor."""
         width = len(self._products)
         needs = [
             Need(start, end, (0,) * product + (count,) + (0,) * (width - product - 1))
@@ -131,7 +133,7 @@ def _is_size(factor: tir.PrimExpr) -> bool:
 
 
 def known_from(rows: Sequence[ast.Binding]) -> dict[tir.Var, int]:
-    """The shape variables that bindings of a block bind, each with the position."""
+    """The shape variables that the bindings of a block bind, with their positions."""
     known: dict[tir.Var, int] = {}
     for at, binding in enumerate(rows):
         if isinstance(binding, ast.MatchCast):
@@ -142,7 +144,7 @@ def known_from(rows: Sequence[ast.Binding]) -> dict[tir.Var, int]:
 
 
 def upper_bounds(function: ast.Function) -> Mapping[tir.Var, int]:
-    """The largest sizes that the attribute ``tir_var_upper_bound`` promises."""
+    """The upper bounds in the attribute ``tir_var_upper_bound``."""
     said = function.attrs.get("tir_var_upper_bound")
     if not isinstance(said, Mapping):
         return {}

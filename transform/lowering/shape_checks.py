@@ -1,4 +1,4 @@
-"""Annotations as calls of the run time that compare values with them."""
+"""Checks of annotations as calls of run-time functions."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ class _Waiting(NamedTuple):
 
 
 class ShapeChecks:
-    """Emits the comparisons of one function.
+    """Emits the checks of one function.
 
-    Those that need no number from the heap, or store one, come at once; the others wait for
-    :meth:`finish`.
+    Checks that read no number from the heap, or store one, are emitted immediately; the others are
+    emitted by :meth:`finish`.
 
     Parameters
     ----------
     emitter
-        Takes the calls.
+        The emitter of the calls.
     heap
-        Holds the numbers.
+        The heap with the numbers.
     renamed
-        The variables of the function as they are emitted.
+        The emitted variables for the variables of the function.
     module
-        The module, for the devices that types name.
+        The module, which defines the devices in types.
 
     Attributes
     ----------
     types_functions
-        Whether a function was compared with a type of functions.
+        Whether a check against a function type was emitted.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class ShapeChecks:
         Parameters
         ----------
         where
-            What the message says if they differ.
+            The description of the value in the message of a failing check.
         proved
-            Whether they never do: then it only stores the numbers of shape variables.
+            Whether the check is proved: then only the numbers of shape variables are stored.
         """
         match info:
             case ast.TensorStructInfo():
@@ -117,7 +117,9 @@ class ShapeChecks:
         self.dims(value, dims, where, proved)
 
     def dims(self, value: ast.Expr, dims: Sequence[tir.PrimExpr], where: str, proved: bool) -> None:
-        """Compare the dimensions of a tensor or a shape; parameters as in :meth:`check`."""
+        """Compare the dimensions of a tensor or a shape; the parameters are those of
+        :meth:`check`.
+        """
         now: list[tuple[int, int]] = []
         rest: list[tuple[int, tir.PrimExpr]] = []
         for axis, dim in enumerate(dims):
@@ -141,7 +143,7 @@ class ShapeChecks:
             self._waiting.append(_Waiting(value, -1, [(0, found)], where))
 
     def finish(self) -> None:
-        """Emit the comparisons that wait for numbers."""
+        """Emit the remaining comparisons, which need numbers from the heap."""
         for value, rank, dims, where in self._waiting:
             self._heap.compute([dim for _, dim in dims])
             steps = {

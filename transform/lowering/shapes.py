@@ -29,7 +29,7 @@ class VMShapeLower(ModulePass):
     Parameters
     ----------
     keep_redundant
-        Whether checks that are proved to hold are emitted all the same.
+        Whether to emit checks even if they are proved.
     """
 
     def __init__(self, *, keep_redundant: bool = False) -> None:
@@ -323,7 +323,9 @@ def _any_function(info: ast.StructInfo) -> ast.StructInfo:
 
 
 _SAY_MORE = frozenset({"relax.reshape"})
-"""Operators to which a written -1 is what is left, and a written 0 the dimension that was there."""
+"""Operators for which a literal -1 is an inferred dimension and a literal 0 copies the old
+dimension.
+"""
 
 
 def _abbreviated(shape: ast.ShapeExpr) -> bool:

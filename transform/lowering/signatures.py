@@ -1,4 +1,4 @@
-"""Signatures and types of functions as texts, which lowered programs and executables keep."""
+"""Signatures and types of functions as texts in lowered programs and executables."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from rlx.grammar.printer import print_module
 
 
 def printed(functions: Mapping[ast.GlobalVar, Any], module: IRModule) -> str:
-    """The text of functions in a module of their own."""
+    """The text of a module with these functions."""
     return print_module(IRModule(functions, {}, module.global_infos))
 
 
 def signature(gv: ast.GlobalVar, function: ast.Function, module: IRModule) -> str:
-    """A function with nothing inside."""
+    """A function without its body."""
     empty = replace(function, body=ast.SeqExpr((), ast.Tuple(())), comments=())
     return printed({gv: empty}, module)
 
 
 def function_type(info: ast.FuncStructInfo, sizes: Sequence[tir.Var], module: IRModule) -> str:
-    """The type as that of the second parameter of a function; the first has its shape variables."""
+    """A function whose second parameter has the type; its first parameter binds the shape
+    variables.
+    """
     shape = ast.ShapeStructInfo(tuple(sizes), len(sizes))
     head = ast.Function(
         (ast.Var("sizes", shape), ast.Var("f", info)),

@@ -60,14 +60,14 @@ class _Undataflow(Rewriter):
 
 
 _NO_VAR = frozenset({ast.ShapeExpr, type(None)})
-"""Shapes of tensors that no Relax variable stands for."""
+"""Tensor shapes that are not given by a Relax variable."""
 
 
 class RemovePurityChecking(ModulePass):
     """Functions get ``relax.force_pure``; calls that only promise purity become plain calls."""
 
     def apply(self, module: IRModule) -> IRModule:
-        """The module with ``relax.force_pure`` on every function that is said to be pure."""
+        """The module with ``relax.force_pure`` on every function that is declared pure."""
         functions = {
             name: _forced(f) if isinstance(f, ast.Function) else f
             for name, f in module.functions.items()
@@ -88,7 +88,7 @@ def _forced(function: ast.Function) -> ast.Function:
 _PROMISING = frozenset(
     {"relax.call_pure_packed", "relax.call_inplace_packed", "relax.invoke_pure_closure"}
 )
-"""Operators that promise the purity of what they call."""
+"""Operators that declare their callees pure."""
 
 
 class _Unwrapped(Rewriter):
@@ -105,10 +105,10 @@ class _Unwrapped(Rewriter):
 
 
 class LambdaLift(ModulePass):
-    """Local functions become global; what they captured is passed as their last arguments."""
+    """Local functions become global; captured values are passed as the last arguments."""
 
     def apply(self, module: IRModule) -> IRModule:
-        """The module with functions at its top alone."""
+        """The module without local functions."""
         lifted: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
         names = {gv.name_hint for gv in module.functions}
         module = normalize(module)
@@ -271,7 +271,7 @@ def _shapes(
 
 
 class AttachGlobalSymbol(ModulePass):
-    """Make every function visible from outside, under its own name."""
+    """Give every function its name as global symbol."""
 
     def apply(self, module: IRModule) -> IRModule:
         """The module without private functions."""
@@ -296,5 +296,5 @@ def dataflow_blocks(function: ast.Function) -> bool:
 
 
 def local_functions(function: ast.Function) -> bool:
-    """Whether a function in normal form has functions inside."""
+    """Whether a function in normal form has local functions."""
     return any(type(i) is ast.Function and i is not function for i in sequences(function))

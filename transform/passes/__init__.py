@@ -1,4 +1,4 @@
-"""Five small passes, each written as one writes a pass of one's own."""
+"""Small passes, which also serve as examples of user-defined passes."""
 
 from __future__ import annotations
 

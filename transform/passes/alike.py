@@ -1,4 +1,4 @@
-"""When two calls have the same value, and when it matters that there are two."""
+"""Equality of calls, and whether equal calls may be merged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ONLY_SHOWS = frozenset(["relax.print", "relax.assert_op"])
 
 
 def key(value: Expr) -> Key | None:
-    """What calls of equal value have in common; None of what may not be merged."""
+    """A key that calls of equal value share; None for values that must not be merged."""
     if not isinstance(value, ast.Call) or not isinstance(value.op, ast.Op):
         return None
     operator = lookup(value.op_name)
@@ -55,7 +55,7 @@ def _scalar(part: object) -> object:
 
 
 def writes(module: IRModule) -> bool:
-    """Whether some call may overwrite a value that is there already."""
+    """Whether some call may overwrite an existing value."""
     for function in module_of(module, here()).functions.values():
         for expr in walk(function) if isinstance(function, ast.Function) else ():
             if isinstance(expr, ast.Call) and _may_write(expr):

@@ -1,4 +1,4 @@
-"""Which values can be computed whatever the inputs are."""
+"""Values that can be computed for all inputs without failure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ELEMENTWISE = frozenset(
         "ones_like",
     ]
 )
-"""Operators on one tensor of floats that have a value for every element."""
+"""Unary operators on floats that are defined for every element."""
 PAIRWISE = frozenset(
     f"relax.{name}"
     for name in [
@@ -63,7 +63,7 @@ PAIRWISE = frozenset(
         "greater_equal",
     ]
 )
-"""Operators on two tensors of floats that have a value for every pair of elements."""
+"""Binary operators on floats that are defined for every pair of elements."""
 _GIVES_OUT = ("relax.call_tir", "relax.call_dps", "relax.vm.", "relax.builtin.", "relax.memory.")
 _LEAVES = (ast.Constant, ast.StringImm, ast.DataTypeImm, ast.GlobalVar, ast.Function)
 
@@ -71,16 +71,16 @@ _LEAVES = (ast.Constant, ast.StringImm, ast.DataTypeImm, ast.GlobalVar, ast.Func
 def cannot_fail(value: Expr, info: Mapping[Node, StructInfo], written: bool = True) -> bool:
     """Whether computing a value has no effect and never ends a run.
 
-    Said only of what is plain: leaves, tuples and their fields, and operators on floats whose
-    shapes are known and fit dimension by dimension.
+    True only for simple values: leaves, tuples and their fields, and operators on floats with
+    known, matching shapes.
 
     Parameters
     ----------
     info
-        What is known of each expression.
+        The struct info of each expression.
     written
-        Whether every value can be read, as :func:`all_written` says: tensors have all of their
-        elements, and nothing is freed.
+        Whether every value can be read, as decided by :func:`all_written`: all elements of tensors
+        are written, and nothing is freed.
     """
     match value:
         case ast.Var():
@@ -97,7 +97,7 @@ def cannot_fail(value: Expr, info: Mapping[Node, StructInfo], written: bool = Tr
 
 
 def all_written(module: IRModule) -> bool:
-    """Whether no call makes a tensor that another one has to write, or frees one."""
+    """Whether no call allocates an unwritten tensor or frees memory."""
     calls = (
         expr
         for function in module.functions.values()

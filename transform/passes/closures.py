@@ -1,4 +1,4 @@
-"""Local functions: what they capture, and what they are as functions of the module."""
+"""Local functions: their captured variables, and their conversion to functions of the module."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rlx.transform.shapes.outline import Parameters
 
 
 class LocalClosure(Record):
-    """A local function that is only called.
+    """A local function that is used only as a callee.
 
     Attributes
     ----------
     captured, sizes
-        The variables and the shape variables of what is around it.
+        The captured variables and shape variables.
     """
 
     var: ast.Var
@@ -35,7 +35,9 @@ class LocalClosure(Record):
 
 
 def closures(module: IRModule) -> dict[ast.Var, LocalClosure]:
-    """The outermost local functions of a module that are bound to a variable, and only called."""
+    """The outermost local functions of a module that are bound to a variable and used only as
+    callees.
+    """
     found: dict[ast.Var, LocalClosure] = {}
     for function in normalize(module).functions.values():
         if isinstance(function, ast.Function):
@@ -67,8 +69,8 @@ def _of(function: ast.Function) -> list[LocalClosure]:
 def lifted(
     builder: BlockBuilder, closure: LocalClosure, captured: Sequence[Expr]
 ) -> tuple[GlobalVar, Sequence[Expr]]:
-    """Add a local function to the module; its name, and what calls of it pass behind their
-    arguments.
+    """Add a local function to the module; return its name and the additional arguments of its
+    calls.
     """
     extra = Parameters(builder, captured, closure.sizes)
     gv = builder.declare(closure.var.name_hint)

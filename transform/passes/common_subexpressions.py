@@ -1,4 +1,4 @@
-"""Common subexpressions: what a dataflow block computes twice is computed once."""
+"""Common subexpression elimination in dataflow blocks."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class _Common(DataflowMutator):
 
 
 def common_subexpressions(module: IRModule) -> IRModule:
-    """A module whose dataflow blocks compute nothing twice.
+    """Eliminate common subexpressions in the dataflow blocks of a module.
 
-    Where something may be overwritten in place, two equal values are two pieces of memory, and the
-    module stays as it is.
+    If something may be overwritten in place, equal values must not share memory, so the module is
+    not changed.
     """
     return module if writes(module) else _Common()(module)

@@ -1,4 +1,4 @@
-"""Dead code: a value that nobody uses is not computed."""
+"""Dead code elimination."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class _Without(ExprMutator):
 
 
 def dead_code(module: IRModule) -> IRModule:
-    """A module without the bindings that nobody needs.
+    """Remove the unused bindings of a module.
 
-    What may fail when it runs stays, because failing is part of what a program means; so does what
-    has effects.
+    Values that may fail at run time are kept, because failing is part of the meaning of a program.
+    Values with effects are kept, too.
     """
     normal = normalize(module)
     info, written = derive(normal).info, all_written(normal)

@@ -1,4 +1,4 @@
-"""Constant shapes: a shape that is known is written down, and arithmetic on numbers is done."""
+"""Constant folding of shapes."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ class _Fold(ExprMutator):
 
 
 def fold_shapes(module: IRModule) -> IRModule:
-    """A module with literals in place of the shapes that are known."""
+    """Replace known shapes in a module by literals."""
     return _Fold()(module)

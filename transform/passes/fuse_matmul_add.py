@@ -1,4 +1,4 @@
-"""Fusion: a matrix product and the addition of its bias become one call of a new function."""
+"""Fusion of a matrix product and the addition of its bias into one call of a new function."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from rlx.transform.shapes.outline import outline
 
 
 def fuse_matmul_add(module: IRModule) -> IRModule:
-    """A module in which each product that only an addition uses is computed together with it, in
-    dataflow blocks.
+    """In dataflow blocks, fuse each product whose only use is an addition with this addition.
 
-    The function is private, and has the attribute ``Primitive``, which tells code generators to
+    The new function is private and has the attribute ``Primitive``, which tells code generators to
     make one kernel of it.
     """
     x, w, b = wildcard(), wildcard(), wildcard()

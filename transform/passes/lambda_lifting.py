@@ -1,4 +1,4 @@
-"""Lambda lifting: a local function that is only called becomes a function of the module."""
+"""Lambda lifting: local functions that are used only as callees become functions of the module."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class _Lift(ExprMutator):
 
 
 def lambda_lifting(module: IRModule) -> IRModule:
-    """A module in which local functions that are only called are private functions of the module.
+    """Convert local functions that are used only as callees to private functions of the module.
 
-    What a function captured is passed to it. A function that is used as a value stays where it is.
+    Captured values are passed as arguments. A function that is used as a value is not changed.
     """
     while found := closures(module):
         module = _Lift(found)(module)

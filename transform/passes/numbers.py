@@ -1,4 +1,4 @@
-"""Arithmetic on numbers that stand in a text, and what a number means there besides its value."""
+"""Arithmetic on literal numbers, and literals with a special meaning."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _is_read(dim: PrimExpr) -> bool:
 
 
 def in_new_shape(given: Expr, made: Expr) -> Expr:
-    """A new shape that is folded, without a 0 or a -1 that was computed before: in the text it
-    would mean a length that is copied or inferred.
+    """A folded shape, unless folding would create a literal 0 or -1, which would mean a copied or
+    inferred dimension.
     """
     if not isinstance(made, ast.ShapeExpr) or given is made:
         return made
@@ -32,7 +32,7 @@ def in_new_shape(given: Expr, made: Expr) -> Expr:
 
 
 def folded(value: PrimExpr) -> PrimExpr:
-    """A scalar with the numbers in place of arithmetic on numbers."""
+    """A scalar with arithmetic on numbers folded."""
     done: dict[PrimExpr, PrimExpr] = {}
     for node in topological(value):
         done[node] = node

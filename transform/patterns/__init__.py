@@ -1,4 +1,4 @@
-"""Patterns: which parts of a program are meant, and what stands in their place.
+"""Patterns: matching and rewriting parts of programs.
 
 >>> import rlx
 >>> from rlx.transform.patterns import is_op, rewrite, wildcard

@@ -1,4 +1,4 @@
-"""The arguments of a call by name, as plain values of Python where they are literals."""
+"""The arguments of a call by name, as plain Python values if they are literals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rlx.operators.binding import matched
 from rlx.operators.registry import lookup
 
 NOTHING = object()
-"""What an argument is that a call does not have."""
+"""The value of an argument that a call does not have."""
 
 
 def argument(call: ast.Call, name: str) -> object:
-    """What a call of an operator gives for a parameter: argument, keyword, or default."""
+    """The value of a parameter in a call of an operator: argument, keyword, or default."""
     operator = lookup(call.op_name)
     if operator is None:
         return python_literal(call.attrs.get(name, NOTHING))
@@ -31,7 +31,7 @@ def argument(call: ast.Call, name: str) -> object:
 
 
 def python_literal(value: object) -> object:
-    """A literal as Python has it: numbers, texts, tuples; what is none stays as it is."""
+    """A literal as a Python number, text or tuple; other expressions are returned unchanged."""
     match value:
         case tir.IntImm(value=number) | tir.FloatImm(value=number):
             return number
@@ -53,8 +53,8 @@ def python_literal(value: object) -> object:
 
 
 def alike(found: object, wanted: object) -> bool:
-    """Whether two plain values say the same: one integer for all axes is as many, and what is said
-    of the first half of the sides of a window holds for the second.
+    """Whether two plain values are equivalent: one integer counts for all axes, and the padding of
+    the first sides counts for the second sides if these are omitted.
     """
     if found == wanted:
         return True

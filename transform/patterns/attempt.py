@@ -1,4 +1,6 @@
-"""One attempt to match: what is known of the program, and what the pattern stands for so far."""
+"""One attempt to match: queries on the program, and the current assignment of the pattern's
+parts.
+"""
 
 from __future__ import annotations
 
@@ -16,36 +18,36 @@ if TYPE_CHECKING:
 
 
 class PatternSurroundings(Protocol):
-    """What patterns ask of the program around an expression."""
+    """Queries of patterns on the program around an expression."""
 
     @property
     def prover(self) -> Prover:
-        """The prover, with what is known where the match stands."""
+        """The prover, with the facts known at the match."""
 
     def value(self, var: ast.Var) -> Expr | None:
-        """What a variable is bound to; None of parameters."""
+        """The value of a variable; None for parameters."""
 
     def info(self, expr: Expr) -> StructInfo | None:
-        """What is known of an expression."""
+        """The struct info of an expression."""
 
     def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
-        """The values that mention a variable, with the variables that they are bound to; None for a
-        result.
+        """The values that mention a variable, with the variables that they are bound to, or None
+        for a result.
         """
 
 
 class Match(Mapping[Hashable, Expr]):
-    """Where a pattern matched.
+    """A match of a pattern.
 
-    ``match[pattern]`` is the expression that a part of the pattern stands for: a variable, or
-    another leaf, or where the part is the whole pattern the value that is bound.
+    ``match[pattern]`` is the expression that a part of the pattern matched: a variable or another
+    leaf, or the bound value if the part is the whole pattern.
 
     Attributes
     ----------
     var
-        The variable that the whole is bound to.
+        The variable that the matched value is bound to.
     value
-        The value that the whole is.
+        The matched value.
     builder
         The builder of the new program, to emit further bindings before this one, or to add
         functions.
@@ -65,18 +67,18 @@ class Match(Mapping[Hashable, Expr]):
 
     @property
     def in_dataflow(self) -> bool:
-        """Whether it stands in a dataflow block, where nothing has effects."""
+        """Whether the match is in a dataflow block, where nothing has effects."""
         return self.builder.frame.block is not None
 
     def uses(self, pattern: Hashable) -> int:
-        """How many values and results of the old program mention the variable that a part of the
-        pattern stands for.
+        """The number of values and results of the old program that mention the variable matched by
+        a part of the pattern.
         """
         expr = self._found[pattern]
         return len(self._around.users(expr)) if isinstance(expr, ast.Var) else 0
 
     def bound(self, pattern: Hashable) -> Expr:
-        """The value behind the variable that a part of the pattern stands for."""
+        """The value of the variable that a part of the pattern matched."""
         expr = self._found[pattern]
         if expr is self.var:
             return self.value
@@ -101,14 +103,14 @@ class Match(Mapping[Hashable, Expr]):
 
 
 class Attempt:
-    """What the parts of a pattern stand for so far."""
+    """The current assignment of the parts of a pattern."""
 
     def __init__(self, around: PatternSurroundings) -> None:
         self.around = around
         self.found: dict[Hashable, Expr] = {}
 
     def standing(self, pattern: Hashable, expr: Expr) -> Iterator[None]:
-        """Let a part stand for an expression. If it stands for one already, both must be equal."""
+        """Assign an expression to a part. If the part already has one, both must be equal."""
         before = self.found.get(pattern)
         if before is None:
             self.found[pattern] = expr
@@ -120,7 +122,9 @@ class Attempt:
             yield
 
     def looked_through(self, expr: Expr) -> Expr:
-        """The value behind variables; a parameter itself."""
+        """The value of a variable, followed through other variables; a parameter is returned
+        itself.
+        """
         while isinstance(expr, ast.Var):
             value = self.around.value(expr)
             if value is None:

@@ -28,7 +28,7 @@ def wildcard() -> Pattern:
 
 
 def is_var(name: str | None = None) -> Pattern:
-    """A variable, of that name if one is given; it is not looked through."""
+    """A variable, with the given name if any; its value is not matched."""
     return _Variable(name if name is None else text(name, "the name of a variable"))
 
 
@@ -42,7 +42,7 @@ class _Variable(Pattern):
 
 
 def is_op(name: str) -> _Op:
-    """A call of an operator; called with patterns, one with such arguments.
+    """A call of an operator. Called with patterns, it also matches the arguments.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _count(operator: Operator, given: int) -> None:
 
 
 def is_function(name: str) -> Pattern:
-    """A function of the module, or a packed function, of that name."""
+    """A function of the module, or a packed function, with this name."""
     return _Named(text(name, "the name of a function"))
 
 
@@ -153,7 +153,7 @@ class _Named(Pattern):
 
 
 def is_const(value: object = None) -> Pattern:
-    """A constant; with a value one that is this number everywhere."""
+    """A constant; if a value is given, all elements must equal it."""
     if value is None:
         return _Kind(ast.Constant, lambda expr: True)
     return _Kind(ast.Constant, lambda expr: _is_everywhere(expr, value))
@@ -172,7 +172,9 @@ def _is_everywhere(expr: Expr, value: object) -> bool:
 
 
 def is_shape(values: Sequence[object] | None = None) -> Pattern:
-    """A shape literal; with values one of these dimensions, given as numbers, names or scalars."""
+    """A shape literal; if values are given (numbers, names or scalars), they must be its
+    dimensions.
+    """
     if values is None:
         return _Kind(ast.ShapeExpr, lambda expr: True)
     if not isinstance(values, list | tuple):
@@ -214,7 +216,7 @@ class _Kind(Pattern):
 
 
 def is_tuple(fields: Sequence[Pattern] | None = None) -> Pattern:
-    """A tuple of so many fields that match; any tuple if none are given."""
+    """A tuple whose fields match these patterns; any tuple if none are given."""
     if fields is None:
         return _Kind(ast.Tuple, lambda expr: True)
     return _Tuple(fields)
@@ -234,7 +236,7 @@ class _Tuple(Pattern):
 
 
 def is_tuple_get_item(inner: Pattern, index: int | None = None) -> Pattern:
-    """A field of a tuple, of that index if one is given.
+    """A field of a tuple, with the given index if any.
 
     Raises
     ------
@@ -259,12 +261,12 @@ class _Item(Pattern):
 
 
 def several(patterns: object, what: str) -> tuple[Pattern, ...]:
-    """Patterns in a list or tuple.
+    """A list or tuple of patterns.
 
     Raises
     ------
     MisuseError
-        If they are none.
+        If the argument is not a list or tuple of patterns.
     """
     if not isinstance(patterns, list | tuple):
         raise MisuseError(f"expected {what} in a list, found {described(patterns)}", here())

@@ -1,4 +1,6 @@
-"""What patterns are given besides patterns, or an error at the line that gave it."""
+"""Conversions of the other arguments of patterns; an invalid argument is an error at the line of
+the call.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from rlx.grammar.python_places import MisuseError, described, here, located
 
 
 class PatternError(ValueError):
-    """A pattern that matches nothing, whatever the program.
+    """A pattern that can never match.
 
     The message begins with ``file:line:column`` of the code that wrote it.
     """
@@ -22,7 +24,7 @@ def text(given: object, what: str) -> str:
     Raises
     ------
     MisuseError
-        If it is none.
+        If it is not a text.
     """
     if not isinstance(given, str):
         raise MisuseError(f"expected {what}, found {described(given)}", here())
@@ -35,7 +37,7 @@ def natural(number: object, what: str) -> int:
     Raises
     ------
     MisuseError, PatternError
-        If it is no integer, or negative.
+        If it is not an integer, or is negative.
     """
     found = python_number(number)
     if isinstance(found, bool) or not isinstance(found, int):

@@ -1,4 +1,4 @@
-"""Patterns: what they have in common, alternatives, and conditions on what they match."""
+"""The base class of patterns, alternatives, and conditions on matches."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from rlx.transform.patterns.attempt import Attempt
 from rlx.transform.patterns.given import PatternError, natural
 
 Heads = frozenset[object] | None
-"""Which kinds of expressions a pattern can match; None for any."""
+"""The kinds of expressions that a pattern can match; None for any."""
 
 
 class Pattern:
-    """What an expression may look like. Patterns are objects: a part that stands in two places has
-    to match the same there.
+    """A pattern for expressions. Patterns are objects: a pattern that is used twice must match
+    equal expressions.
 
-    A variable is looked through: a pattern for a call matches a variable that is bound to such a
-    call.
+    Patterns match the values of variables: a pattern for a call matches a variable that is bound to
+    such a call.
     """
 
     heads: Heads = None
@@ -54,60 +54,60 @@ class Pattern:
         return self.only_used_by(user)
 
     def has_attr(self, attrs: Mapping[str, object]) -> Pattern:
-        """With these arguments of a call, by name, given or by default.
+        """Require these arguments of a call, by name; defaults count as given.
 
         Raises
         ------
         PatternError
-            If the operator has no parameter of a name.
+            If the operator has no parameter of this name.
         """
         return _Attrs(self, attrs)
 
     def has_dtype(self, dtype: str | DataType) -> Pattern:
-        """A tensor of this element type.
+        """Require a tensor of this element type.
 
         Raises
         ------
         PatternError
-            If there is no such type, or the pattern asks for another one already.
+            If there is no such type, or the pattern already requires another one.
         """
         return _Dtype(self, dtype)
 
     def has_shape(self, shape: Sequence[int | str | PrimExpr]) -> Pattern:
-        """A tensor whose dimensions are proved to be these.
+        """Require a tensor whose dimensions are proved equal to these.
 
-        A name stands for any dimension, and where it stands again for the same: ``("n", "n")`` are
-        the square ones.
+        A name matches any dimension, and the same dimension if it is repeated: ``("n", "n")``
+        matches square matrices.
         """
         return _Shape(self, shape)
 
     def has_struct_info(self, info: StructInfo | str) -> Pattern:
-        """A value of which at least this is known; names of dimensions in it stand for any, each
-        for one.
+        """Require a value whose struct info is at least this precise; each dimension name in it
+        matches one dimension.
         """
         return _Info(self, values.struct_info(info))
 
     def where(self, condition: Callable[[Expr], bool]) -> Pattern:
-        """Where a function of one's own says yes to the expression."""
+        """Require that a user-defined predicate holds for the expression."""
         return _Where(self, condition)
 
     def used_by(self, user: Pattern, index: int | None = None) -> Pattern:
-        """A value that some value of the other pattern mentions.
+        """Require that a value matching the other pattern uses this value.
 
         Parameters
         ----------
         index
-            Which argument of that call it is; any if none is given.
+            The index of the argument in that call; any if None.
         """
         return _UsedBy(self, user, index, False)
 
     def only_used_by(self, user: Pattern, index: int | None = None) -> Pattern:
-        """A value that is mentioned, and by values of the other pattern alone."""
+        """Require that the value is used, and only by values matching the other pattern."""
         return _UsedBy(self, user, index, True)
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        """Every way in which the pattern matches; while one is looked at, the attempt knows what
-        the parts stand for.
+        """Every way in which the pattern matches; during the iteration, the attempt has the
+        assignment of the parts.
         """
         raise NotImplementedError
 
@@ -340,12 +340,12 @@ def _constraints(pattern: Pattern, kind: type[C]) -> Iterator[C]:
 
 
 def expected(pattern: object) -> Pattern:
-    """A pattern, or an error that says what was found instead.
+    """The value if it is a pattern; otherwise an error.
 
     Raises
     ------
     MisuseError
-        If it is none.
+        If it is not a pattern.
     """
     if not isinstance(pattern, Pattern):
         raise MisuseError(

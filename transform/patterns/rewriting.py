@@ -1,4 +1,4 @@
-"""Finding patterns in programs, and putting something else in their place."""
+"""Finding and replacing matches of patterns in programs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rewrite(module: IRModule, pattern: Pattern, replacement: Replacement) -> IRM
 
 
 def find(module: IRModule, pattern: Pattern) -> list[Match]:
-    """Where a pattern matches, in the order of the text; nothing is changed."""
+    """The matches of a pattern in the order of the text, without changing the program."""
     found: list[Match] = []
 
     def note(match: Match) -> None:

@@ -1,5 +1,5 @@
-"""Shapes across functions: kept when functions are made, carried from callees to callers, deduced
-from uses.
+"""Shapes across functions: outlining without loss of shapes, propagation from callees to callers,
+deduction from uses.
 """
 
 from __future__ import annotations

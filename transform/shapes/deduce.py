@@ -1,4 +1,4 @@
-"""Shapes backwards: from what is known of results to what operands must have been."""
+"""Backward shape inference: from results to operands."""
 
 from __future__ import annotations
 
@@ -163,16 +163,17 @@ def _same(a: tuple[tir.PrimExpr, ...], b: tuple[tir.PrimExpr, ...] | None) -> bo
 
 
 def deduce_shapes(module: IRModule, *, broadcast: bool = False) -> IRModule:
-    """A module in which what results say of operands is said of these.
+    """Deduce the shapes of operands from the shapes of results.
 
-    Parameters get annotations, which calls check; other values of which it is not known are cast.
+    Parameters get annotations, which calls check; other values are cast if the shape is not yet
+    known.
 
     Parameters
     ----------
     broadcast
-        Whether an operand may be smaller than the result, and repeated. Without it, the operands of
-        an operator on pairs of elements are taken to have the shape of the result, where the other
-        operand has it: a program in which they do not is refused.
+        Whether an operand may be broadcast to the result. If not, both operands of a binary
+        elementwise operator are assumed to have the shape of the result if one of them has it, and
+        a program that violates this fails.
 
     Raises
     ------

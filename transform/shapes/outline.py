@@ -1,6 +1,4 @@
-"""Outlining: part of a function becomes a function of its own, and all that is known of shapes
-stays known.
-"""
+"""Outlining: part of a function becomes a new function, without loss of known shapes."""
 
 from __future__ import annotations
 
@@ -23,15 +21,14 @@ def outline(
     attrs: Mapping[str, object] | None = None,
     known: StructInfo | None = None,
 ) -> Expr:
-    """Make a private function, and a call of it; the shapes of the inputs are those of its
-    parameters.
+    """Make a private function and a call of it; its parameters have the shapes of the inputs.
 
     Parameters
     ----------
     builder
-        In a function, where the call is to stand.
+        The builder, positioned in the function where the call is emitted.
     name
-        What the function is called, with a number behind it where that is taken.
+        The name of the function; a number is appended if the name is taken.
     inputs
         The arguments.
     compute
@@ -39,8 +36,8 @@ def outline(
     attrs
         Attributes of the function.
     known
-        What is known of the result without the function; where the call alone does not say as much,
-        a cast says it.
+        The known struct info of the result. If the struct info of the call is less precise, a cast
+        is added.
 
     Returns
     -------
@@ -50,7 +47,7 @@ def outline(
     Raises
     ------
     BuildError
-        If the body breaks a rule.
+        If the body violates a rule.
     """
     parameters = Parameters(builder, inputs)
     with builder.function(
@@ -67,10 +64,10 @@ def outline(
 
 
 class Parameters:
-    """The parameters of a function that gets these values, with shape variables of their own.
+    """The parameters of a function that takes these values, with new shape variables.
 
-    A shape variable that stands alone in no annotation is passed in a shape, so that annotations
-    can go on saying ``n * 2``.
+    A shape variable that does not appear alone in any annotation is passed in a shape, so
+    annotations can still use ``n * 2``.
 
     Attributes
     ----------
@@ -79,7 +76,7 @@ class Parameters:
     sizes
         The argument for it, if there is one.
     renamed
-        The function's own shape variable for each of the caller's.
+        The function's shape variable for each of the caller's.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""Shapes from callees to callers: by substitution, and by functions that compute shapes alone."""
+"""Shape propagation from callees to callers, by substitution and by functions that compute only
+shapes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from rlx.transform.visitors.mutator import ExprMutator
 
 
 class Stronger(ExprMutator):
-    """Lets every annotation say what is known, callees before their callers."""
+    """Makes every annotation as precise as possible, callees before their callers."""
 
     strengthens = True
 
@@ -66,12 +68,12 @@ class _Propagated(Stronger):
 
 
 def propagate_shapes(module: IRModule) -> IRModule:
-    """A module in which callers know the shapes that their callees give them.
+    """Propagate shapes from callees to their callers.
 
-    Annotations say what can be derived. Where a signature says too little, the shapes of the
-    arguments are put into the body of the function; where the shape of the result is computed from
-    shapes alone, that computation becomes a function which callers call. What is found in these two
-    ways is asserted by a cast.
+    Annotations become as precise as derivation allows. If a signature is too imprecise, the shapes
+    of the arguments are substituted into the body of the function. If the shape of the result
+    depends only on shapes, its computation becomes a function that callers call. Results of these
+    two methods are asserted by casts.
 
     Raises
     ------

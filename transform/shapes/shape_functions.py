@@ -1,6 +1,4 @@
-"""The part of a function that computes the shape of its result from shapes alone, as a function of
-its own.
-"""
+"""Extraction of the part of a function that computes the shape of its result from shapes only."""
 
 from __future__ import annotations
 
@@ -19,16 +17,16 @@ from rlx.transform.builder.builder import BlockBuilder
 
 
 class ShapeFunction(Record):
-    """A function that computes the shape of another one's result.
+    """A function that computes the shape of another function's result.
 
     Attributes
     ----------
     function
-        Its parameters are shapes of the other's parameters.
+        The function; its parameters are the shapes of parameters of the other function.
     positions
-        The parameters of the other that they are the shapes of.
+        The positions of these parameters in the other function.
     result
-        What the other yields, as far as it is known without the shape.
+        The struct info of the other function's result, without the shape.
     """
 
     function: ast.Function | GlobalVar
@@ -42,7 +40,9 @@ class ShapeFunction(Record):
         object.__setattr__(self, "function", made)
 
     def called(self, builder: BlockBuilder, args: Sequence[Expr]) -> StructInfo | None:
-        """Emit a call for these arguments of the other function; what it says of the result."""
+        """Emit a call for these arguments of the other function; return the struct info of the
+        result.
+        """
         from rlx.transform.op import shape_of
 
         shapes = []
@@ -57,8 +57,8 @@ class ShapeFunction(Record):
 
 
 def shape_function(function: ast.Function) -> ShapeFunction | None:
-    """The computation of the shape of a function's result; None where that is no variable, or needs
-    more than shapes.
+    """The computation of the shape of a function's result; None if the result is not a variable or
+    its shape depends on more than shapes.
     """
     function = normalize_function(function)
     body = function.body

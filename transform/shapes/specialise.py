@@ -1,4 +1,4 @@
-"""What a function yields for arguments of which more is known than its signature says."""
+"""The result of a function for arguments that are more precise than its signature."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlx.transform.builder.builder import BlockBuilder
 
 
 def is_open(info: StructInfo) -> bool:
-    """Whether less is known of a value than could be: a shape, a rank, an element type."""
+    """Whether a shape, a rank or an element type is unknown."""
     for part in of_the_value(info):
         match part:
             case TensorStructInfo(dtype=dtype):
@@ -28,16 +28,16 @@ def is_open(info: StructInfo) -> bool:
 
 
 def says_more(builder: BlockBuilder, found: StructInfo, known: StructInfo) -> bool:
-    """Whether one info is narrower than another."""
+    """Whether one struct info is more precise than another."""
     narrower = compatibility(found, known, builder.prover).kind == "compatible"
     return narrower and compatibility(known, found, builder.prover).kind != "compatible"
 
 
 def specialised(builder: BlockBuilder, gv: GlobalVar, args: Sequence[Expr]) -> StructInfo | None:
-    """What the body of a function yields for these arguments, in terms of the caller; None where
-    that is not known.
+    """The struct info of a function's body for these arguments, in the caller's variables; None if
+    unknown.
 
-    The arguments' dimensions take the place of those of the parameters.
+    The dimensions of the arguments are substituted for those of the parameters.
     """
     function = builder.lookup_func(gv)
     if not isinstance(function, ast.Function) or len(function.params) != len(args):

@@ -1,4 +1,4 @@
-"""Tensor expressions: tensors described element by element, made to PrimFuncs."""
+"""Tensor expressions: tensors defined element by element, from which PrimFuncs are made."""
 
 from __future__ import annotations
 

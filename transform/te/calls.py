@@ -1,4 +1,4 @@
-"""Calls of PrimFuncs that are made from tensor expressions."""
+"""Calls of PrimFuncs made from tensor expressions."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ CALL_TIR = "relax.call_tir"
 
 
 class Staged(Record):
-    """A PrimFunc with what it is called on.
+    """A PrimFunc with the arguments of its call.
 
     Attributes
     ----------
     function
         The PrimFunc.
     args
-        The tensors of Relax that it is called on.
+        The Relax tensors that are passed.
     result
-        What the call gives.
+        The struct info of the result.
     numbers
-        The values of its scalar parameters: shape variables that no argument's shape says by
-        itself.
+        The values of its scalar parameters: shape variables that the shapes of the arguments do not
+        determine.
     """
 
     function: tir.PrimFunc
@@ -47,27 +47,27 @@ class Staged(Record):
     numbers: tuple[tir.PrimExpr, ...]
 
     def call(self, callee: GlobalVar) -> ast.Call:
-        """The call, of the function under its name in a module."""
+        """The call, with the name of the function in a module."""
         args: tuple[Expr, ...] = (callee, ast.Tuple(self.args))
         attrs = {"tir_vars": ast.ShapeExpr(self.numbers)} if self.numbers else {}
         return ast.Call(ast.op(CALL_TIR), args, (self.result,), attrs)
 
 
 def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Staged:
-    """The PrimFunc that computes outputs, and how it is called.
+    """The PrimFunc that computes the outputs, and the arguments of its call.
 
     Parameters
     ----------
     outputs
         A tensor, or a tuple of tensors.
     inputs
-        The tensors that are passed, in order; others that stand for values of Relax and are read
-        follow them.
+        The tensors that are passed, in order. Other tensors of Relax values that are read follow
+        them.
 
     Raises
     ------
     TensorExpressionError
-        If a placeholder that is read stands for no value, or as :func:`create_prim_func` does.
+        If a placeholder that is read has no Relax value, or as :func:`create_prim_func` does.
     """
     several = isinstance(outputs, tuple | list)
     given = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
@@ -115,12 +115,12 @@ def _info(tensor: Tensor) -> TensorStructInfo:
 
 
 class Shared:
-    """The PrimFuncs of a module, of which equal ones are one.
+    """The PrimFuncs of a module; equal ones are shared.
 
     Parameters
     ----------
     add
-        Puts a function into the module under a name that is free, near to the one proposed.
+        Adds a function to the module under an unused name similar to the proposed one.
     """
 
     def __init__(self, add: Callable[[tir.PrimFunc, str], GlobalVar]) -> None:
@@ -128,7 +128,7 @@ class Shared:
         self._known: dict[object, list[tuple[tir.PrimFunc, GlobalVar]]] = {}
 
     def name(self, function: tir.PrimFunc, hint: str) -> GlobalVar:
-        """The name of a function in the module: of one that is equal, or its own."""
+        """The name of a function in the module, or that of an equal function."""
         bucket = self._known.setdefault(_outline(function), [])
         for other, name in bucket:
             if structural_equal(other, function):
@@ -152,7 +152,7 @@ def _outline(function: tir.PrimFunc) -> object:
 
 
 class Builder(Protocol):
-    """What calls need of a :class:`rlx.BlockBuilder`."""
+    """The methods of a :class:`rlx.BlockBuilder` that calls need."""
 
     def emit(self, value: object, name_hint: str = "") -> ast.Var:
         """Bind a value."""
@@ -161,7 +161,7 @@ class Builder(Protocol):
         """Add a function."""
 
     def struct_info(self, value: object) -> StructInfo:
-        """What is known of a value."""
+        """The struct info of a value."""
 
 
 def call_te(
@@ -255,7 +255,7 @@ def call_of(builder: Builder, tensor: Tensor) -> ast.Call:
     Raises
     ------
     TensorExpressionError
-        If it reads a placeholder that stands for no value of Relax.
+        If it reads a placeholder without a Relax value.
     """
     with indices_of(INT64):
         made = staged(tensor, ())

@@ -1,9 +1,8 @@
-"""What is proved of tensor expressions: for all sizes, every element that is read lies inside of
-its tensor.
+"""Proofs about tensor expressions: for all sizes, every read is in bounds.
 
-That every element of a result is written once needs no proof: a block stores at its spatial axes,
-each of which runs over the whole dimension. :func:`written_once` asks it of the PrimFunc that was
-made.
+No proof is needed that every element of a result is written once: a block stores at its spatial
+axes, each of which covers its whole dimension. :func:`written_once` checks it for the generated
+PrimFunc.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ Facts = tuple[tir.PrimExpr, ...]
 
 
 class Access(Record):
-    """A read, with what holds where it happens.
+    """A read, with the facts known there.
 
     Attributes
     ----------
     read
         The element.
     facts
-        The conditions around it.
+        The conditions that guard it.
     """
 
     read: Read
@@ -37,14 +36,14 @@ class Access(Record):
 
 
 class Undecided(Record):
-    """An index of which it is not known whether it stays inside.
+    """An index that is not proved to be in bounds.
 
     Attributes
     ----------
     read, axis
-        Which index.
+        The read, and the axis of the index.
     reason
-        Why: it depends on the elements of tensors, or what the prover tried.
+        The reason: it depends on elements of tensors, or what the prover tried.
     """
 
     read: Read
@@ -53,17 +52,17 @@ class Undecided(Record):
 
 
 def check_reads(ops: Sequence[Operation]) -> list[Undecided]:
-    """Prove that no operation reads outside of a tensor.
+    """Prove that all reads are in bounds.
 
     Returns
     -------
     list of Undecided
-        The indices that could not be decided; a run stops at them if they are outside.
+        The undecided indices; a run stops at them if they are out of bounds.
 
     Raises
     ------
     TensorExpressionError
-        If an index is outside for some sizes: the error has them as its counterexample.
+        If an index is out of bounds for some sizes; the error has them as its counterexample.
     """
     found: list[Undecided] = []
     for op in ops:
@@ -253,12 +252,12 @@ def _expressible(fact: tir.PrimExpr) -> bool:
 
 
 def written_once(function: tir.PrimFunc) -> bool:
-    """Whether each buffer that a function of :func:`create_prim_func` stores to is stored to once
-    at each element.
+    """Whether a function of :func:`create_prim_func` stores exactly once to each element of its
+    stored buffers.
 
-    One block stores to it, at its spatial axes, each once and each bound to a loop of its own over
-    the whole dimension. What a reduction joins to an element that is stored does not count, nor
-    what a statement without axes stores to a buffer that is no parameter.
+    One block stores to the buffer, at its spatial axes; each axis appears once and is bound to its
+    own loop over the whole dimension. Updates of a reduction do not count, and neither do stores of
+    statements without axes to buffers that are not parameters.
     """
     stored: dict[tir.Buffer, int] = {}
     parameters = {*function.buffer_map.values()}

@@ -1,4 +1,4 @@
-"""Values of Relax as tensors and scalars of tensor expressions."""
+"""Conversion of Relax values to tensors and scalars of tensor expressions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def te_tensor(expr: Expr, struct_info: StructInfo | None = None, name: str | Non
 
 
 def dimensions(info: TensorStructInfo) -> tuple[Scalar, ...] | None:
-    """The dimensions of a tensor, where each is known."""
+    """The dimensions of a tensor, if all are known."""
     if isinstance(info.shape, ast.ShapeExpr):
         return tuple(map(scalar, info.shape.values))
     if isinstance(info.shape, ast.Var):
@@ -75,7 +75,7 @@ def dimensions(info: TensorStructInfo) -> tuple[Scalar, ...] | None:
 
 
 def annotated(expr: Expr) -> StructInfo | None:
-    """What an expression says of itself."""
+    """The struct info that an expression itself gives."""
     match expr:
         case ast.Var(struct_info_annotation=info):
             return info
@@ -98,23 +98,23 @@ def annotated(expr: Expr) -> StructInfo | None:
 
 
 def alike(given: Any, parts: list[Any]) -> Any:
-    """Parts as the tuple, list or named tuple that they come from."""
+    """The parts as a tuple, list or named tuple, like the original."""
     make = getattr(type(given), "_make", type(given))
     return make(parts)
 
 
 class Converter:
-    """Turns the arguments of a function of tensor expressions into what it works on.
+    """Converts the arguments of a function of tensor expressions.
 
     Parameters
     ----------
     info
-        What is known of an expression.
+        Returns the struct info of an expression.
 
     Attributes
     ----------
     tensors
-        The tensors made for values of Relax, in order; one for each value.
+        The tensors made for Relax values, in order; one for each value.
     """
 
     def __init__(self, info: Info = annotated) -> None:
@@ -141,7 +141,7 @@ class Converter:
         return given
 
     def value(self, expr: Expr) -> Any:
-        """A value of Relax: a tensor, a tuple, a shape or a scalar."""
+        """Convert a Relax value: a tensor, a tuple, a shape or a scalar."""
         match expr:
             case ast.Tuple(fields=fields):
                 return tuple(map(self.value, fields))

@@ -1,4 +1,4 @@
-"""What is wrong with a tensor expression, and where in the user's Python it was written."""
+"""Errors of tensor expressions, located in the user's Python code."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TensorExpressionError(ValueError):
 
 
 def fail(message: str, place: Place | None = None) -> NoReturn:
-    """Raise the error of an expression, at the user's line.
+    """Raise the error of an expression at the user's line.
 
     Raises
     ------

@@ -1,5 +1,5 @@
-"""Tensors that a statement of a PrimFunc fills, such as a merge sort: no expression stands for an
-element.
+"""Tensors that are filled by a statement of a PrimFunc, such as a merge sort, instead of one
+expression per element.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from rlx.transform.te.scalar import Scalar
 from rlx.transform.te.tensor import Operation, Tensor
 
 Fill = Callable[[Sequence[tir.Buffer], tir.Buffer], tuple[tuple[tir.Buffer, ...], tir.Stmt]]
-"""Given the buffers of what is read and of the result: buffers to work in, and the statement. Their
-shapes have the variables of the PrimFunc that is made.
+"""Called with the buffers of the read tensors and of the result; returns work buffers and the
+statement. Their shapes use the variables of the generated PrimFunc.
 """
 
 
@@ -38,8 +38,8 @@ def external(
 ) -> Tensor:
     """A tensor that a statement fills.
 
-    Nothing is proved of the statement: it has to store every element, and a read outside stops the
-    run. What it fills is read like any other tensor.
+    Nothing is proved about the statement. It must store every element, and an out-of-bounds read
+    stops the run. The tensor is read like any other tensor.
     """
     dims = tuple(shape)
     op = External(name, (), (), (), None, here(), None, tuple(read), fill)
@@ -47,5 +47,5 @@ def external(
 
 
 def computed(op: Operation) -> bool:
-    """Whether a tensor is computed; if not, it is a placeholder."""
+    """Whether a tensor is computed and not a placeholder."""
     return bool(op.bodies) or op.reduction is not None or isinstance(op, External)

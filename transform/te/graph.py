@@ -1,5 +1,5 @@
-"""What tensors are computed from: operations in order, the tensors that they read, the variables
-that nothing binds.
+"""The computation graph of tensors: operations in order, the tensors that they read, unbound
+variables.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rlx.transform.te.tensor import Operation, Tensor
 
 
 def operations(tensors: Sequence[Tensor]) -> list[Operation]:
-    """What makes tensors, and what that reads, each before what reads it."""
+    """The operations that compute tensors, in topological order."""
     found: dict[Operation, None] = {}
     stack: list[tuple[Operation, bool]] = [(t.op, False) for t in reversed(tensors)]
     while stack:
@@ -27,7 +27,7 @@ def operations(tensors: Sequence[Tensor]) -> list[Operation]:
 
 
 def inputs(op: Operation) -> list[Tensor]:
-    """The tensors that an operation reads, each once, in the order in which it does."""
+    """The distinct tensors that an operation reads, in the order of the reads."""
     if isinstance(op, External):
         return list(dict.fromkeys(op.read))
     found = dict.fromkeys(
@@ -50,7 +50,7 @@ def expressions(op: Operation) -> Iterator[tir.PrimExpr]:
 
 
 def unbound(tensors: Sequence[Tensor]) -> list[tir.Var]:
-    """The variables that tensors are computed with and that are no dimension of one of them."""
+    """The variables that the computation uses and that are not dimensions of a tensor."""
     bound = {dim.node for t in tensors for dim in t.shape if isinstance(dim.node, tir.Var)}
     found: dict[tir.Var, None] = {}
     for op in operations(tensors):

@@ -1,5 +1,5 @@
-"""Sums of integers in one form: positive terms first, the constant last, numbers behind what they
-multiply.
+"""Canonical sums of integers: positive terms first, the constant last, coefficients after their
+factors.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from rlx.grammar.equal import structural_equal
 from rlx.transform.te.scalar import Scalar, const
 
 _MOST = 16
-"""Longer sums are left as they are written."""
+"""Longer sums are not changed."""
 
 Term = tuple[tir.PrimExpr, int]
 
 
 def simplified(given: Scalar) -> Scalar:
-    """An expression, its sum in the one form if it is one of integers."""
+    """An expression, in canonical form if it is a sum of integers."""
     if not given.dtype.is_integer or not isinstance(given.node, tir.Add | tir.Sub | tir.Mul):
         return given
     found = _terms(given.node)
@@ -29,8 +29,8 @@ def simplified(given: Scalar) -> Scalar:
 
 
 def against_number(node: tir.Binary) -> tuple[tir.PrimExpr, tir.IntImm, bool] | None:
-    """The one thing that a comparison is about, the number it is compared with, and whether it
-    stands on the left.
+    """The only term of a comparison, the number that it is compared with, and whether the term is
+    on the left.
     """
     kind = tir.type_of(node.a)
     if kind.code != "int" or (isinstance(node.a, tir.IntImm) and isinstance(node.b, tir.IntImm)):

@@ -289,7 +289,7 @@ class _Maker:
 
 
 class Loop(Record):
-    """A loop, and the kind of the axis that it is bound to."""
+    """A loop, and the kind of the axis bound to it."""
 
     var: tir.Var
     kind: str
@@ -298,7 +298,7 @@ class Loop(Record):
 
     @property
     def domain(self) -> tuple[tir.PrimExpr, tir.PrimExpr] | None:
-        """The domain of its axis; None where `T.axis.remap` leaves it to the loop."""
+        """The domain of its axis; None if `T.axis.remap` takes it from the loop."""
         return (self.low, self.extent) if self.kind == "scan" else None
 
 
@@ -318,7 +318,7 @@ def _may_be_zero(extent: tir.PrimExpr) -> bool:
 
 
 def simplified_dim(dim: tir.PrimExpr) -> Scalar:
-    """A dimension as the extent of a loop."""
+    """A dimension, simplified for the extent of a loop."""
     return simplified(Scalar(dim, tir.type_of(dim)))
 
 

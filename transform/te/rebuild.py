@@ -1,4 +1,4 @@
-"""Tensor expressions with other variables and buffers in them."""
+"""Substitution of variables and buffers in tensor expressions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ Load = Callable[[Read, tuple[Scalar, ...]], Scalar]
 
 
 def once(root: tir.PrimExpr) -> Iterator[tir.PrimExpr]:
-    """Every sub-expression once, before what contains it; the same object is one, however often it
-    stands there.
-    """
+    """The distinct subexpressions (by identity), each before the expressions that contain it."""
     seen: set[int] = set()
     stack: list[tuple[tir.PrimExpr, bool]] = [(root, False)]
     while stack:
@@ -32,23 +30,24 @@ def once(root: tir.PrimExpr) -> Iterator[tir.PrimExpr]:
 
 
 def reads(root: tir.PrimExpr) -> Iterator[Read]:
-    """The elements of tensors that an expression reads, each place once."""
+    """The distinct reads of tensor elements in an expression."""
     return (node for node in once(root) if isinstance(node, Read))
 
 
 class Rebuild:
-    """Makes expressions anew: variables and loads replaced, operands brought into one type again.
+    """Rebuilds expressions: replaces variables and loads, and converts operands to a common type
+    again.
 
     Parameters
     ----------
     variables
-        What stands for each variable; others stay.
+        The replacements of variables; other variables are kept.
     load
-        What stands for an element that is read, given its new indices.
+        Makes the replacement of a read from its new indices.
     index
-        The type that indices are brought into; None to leave them as they are.
+        The type that indices are converted to; None to keep their types.
     canonical
-        Whether sums and comparisons get the form that TVM gives them, the smaller operand first.
+        Whether to use TVM's canonical form of sums and comparisons, with the smaller operand first.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class Rebuild:
         return _closed(simplified(binary(kind, *operands)))
 
     def as_index(self, given: Scalar) -> Scalar:
-        """An index, in the type of indices."""
+        """An index, converted to the index type."""
         if self.index is None or given.dtype == self.index or given.dtype.bits > self.index.bits:
             return given
         if given.value is not None or not any(reads(given.node)):

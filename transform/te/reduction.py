@@ -1,4 +1,4 @@
-"""Reductions: many elements to one, by an operation with an identity."""
+"""Reductions of elements by an operation with an identity."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Combiner(Record):
     left, right
         The variables of the two operands.
     results
-        What they are joined to.
+        The results of the operation.
     identities
-        What leaves the other operand as it is.
+        The neutral elements.
     """
 
     left: tuple[tir.Var, ...]
@@ -52,12 +52,12 @@ class Combiner(Record):
 
 
 class Reduction(Record):
-    """A reduction: the combiner, what is joined, over which axes, where.
+    """A reduction: the combiner, the elements, the axes, and the condition.
 
     Attributes
     ----------
     init
-        What it begins with instead of the identities.
+        The initial values instead of the identities.
     several
         Whether elements are tuples.
     """
@@ -71,7 +71,9 @@ class Reduction(Record):
 
 
 class Reduced:
-    """What a reducer gives: the whole of an element. It is no scalar to compute with."""
+    """The result of a reducer. It must be the whole element and cannot be used in further
+    arithmetic.
+    """
 
     __slots__ = ("reduction",)
 

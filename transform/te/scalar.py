@@ -1,9 +1,8 @@
-"""The elements that tensor expressions are made of: scalars with the operators of Python.
+"""Scalars of tensor expressions, with Python's operators.
 
-Operands of two types meet as they do in TVM: a float's type wins over an integer's, the wider over
-the narrower, and a plain number of Python is an int32 or a float32 (which an operand of another
-type takes over). What is known at once is computed at once: constants, sums with 0, products with
-1.
+Operands of different types are converted as in TVM: float types have priority over integer types,
+and wider types over narrower ones. A plain Python number is an int32 or a float32, but takes the
+type of the other operand. Constants, sums with 0 and products with 1 are folded immediately.
 """
 
 from __future__ import annotations
@@ -163,7 +162,7 @@ def kind_of(dtype: str | DataType) -> DataType:
     Raises
     ------
     TensorExpressionError
-        If there is no such type, or no element has it.
+        If there is no such type, or it cannot be an element type.
     """
     try:
         found = element_type(dtype)
@@ -196,12 +195,12 @@ def const(value: bool | float, dtype: str | DataType) -> Scalar:
 
 
 def scalar(value: Any) -> Scalar:
-    """A scalar from a number, an expression of the syntax tree, or what is one already.
+    """A scalar from a number, an expression of the syntax tree, or a scalar.
 
     Raises
     ------
     TensorExpressionError
-        If it is anything else; a tensor has to be indexed.
+        If it is anything else; a tensor must be indexed.
     """
     match value:
         case Scalar():
@@ -237,7 +236,7 @@ def _described(value: object) -> str:
 
 
 def common(a: Scalar, b: Scalar) -> DataType:
-    """The type in which two operands meet."""
+    """The common type of two operands."""
     x, y = a.dtype, b.dtype
     if x == y:
         return x
@@ -274,7 +273,7 @@ def _holds(kind: DataType, number: int) -> bool:
 
 
 def binary(kind: type[tir.Binary], left: Any, right: Any) -> Scalar:
-    """Two operands in the type in which they meet, under an operator."""
+    """A binary operation on two operands converted to their common type."""
     a, b = scalar(left), scalar(right)
     meet = common(a, b)
     a, b = cast(meet, a), cast(meet, b)
@@ -327,7 +326,7 @@ def divide(left: Any, right: Any) -> Scalar:
     Raises
     ------
     TensorExpressionError
-        Of integers: there are three divisions of them, and each has a name.
+        If the operands are integers: there are three integer divisions, each with its own name.
     """
     a, b = scalar(left), scalar(right)
     meet = common(a, b)
@@ -338,7 +337,7 @@ def divide(left: Any, right: Any) -> Scalar:
 
 
 def power(a: Any, b: Any) -> Scalar:
-    """``a`` to the power of ``b``, of floats."""
+    """``a`` to the power of ``b``, for floats."""
     left, right = scalar(a), scalar(b)
     meet = common(left, right)
     if not meet.is_float:
@@ -347,7 +346,7 @@ def power(a: Any, b: Any) -> Scalar:
 
 
 def bitwise(name: str, left: Any, right: Any) -> Scalar:
-    """An operation on the bits of integers, or a logical one on Booleans."""
+    """A bitwise operation on integers, or a logical operation on Booleans."""
     a, b = scalar(left), scalar(right)
     meet = common(a, b)
     if meet == BOOL and name in _LOGICAL:

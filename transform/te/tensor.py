@@ -1,4 +1,4 @@
-"""Tensors as expressions: placeholders, and what is computed from them element by element."""
+"""Tensors as expressions: placeholders, and tensors computed element by element."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from rlx.transform.te.reduction import ReduceAxis, Reduction
 from rlx.transform.te.scalar import Scalar, cast, kind_of, scalar
 
 _INDEX: ContextVar[DataType] = ContextVar("index type", default=INT32)
-"""The type of the plain numbers among dimensions and bounds."""
+"""The type of plain numbers in dimensions and bounds."""
 _DIMENSIONS: dict[str, Scalar] = {}
 
 
 @contextmanager
 def indices_of(kind: DataType) -> Iterator[None]:
-    """Let plain numbers among dimensions have a type; Relax's are of 64 bits."""
+    """Set the type of plain numbers in dimensions inside the ``with`` statement; Relax uses 64
+    bits.
+    """
     token = _INDEX.set(kind)
     try:
         yield
@@ -32,7 +34,7 @@ def indices_of(kind: DataType) -> Iterator[None]:
 
 
 class Read(tir.BufferLoad):
-    """An element of a tensor, inside of a tensor expression.
+    """An element of a tensor in a tensor expression.
 
     Attributes
     ----------
@@ -47,22 +49,22 @@ class Read(tir.BufferLoad):
 
 
 class Operation(Record):
-    """Where tensors come from: nothing (a placeholder), or a computation.
+    """The origin of tensors: a placeholder or a computation.
 
     Attributes
     ----------
     name
-        What its block and its buffers are called.
+        The name of its block and its buffers.
     axes, extents
-        The variables of the elements' indices, and how far each goes.
+        The index variables of the elements, and their extents.
     bodies
-        An expression for each output; of a placeholder none.
+        One expression for each output; none for a placeholder.
     reduction
-        What is reduced, where the elements are results of a reduction.
+        The reduction, if the elements are results of one.
     place
         The line that made it.
     along
-        Of running results the axis; an element then reads the one before it.
+        The axis of a scan, in which an element reads the one before it.
     """
 
     name: str
@@ -154,19 +156,19 @@ class Tensor:
 
 
 def var(name: str, dtype: str = "int64") -> Scalar:
-    """A variable of shapes, of 64 bits as those of Relax are."""
+    """A shape variable of 64 bits, as in Relax."""
     kind = kind_of(dtype)
     return Scalar(tir.Var(name, kind), kind)
 
 
 def dimension(value: Any) -> Scalar:
-    """A dimension: a number, a variable, an expression, or a name, which is one variable wherever
-    it stands.
+    """A dimension: a number, a variable, an expression, or a name, which always denotes the same
+    variable.
 
     Raises
     ------
     TensorExpressionError
-        If it is none of these, no integer, or negative.
+        If it is none of these, not an integer, or negative.
     """
     if isinstance(value, str):
         if not value.isidentifier():
@@ -185,7 +187,7 @@ def dimension(value: Any) -> Scalar:
 
 
 def shape_of(given: Any) -> tuple[Scalar, ...]:
-    """The dimensions of a shape: a tuple, one dimension, or a shape of Relax."""
+    """The dimensions of a shape: a tuple, one dimension, or a Relax shape."""
     if isinstance(given, ast.ShapeExpr):
         given = given.values
     if isinstance(given, Iterable) and not isinstance(given, str):

@@ -1,6 +1,4 @@
-"""Walking and changing programs: visitors, mutators with a builder inside, mutators of dataflow
-blocks.
-"""
+"""Visitors, mutators with a builder, and mutators of dataflow blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which method visits which kind of node: the same names in visitors and mutators."""
+"""The visiting method of each kind of node; visitors and mutators use the same names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXPRESSIONS: dict[type[ast.Expr], str] = {
 
 
 def callable_of(given: F, argument: str, place: Place) -> F:
-    """A function of the user.
+    """A user-defined function.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def callable_of(given: F, argument: str, place: Place) -> F:
 
 
 def unknown_method(cls: type, known: type) -> str | None:
-    """A method of a subclass that looks like one of those that are called, and is none."""
+    """A method of a subclass whose name looks like a visiting method but is not one."""
     from rlx.grammar.suggest import closest
 
     names = [name for name in dir(known) if name.startswith("visit_")]

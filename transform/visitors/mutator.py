@@ -1,4 +1,4 @@
-"""ExprMutator: a walk that makes a new program, with a builder inside that checks what changes."""
+"""ExprMutator: transforms programs with a builder that checks all changes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ExprMutator:
     """
 
     strengthens = False
-    """Whether annotations of results are replaced where more is known."""
+    """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
     _vars: dict[ast.Var, Expr]
     _place: Place | None
@@ -107,7 +107,7 @@ class ExprMutator:
         return bottom_up(functions)
 
     def visit_global_function(self, gv: GlobalVar, function: ast.Function) -> None:
-        """Visit a function of the module, and put the result in its place."""
+        """Visit a function of the module and replace it by the result."""
         normal = normalize_function(function)
         with self._begun(here()) as place:
             params = same(normal.params, map(self.visit_var_def, normal.params))
@@ -215,7 +215,7 @@ class ExprMutator:
         self.rebind(binding, value)
 
     def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
-        """Emit a value instead of that of a binding in the old program."""
+        """Emit a value in place of the value of a binding in the old program."""
         place = self.place
         var = self.visit_var_def(binding.var)
         if value is binding.value and var is binding.var:

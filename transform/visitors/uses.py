@@ -1,4 +1,4 @@
-"""Who uses a variable, and which bindings nobody needs."""
+"""Uses of variables, and unneeded bindings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlx.solver.order import free_vars
 
 
 def uses(function: ast.Function) -> Counter[ast.Var]:
-    """How often each variable stands in a function, in annotations too."""
+    """The number of occurrences of each variable in a function, including annotations."""
     found = Counter(expr for expr in walk(function) if isinstance(expr, ast.Var))
     for info in struct_infos(function):
         found.update(free_vars(info))
@@ -21,12 +21,12 @@ def uses(function: ast.Function) -> Counter[ast.Var]:
 
 
 def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) -> set[ast.Var]:
-    """The variables that nothing needs but others of them.
+    """The variables that are used only by each other.
 
     Parameters
     ----------
     may_go
-        Whether the binding of a variable to this value may be left out once nobody uses it.
+        Whether the binding of a variable to this value may be removed if it is unused.
     """
     counts = uses(function)
     values = {
@@ -63,7 +63,7 @@ def _bound_by(inside: list[Expr]) -> list[ast.Var]:
 
 
 class Without(Rewriter):
-    """Takes the bindings of variables out."""
+    """Removes the bindings of variables."""
 
     def __init__(self, gone: set[ast.Var]) -> None:
         super().__init__()

@@ -1,1 +1,1 @@
-"""Operators as tensor expressions, one file a family; a function has the name of its operator."""
+"""Operators as tensor expressions, one file per family; a function has the name of its operator."""

@@ -125,7 +125,7 @@ def _unary(name: str) -> Definition:
 
 
 def bitwise_not(out: Result, x: te.Tensor) -> te.Tensor:
-    """The bits turned round; of Booleans the other one."""
+    """The inverted bits; for Booleans, the negation."""
     if x.dtype.is_float:
         decline("it is not defined for floats")
     return elementwise(out, lambda v: ~v, x)
@@ -150,7 +150,7 @@ def softplus(out: Result, x: te.Tensor, beta: float, threshold: float) -> te.Ten
 
 
 def clip(out: Result, x: te.Tensor, low: Any, high: Any) -> te.Tensor:
-    """Elements held between two numbers."""
+    """Elements clamped between two numbers."""
     need_numbers(x.dtype)
 
     def held(limit: Any, v: Scalar) -> Scalar:
@@ -236,7 +236,7 @@ _ARITHMETIC: dict[str, Callable[[Scalar, Scalar], Scalar]] = {
     "mod": _mod,
     "power": _power,
 }
-"""What Booleans do not have."""
+"""The operators that are not defined for Booleans."""
 _ON_FLOATS: dict[str, Callable[[Scalar, Scalar], Scalar]] = {
     "atan2": te.atan2,
     "log_add_exp": _log_add_exp,

@@ -1,4 +1,4 @@
-"""Images and volumes at another size, and regular grids of points."""
+"""Resizing of images and volumes, and regular grids of points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlx.transform.te.scalar import Scalar
 
 Definition = Callable[..., Any]
 Taps = list[tuple[Scalar, Scalar]]
-"""The places that a result along an axis is made of, and their weights."""
+"""The source positions of a result along an axis, with their weights."""
 
 
 def _real(x: Scalar) -> Scalar:
@@ -48,7 +48,7 @@ _COORDINATES: dict[str, Callable[[Scalar, Scalar, Scalar], Scalar]] = {
         (at + te.const(0.5, at.dtype)) * _ratio(n, m, at.dtype)
     ),
 }
-"""Where in an axis of length n the places of an axis of length m are."""
+"""The coordinates, in an axis of length n, of the positions of an axis of length m."""
 
 _ROUNDINGS: dict[str, Callable[[Scalar], Scalar]] = {
     "round": te.round,
@@ -177,8 +177,8 @@ def _stage(
 
 
 def affine_grid(out: Result, data: te.Tensor, size: Any, align: int) -> te.Tensor:
-    """The grid of points to which a matrix moves a regular grid over [-1, 1]; coordinates from the
-    last axis on.
+    """The image of a regular grid over [-1, 1] under a matrix; coordinates are ordered from the
+    last axis to the first.
     """
     wanted = out.shape[2:]
     number = len(wanted)

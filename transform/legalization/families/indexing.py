@@ -1,5 +1,5 @@
-"""Elements picked and placed by indices; an index outside is read from a line of all places, where
-the run stops.
+"""Gathering and scattering by indices. An index is checked by a read from a vector of all valid
+positions, where the run stops.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rlx.transform.te.scalar import Scalar, scalar
 
 
 def line(length: Scalar, name: str = "T_line") -> te.Tensor:
-    """The places of an axis, in order: reading an element outside of it stops the run."""
+    """The vector of the positions of an axis; a read outside it stops the run."""
     return te.compute((length,), lambda i: te.cast("int64", i), name=name)  # type: ignore[no-any-return]
 
 
@@ -45,7 +45,7 @@ def _integers(*tensors: Any) -> None:
 
 
 def take(out: Result, x: te.Tensor, indices: Any, axis: int | None, mode: str) -> te.Tensor:
-    """The slices of an axis that the indices name, in the indices' shape."""
+    """The slices of an axis that the indices select, in the indices' shape."""
     along = axis_of(axis or 0, x.ndim)
     _integers(indices)
     length = x.shape[along]
@@ -73,7 +73,9 @@ def take(out: Result, x: te.Tensor, indices: Any, axis: int | None, mode: str) -
 
 
 def gather_elements(out: Result, x: te.Tensor, indices: te.Tensor, axis: int) -> te.Tensor:
-    """For each index, the element at its place but for the axis, which the index names."""
+    """For each index, the element at its own position, except along the axis, where the index
+    selects.
+    """
     along = axis_of(axis, x.ndim)
     _integers(indices)
 
@@ -85,7 +87,7 @@ def gather_elements(out: Result, x: te.Tensor, indices: te.Tensor, axis: int) ->
 
 
 def gather_nd(out: Result, x: te.Tensor, indices: te.Tensor, batch: int) -> te.Tensor:
-    """The slices that the tuples along the indices' last axis name."""
+    """The slices that the tuples along the indices' last axis select."""
     _integers(indices)
     depth = indices.shape[-1].value
     if not isinstance(depth, int):
@@ -112,7 +114,7 @@ def index_tensor(out: Result, x: te.Tensor, indices: Sequence[te.Tensor]) -> te.
 
 
 def one_hot(out: Result, indices: te.Tensor, on: Any, off: Any, depth: int, axis: int) -> te.Tensor:
-    """A new axis that holds one value at the index and another elsewhere."""
+    """A new axis that has one value at the index and another elsewhere."""
     along = axis_of(axis, out.ndim)
     _integers(indices)
 
@@ -220,7 +222,7 @@ def scatter_elements(
     axis: int,
     reduction: str,
 ) -> te.Tensor:
-    """The data with each update put where its index says along the axis."""
+    """The data with each update at the index along the axis."""
     along = axis_of(axis, x.ndim)
     _integers(indices)
     places = line(x.shape[along])
@@ -243,7 +245,7 @@ def scatter_elements(
 def scatter_nd(
     out: Result, x: te.Tensor, indices: te.Tensor, updates: te.Tensor, reduction: str
 ) -> te.Tensor:
-    """The data with each update put where its tuple of indices says."""
+    """The data with each update at its tuple of indices."""
     _integers(indices)
     depth = indices.shape[-1].value
     if not isinstance(depth, int):
@@ -275,7 +277,7 @@ def index_put(
     values: te.Tensor,
     accumulate: int,
 ) -> te.Tensor:
-    """The data with values put where an index for every axis says."""
+    """The data with values at positions given by one index for every axis."""
     _integers(*indices)
     rank = max(index.ndim for index in indices)
     shape = [_common([i for i in indices], rank, k) for k in range(rank)]
@@ -319,7 +321,7 @@ def _common(tensors: Sequence[te.Tensor], rank: int, axis: int) -> Scalar:
 def bucketize(
     out: Result, x: te.Tensor, boundaries: te.Tensor, narrow: int, right: int
 ) -> te.Tensor:
-    """Between which boundaries each element lies: how many are below it."""
+    """The number of boundaries below each element."""
     from rlx.grammar.dtype import BOOL
 
     if x.dtype != boundaries.dtype:

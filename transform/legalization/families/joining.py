@@ -1,4 +1,4 @@
-"""Tensors joined to one, and one divided into several."""
+"""Concatenation and splitting of tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlx.transform.te.scalar import Scalar
 
 
 def concat(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Tensor:
-    """Tensors one after the other along an axis."""
+    """The tensors concatenated along an axis."""
     along = axis_of(axis or 0, out.ndim)
     starts = [int64(0)]
     for tensor in tensors[:-1]:
@@ -33,7 +33,7 @@ def concat(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Te
 
 
 def stack(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Tensor:
-    """Tensors of one shape along a new axis."""
+    """Tensors of the same shape stacked along a new axis."""
     along = axis_of(axis or 0, out.ndim)
 
     def element(*i: Scalar) -> Scalar:
@@ -53,7 +53,7 @@ def _one_type(tensors: Sequence[te.Tensor]) -> None:
 
 
 def split(out: Any, x: te.Tensor, cut: int | tuple[int, ...], axis: int) -> Any:
-    """An axis cut into equal sections, or at indices."""
+    """An axis split into equal sections, or at indices."""
     along = axis_of(axis, x.ndim)
     if isinstance(out, Result):
         return filled(out, lambda *i: x(*i), "T_split")
@@ -79,7 +79,7 @@ def split(out: Any, x: te.Tensor, cut: int | tuple[int, ...], axis: int) -> Any:
 def meshgrid(
     out: Sequence[Result], tensors: Sequence[te.Tensor], indexing: str | None
 ) -> tuple[te.Tensor, ...]:
-    """For each vector, its elements spread over the product of all."""
+    """The coordinates of the grid that the vectors span."""
     order = list(range(len(tensors)))
     if indexing == "xy" and len(order) > 1:
         order[:2] = [1, 0]

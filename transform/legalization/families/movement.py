@@ -21,7 +21,7 @@ from rlx.transform.te.scalar import Scalar
 
 
 def flat_index(shape: Sequence[Scalar], indices: Sequence[Scalar]) -> Scalar:
-    """The place of an element in row-major order."""
+    """The flat index of an element in row-major order."""
     found = int64(0)
     for dim, index in zip(shape, indices, strict=True):
         found = found * dim + index
@@ -29,7 +29,7 @@ def flat_index(shape: Sequence[Scalar], indices: Sequence[Scalar]) -> Scalar:
 
 
 def unflat(shape: Sequence[Scalar], place: Scalar) -> list[Scalar]:
-    """The indices of a place in row-major order."""
+    """The indices of a flat index in row-major order."""
     found: list[Scalar] = []
     for k in range(len(shape)):
         behind = product(shape[k + 1 :])
@@ -75,7 +75,7 @@ def flatten(out: Result, x: te.Tensor) -> te.Tensor:
 
 
 def batch_flatten(out: Result, x: te.Tensor) -> te.Tensor:
-    """All axes but the first along one."""
+    """All axes except the first merged into one."""
     return reshaped(out, x)
 
 
@@ -126,7 +126,7 @@ def flip(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
 def reverse_sequence(
     out: Result, x: te.Tensor, lengths: te.Tensor, seq_axis: int, batch_axis: int
 ) -> te.Tensor:
-    """Of each sequence the first so many elements in reverse."""
+    """The first elements of each sequence reversed, up to its length."""
     along, batch = axis_of(seq_axis, x.ndim), axis_of(batch_axis, x.ndim)
     if not lengths.dtype.is_integer:
         decline("its lengths are not integers")
@@ -150,7 +150,7 @@ def tile(out: Result, x: te.Tensor, repeats: Sequence[int]) -> te.Tensor:
 
 
 def repeat(out: Result, x: te.Tensor, times: int, axis: int | None) -> te.Tensor:
-    """Each element repeated along an axis; of all elements in a row if none is given."""
+    """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
     if times == 0:
         return filled(out, lambda *i: te.const(0, out.dtype))
     if axis is None:
@@ -162,7 +162,7 @@ def repeat(out: Result, x: te.Tensor, times: int, axis: int | None) -> te.Tensor
 
 
 def pixel_shuffle(out: Result, x: te.Tensor, factor: int) -> te.Tensor:
-    """Groups of channels spread over the two spatial axes."""
+    """Groups of channels moved to the two spatial axes."""
     each = int64(factor)
 
     def element(*i: Scalar) -> Scalar:

@@ -1,4 +1,4 @@
-"""Normalisation over axes, with learnt scales and offsets; softmax."""
+"""Normalisation over axes, with learned scales and offsets; softmax."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def log_softmax(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
 
 
 def prelu(out: Result, x: te.Tensor, alpha: te.Tensor, axis: int) -> te.Tensor:
-    """Negative elements scaled by a learnt slope for each channel."""
+    """Negative elements scaled by a learned slope for each channel."""
     need_floats(x.dtype)
     along = axis_of(axis, x.ndim)
 

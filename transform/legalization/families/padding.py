@@ -1,4 +1,4 @@
-"""Elements added around a tensor, or taken away."""
+"""Padding and cropping of tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlx.transform.te.scalar import Scalar
 
 
 def pad(out: Result, x: te.Tensor, widths: Sequence[int], mode: str, value: float) -> te.Tensor:
-    """The tensor with elements added before and after along its axes."""
+    """The tensor with padding before and after along its axes."""
     befores, afters = widths[::2], widths[1::2]
     if mode == "constant" and x.dtype.is_integer and not float(value).is_integer():
         decline("its value is not an integer")

@@ -36,14 +36,14 @@ Definition = Callable[..., Any]
 
 
 class Plan:
-    """How the windows of a pool lie over the data.
+    """The layout of a pool's windows over the data.
 
     Attributes
     ----------
     sizes, steps, spacing, around
-        Of each axis: the places of a window, how far windows and places are apart, the padding.
+        For each axis: the size of a window, the stride, the dilation, the padding.
     window
-        The axes over the places of a window.
+        The reduction axes of a window.
     """
 
     def __init__(
@@ -61,7 +61,9 @@ class Plan:
         self.window = window_axes(self.sizes)
 
     def places(self, position: Sequence[Scalar], within: Sequence[Scalar]) -> list[Scalar]:
-        """Where the places of a window are in the data; before 0 and behind its end is padding."""
+        """The positions of a window in the data; positions before 0 and after the end are
+        padding.
+        """
         return [
             p * int64(s) + w * int64(d) - int64(b)
             for p, w, s, d, (b, _) in zip(
@@ -70,8 +72,8 @@ class Plan:
         ]
 
     def counts(self, shape: Sequence[Scalar], position: Sequence[Scalar], padding: int) -> Scalar:
-        """How many places of a window lie in the data, or in the padding where that counts; at
-        least 1.
+        """The number of positions of a window in the data, and in the padding if that is included;
+        at least 1.
         """
         found = int64(1)
         for k, (length, p) in enumerate(zip(shape, position, strict=True)):

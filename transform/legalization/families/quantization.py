@@ -1,4 +1,4 @@
-"""Between floating-point numbers and small integers with a scale and a zero point."""
+"""Quantisation with a scale and a zero point."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _along(p: te.Tensor, axis: int, indices: Sequence[Scalar]) -> Scalar:
 def quantize(
     out: Result, x: te.Tensor, scale: te.Tensor, zero: te.Tensor, axis: int, kind: DataType | None
 ) -> te.Tensor:
-    """Elements as the nearest step of the scale, ties to even, held inside the type."""
+    """Elements rounded to the nearest step of the scale, ties to even, and clamped to the type."""
     need_floats(x.dtype)
 
     def element(*i: Scalar) -> Scalar:

@@ -1,4 +1,4 @@
-"""Many elements to one."""
+"""Reductions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Definition = Callable[..., Any]
 
 
 def kept(out: Result, x: te.Tensor, axes: Sequence[int], indices: Sequence[Scalar]) -> list[Scalar]:
-    """The indices of a result's element in a tensor whose reduced axes stay with length 1."""
+    """The indices of a result's element in a tensor whose reduced axes are kept with length 1."""
     if out.ndim == x.ndim:
         return [int64(0) if a in axes else v for a, v in enumerate(indices)]
     rest = iter(indices)
@@ -40,8 +40,8 @@ def kept(out: Result, x: te.Tensor, axes: Sequence[int], indices: Sequence[Scala
 
 
 def nonempty(x: te.Tensor, axes: Sequence[int], value: Scalar) -> Scalar:
-    """A value that is none of no elements: where an axis is empty, the run stops at a division by
-    their number.
+    """A value that is undefined for no elements: if an axis is empty, the run stops at a division
+    by its length.
     """
     for axis in axes:
         if x.shape[axis].value == 0:
@@ -82,8 +82,8 @@ def _extreme(reducer: Any, booleans: Any) -> Callable[[te.Tensor, Sequence[int]]
 
 
 def mean_of(x: te.Tensor, axes: Sequence[int], element: Any = wide, name: str = "T_mean_of") -> Any:
-    """The mean over axes, which stay with length 1; of integers rounded towards zero, the sum
-    wrapping.
+    """The mean over axes, which are kept with length 1. Means of integers are rounded towards zero,
+    and their sums wrap.
     """
     need_numbers(x.dtype)
     sums: te.Tensor = reduced(x, axes, te.sum, f"{name}_sum", element)
@@ -99,7 +99,7 @@ def mean_of(x: te.Tensor, axes: Sequence[int], element: Any = wide, name: str = 
 
 
 def variance_of(x: te.Tensor, axes: Sequence[int]) -> Any:
-    """The mean of the squares of how far elements are from their mean."""
+    """The mean of the squared deviations from the mean."""
     middle = mean_of(x, axes)
     off = te.compute(
         x.shape,
@@ -126,7 +126,7 @@ _REDUCED: dict[str, Callable[[te.Tensor, Sequence[int]], Any]] = {
     "std": _std,
 }
 _NEEDS_ONE = frozenset(["max", "min"])
-"""What has no value of no elements; the others divide by their number."""
+"""The reductions without a value for no elements; the others divide by the number of elements."""
 
 
 # ---------------------------------------------------------------- places
@@ -188,7 +188,7 @@ def _place(name: str) -> Definition:
 
 
 def median(out: Any, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -> Any:
-    """The lower median; along one axis also where it stands."""
+    """The lower median; along one axis, also its index."""
     from rlx.transform.legalization.merge_sort import places
 
     axes = axes_of(given, x.ndim)

@@ -1,4 +1,4 @@
-"""Parts of a tensor from a begin to an end along axes, and parts put back."""
+"""Slices of tensors, and replacement of slices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def strided_slice(
     strides: Sequence[Any] | None,
     inbound: int,
 ) -> te.Tensor:
-    """Every so many elements from a begin to before an end along the axes."""
+    """The elements from begin to end, in steps of the stride, along the axes."""
     steps = strides or (1,) * len(axes)
     if any(isinstance(step, Scalar) for step in (*steps, *axes)):
         decline("its strides are not constants")

@@ -1,4 +1,4 @@
-"""Order along an axis: the places of the elements in order, which merges find."""
+"""Sorting along an axis, by merge sort of the indices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sort(out: Result, x: te.Tensor, axis: int, descending: int) -> te.Tensor:
 def argsort(
     out: Result, x: te.Tensor, axis: int, descending: int, dtype: DataType | None
 ) -> te.Tensor:
-    """Where the elements in order stand along an axis."""
+    """The indices of the sorted elements along an axis."""
     at = places(x, axis_of(axis, x.ndim), bool(descending))
     return filled(out, lambda *i: convert(at(*i), out.dtype))
 
@@ -40,7 +40,7 @@ def topk(
     largest: int,
     dtype: DataType | None,
 ) -> Any:
-    """The first so many elements in order along an axis, and their places."""
+    """The first k sorted elements along an axis, and their indices."""
     along = axis_of(axis, x.ndim)
     at = places(x, along, bool(largest))
 
