@@ -1,6 +1,6 @@
-"""The syntax of Relax: nodes, the parser, the printer and the dialects they know.
+"""The syntax of Relax: nodes, parser, printer and dialects.
 
-:mod:`rlx.grammar.ast` has the nodes of Relax, :mod:`rlx.grammar.tir` those of PrimFuncs and
+:mod:`rlx.grammar.ast` has the nodes of Relax, and :mod:`rlx.grammar.tir` those of PrimFuncs and
 dimensions.
 """
 

@@ -1,5 +1,5 @@
-"""The actions of names, literals, brackets and operators; names that the Python around gives a
-meaning.
+"""The actions of names, literals, brackets and operators, and of names bound by the surrounding
+Python code.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _WORDS = {"None": None, "True": True, "False": False}
 
 
 class NamesAround:
-    """The meaning of names outside of the program."""
+    """The meaning of names that the program does not bind."""
 
     def __init__(self, context: ReadContext) -> None:
         self.context = context
         self.scope = context.scope
 
     def value(self, text: str, span: Span) -> Any:
-        """A name that the program does not bind."""
+        """The value of a name that the program does not bind."""
         around = self.context.around
         if around is None or text in self.scope.modules:
             return Name(text)
@@ -47,7 +47,7 @@ class NamesAround:
         return _as_written(value, *span)
 
     def captured(self, name: str, text: str, span: Span) -> CapturedName:
-        """An expression with a name at its head to which the Python around gives a value."""
+        """An expression that begins with a name bound by the surrounding Python code."""
         around = self.context.around
         assert around is not None
         if not self.scope.in_prim_func() and self.scope.frame.kind != "module":
@@ -55,8 +55,8 @@ class NamesAround:
         return CapturedName(text)
 
     def holds(self, word: str) -> bool:
-        """Whether Python around binds the word at the head of a dotted name,
-        for a place outside of PrimFuncs.
+        """Whether the surrounding Python code binds the first word of a dotted name, for a position
+        outside PrimFuncs.
         """
         around = self.context.around
         return (
@@ -69,17 +69,17 @@ class NamesAround:
         )
 
     def part_of(self, owner: Entry, part: str) -> CapturedName | None:
-        """An attribute or a call of a captured value, which is captured as well."""
+        """An attribute or a call of a captured value, which is also captured."""
         value = owner.value
         return CapturedName(f"{value.text}.{part}") if isinstance(value, CapturedName) else None
 
     def means_nothing(self, name: str) -> bool:
-        """Whether neither the program nor what may stand around it gives a name a meaning."""
+        """Whether neither the program nor possible surrounding code binds a name."""
         inside = self.scope.in_prim_func() or self.scope.look_up(name) is not None
         return self.context.around is None and not inside
 
     def unknown_module(self, word: str, start: int) -> None:
-        """Report, once, what is no name of the module in front of a name that the module has."""
+        """Report, once, an unknown module name before a name that the module defines."""
         known = sorted(self.scope.modules - {"self", "Module"})
         help = did_you_mean(closest(word, known) or known[:1])
         span = (start, start + len(word))
@@ -95,7 +95,7 @@ def _as_written(value: object, start: int, end: int) -> Any:
 
 
 class ExpressionActions:
-    """Base of actions of expressions: what they work with."""
+    """Base class of the actions of expressions."""
 
     def __init__(self, context: ReadContext, around: NamesAround) -> None:
         self.context = context
@@ -105,7 +105,7 @@ class ExpressionActions:
 
 
 class AtomActions(ExpressionActions):
-    """Actions of what stands for itself, and of chains of operators."""
+    """Actions of atoms and of chains of operators."""
 
     # ------------------------------------------------------------ names
 
@@ -292,7 +292,7 @@ class AtomActions(ExpressionActions):
 
 
 def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any:
-    """`x.shape`, and what PrimFuncs keep as text."""
+    """`x.shape`, and attributes that PrimFuncs keep as text."""
     if isinstance(value, tir.Buffer | tir.PrimExpr):
         return tir.OpaqueExpr(context.text_of(span), span)
     if name == "shape" and isinstance(value, ast.Expr):
@@ -302,14 +302,14 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
 
 
 def owned(context: ReadContext, owner: Entry) -> Any:
-    """The value that a method or an attribute is of."""
+    """The value that has a method or an attribute."""
     if isinstance(owner.value, (tir.Buffer, tir.PrimExpr)) or context.scope.in_prim_func():
         return owner.value
     return context.coerce.expr(owner)
 
 
 def plain_data(context: ReadContext, entry: Entry) -> object:
-    """The value of an attribute, which is data: a call would have to be evaluated."""
+    """The value of an attribute, which must be data, because a call would have to be evaluated."""
     value = context.coerce.attr(entry)
     if context.scope.in_prim_func() and not _is_scalar_data(value):
         raise Rejected("expected a literal", *entry.span)

@@ -17,7 +17,7 @@ from rlx.grammar.suggest import closest, did_you_mean
 _BUILTINS = ("float", "range", "TypeVar", "len", "print", "int", "bool")
 
 _BARE = frozenset(["Callable", "Shape", "Tensor", "Tuple"])
-"""Annotations that 2022 wrote without the letter."""
+"""Annotations that texts of 2022 write without the prefix."""
 
 _BY_PLACE = {
     "relax.make_closure": ("func", "args"),
@@ -28,11 +28,11 @@ _BY_PLACE = {
     "relax.memory.kill_tensor": ("tensor",),
     "relax.vm.kill_object": ("obj",),
 }
-"""Operands that have rules of their own, which know them by their position."""
+"""Operands with their own rules, which refer to them by position."""
 
 
 class CallActions(ExpressionActions):
-    """Actions of what has arguments in round brackets."""
+    """Actions of constructs with arguments in parentheses."""
 
     def do_call(self, span: Span, head: Entry, arguments: Entry | None) -> Any:
         word = head.value[:-1]
@@ -224,11 +224,11 @@ def _is_cast(value: object, arguments: Arguments) -> bool:
 
 
 _FULL_NAMES = {"Tensor": "R.Tensor", "Shape": "R.Shape", "Tuple": "R.Tuple"}
-"""Annotations that 2022 wrote without the letter."""
+"""Annotations that texts of 2022 write without the prefix."""
 
 
 class SubscriptActions(ExpressionActions):
-    """Actions of what has arguments in square brackets."""
+    """Actions of constructs with arguments in square brackets."""
 
     def do_subscript(self, span: Span, owner: Entry, subscripts: Entry) -> Any:
         value = owner.value

@@ -34,7 +34,7 @@ _FLAGS = {
     "function": {"check_well_formed", "private", "pure"},
     "prim_func": {"check_well_formed", "private", "s_tir", "persistent", "is_stir"},
 }
-"""The arguments that the decorators of each kind of definition have."""
+"""The arguments of the decorators of each kind of definition."""
 _MODULE_WORDS = {"I.ir_module", "tvm.script.ir_module", "ir_module", "script.ir_module"}
 _MARKS = _MODULE_WORDS | FUNCTION_WORDS | PRIM_WORDS
 
@@ -45,7 +45,7 @@ class DefinitionActions:
     Attributes
     ----------
     named
-        The names of parameters, and those in the brackets of definitions: both may be dimensions.
+        The names of parameters, and those in the brackets of definitions; both may be dimensions.
     """
 
     def __init__(self, context: ReadContext, statements: StatementActions) -> None:

@@ -1,4 +1,4 @@
-"""The actions of statements: each is handed to the reader of the scope that it stands in."""
+"""The actions of statements: each is passed to the reader of its scope."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlx.grammar.scope import Frame, Scope
 
 
 class StatementReader(Protocol):
-    """What the statements of one kind of scope mean."""
+    """Reads the statements of one kind of scope."""
 
     def parameter(self, name: Entry, annotation: Entry | None) -> Any:
         """`name: annotation` in the head of a function"""
@@ -21,10 +21,12 @@ class StatementReader(Protocol):
     def function(
         self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span
     ) -> ast.Function | tir.PrimFunc:
-        """A function, of what its scope has noted when it is closed."""
+        """A function, made from its scope when the scope is closed."""
 
     def lost(self, given_up: list[Entry], span: Span) -> Any:
-        """What stands for a statement that can't be read; ``given_up`` is what was read of it."""
+        """The replacement of a statement that cannot be read; ``given_up`` is the part that was
+        read.
+        """
 
     def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
         """`name = value`, `name: annotation = value`"""
@@ -83,7 +85,7 @@ class StatementActions:
     scope
         The open scopes.
     readers
-        Gives who reads the statements of each kind of scope.
+        Returns the reader for each kind of scope.
     """
 
     def __init__(self, scope: Scope, readers: dict[str, Callable[[], StatementReader]]) -> None:
@@ -92,7 +94,7 @@ class StatementActions:
 
     @property
     def reader(self) -> StatementReader:
-        """Who reads the statements of the innermost scope."""
+        """The reader of the innermost scope."""
         return self.readers[self.scope.frame.kind]()
 
     # ------------------------------------------------------------ blocks
@@ -211,6 +213,6 @@ def _named(target: Entry) -> Entry:
 
 
 def annotation_by_name(target: Entry) -> Entry:
-    """The annotation in `x: T = value`, where `T =` is one token."""
+    """The annotation in `x: T = value`, in which `T =` is one token."""
     name = _named(target)
     return Entry(Name(name.value), *name.span)

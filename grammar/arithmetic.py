@@ -1,4 +1,4 @@
-"""Operators: precedence, and the node each makes of scalars and of tensors."""
+"""Operators: their precedence, and the nodes that they make from scalars and from tensors."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _SYMBOLS: dict[ast.Expr, str] = {
     for symbol, name in RELAX.items()
     if symbol in BY_SYMBOL and symbol != "/" and BY_SYMBOL[symbol].node
 }
-"""The operators of Relax that stand for arithmetic of scalars."""
+"""The operators of Relax that correspond to scalar arithmetic."""
 RELAX_PREFIX = {"-": "relax.negative", "~": "relax.bitwise_not", "not": "relax.logical_not"}
 NEVER = frozenset(["@", "==", "!=", "&", "|", "^", "<<", ">>", "and", "or", "not", "~"])
-"""Operators that no version of TVM reads on tensors; there are functions for them."""
+"""Operators that no version of TVM accepts on tensors; there are functions for them."""
 
 
 def fold(coerce: Operands, items: list[Any]) -> Entry:
@@ -87,8 +87,8 @@ def fold(coerce: Operands, items: list[Any]) -> Entry:
 
 
 def note_sign(coerce: Operands, operator: str, operand: Entry, start: int) -> None:
-    """Keep what stands in front of an operand that is raised to a power: of `-x ** y`, Python takes
-    the power first.
+    """Remember the sign before the base of a power: in `-x ** y`, Python computes the power
+    first.
     """
     behind = next(words_of(coerce.source, (operand.end, len(coerce.source))), None)
     if behind is not None and behind.value == "**":
@@ -126,7 +126,7 @@ def _compared(coerce: Operands, operators: list[str], operands: list[Entry]) -> 
 
 
 def binary(coerce: Operands, operator: str, left: Entry, right: Entry) -> Any:
-    """One operator on two operands, as far as they say what it is."""
+    """A binary operator, as far as the operands determine its meaning."""
     a, b = left.value, right.value
     span = (left[1], right[2])
     if isinstance(a, KnownInteger) or isinstance(b, KnownInteger):
@@ -151,7 +151,7 @@ def _known(operator: str, a: Any, b: Any) -> KnownInteger | None:
 
 
 def prefix(coerce: Operands, operator: str, operand: Entry, start: int) -> Any:
-    """One operator in front of its operand."""
+    """A prefix operator."""
     value, span = operand.value, (start, operand[2])
     if operator == "+":
         if _is_value(coerce, value):
@@ -184,7 +184,7 @@ def _is_tensor(coerce: Operands, value: Any) -> bool:
 
 
 def is_scalar(coerce: Operands, value: Any) -> bool:
-    """Whether all operands of an operation are scalars, so that it is one, too."""
+    """Whether all operands of an operation are scalars, so the result is one, too."""
     stack = [value]
     while stack:
         match stack.pop():
@@ -211,8 +211,8 @@ def _is_open(coerce: Operands, value: Any) -> bool:
 
 
 def prim(coerce: Scalars, operator: str, operands: tuple[Entry, ...], span: Span) -> tir.PrimExpr:
-    """The operator on scalars. Chains are deep on the left,
-    so that side is walked, not recursed into.
+    """The operator on scalars. Chains are deep on the left, so the left side is processed in a
+    loop.
     """
     if len(operands) == 1:
         return _prim_prefix(coerce, operator, operands[0], span)
@@ -266,14 +266,14 @@ def _agree(
 
 
 _AS_THE_OTHER = frozenset(["<<", ">>", "&", "|", "^"])
-"""Operators whose literals have the type of the other operand, however narrow it is."""
+"""Operators whose literals take the type of the other operand, even if it is narrower."""
 
 
 def beside(value: object, other: DataType, literal: DataType, operator: str = "+") -> DataType:
-    """The data type of a literal beside an operand: in TVM its own, 32 bits wide, unless the other
-    is wider.
+    """The data type of a literal operand: as in TVM, its own type of 32 bits, unless the other
+    operand is wider.
 
-    What is no literal gets the data type of the other operand for the literals inside of it.
+    For other operands, the result is used for the literals inside them.
     """
     if literal != INT32 or operator in _AS_THE_OTHER or isinstance(value, bool) or other.lanes > 1:
         return other
@@ -319,8 +319,8 @@ def _prim_prefix(coerce: Scalars, operator: str, operand: Entry, span: Span) -> 
 
 
 def as_prim(coerce: Scalars, call: ast.Call) -> tir.PrimExpr | None:
-    """Arithmetic on variables of which only the place says that they are scalars;
-    None where it is none.
+    """Arithmetic on variables that only their position shows to be scalars; None if they are not
+    scalars.
     """
     symbol = _SYMBOLS.get(call.op)
     if symbol is None or call.attrs or len(call.args) != 2 or len(call.arg_spans) != 2:
@@ -332,7 +332,7 @@ def as_prim(coerce: Scalars, call: ast.Call) -> tir.PrimExpr | None:
 
 
 def relax(coerce: Operands, operator: str, operands: tuple[Entry, ...], span: Span) -> ast.Expr:
-    """The operator on tensors: a call."""
+    """The operator on tensors, which is a call."""
     table = RELAX_PREFIX if len(operands) == 1 else RELAX
     spine: list[tuple[str, tuple[Entry, ...], Span]] = [(operator, operands, span)]
     while isinstance(spine[-1][1][0][0], UnresolvedOperation):

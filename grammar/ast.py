@@ -1,6 +1,7 @@
 """The abstract syntax of Relax: the nodes of the specification's grammar, with their names.
 
-:mod:`rlx.grammar.ast_nodes` has what functions consist of, :mod:`rlx.grammar.ast_module` modules.
+:mod:`rlx.grammar.ast_nodes` has the nodes of functions, and :mod:`rlx.grammar.ast_module` those of
+modules.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The abstract syntax of Relax: the nodes of the specification's grammar, with their names.
 
-Besides the specification's fields, nodes carry spans. A variable is one object however often it is
-used, so the places of its uses are kept by the node that uses it (``arg_spans``, ``value_span``).
-Annotations that a text repeats are shared: the nodes inside one point at its first occurrence, and
-the node that holds it knows where this one stands (``annotation_span``); :func:`locate` combines
-both.
+In addition to the specification's fields, nodes have spans. All uses of a variable share one
+object, so the spans of its uses are in the nodes that use it (``arg_spans``, ``value_span``).
+Repeated annotations in a text are shared: their nodes have the spans of the first occurrence, and
+the node that contains an annotation has the span of this occurrence (``annotation_span``).
+:func:`locate` combines both.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rlx.grammar.tir import PrimExpr
 
 
 class StructInfo(Node):
-    """Base of structural information: what is known of a value before the program runs."""
+    """Base class of structural information: what is known about a value before the program runs."""
 
 
 class ObjectStructInfo(StructInfo):
@@ -31,8 +31,8 @@ class ObjectStructInfo(StructInfo):
 class TensorStructInfo(StructInfo):
     """A tensor.
 
-    ``ndim`` is -1 and ``dtype`` Void where unknown; ``shape`` is a variable that holds a shape
-    value, a shape literal, or None. ``vdevice`` is None where the device is not said.
+    ``ndim`` is -1 and ``dtype`` is Void if unknown. ``shape`` is a variable that holds a shape
+    value, a shape literal, or None. ``vdevice`` is None if the device is not given.
     """
 
     shape: Expr | None = None
@@ -43,8 +43,8 @@ class TensorStructInfo(StructInfo):
 
 
 class ShapeStructInfo(StructInfo):
-    """A shape value; ``values`` is None where only the rank (or,
-    with ``ndim`` -1, nothing) is known.
+    """A shape value; ``values`` is None if only the rank (or, with ``ndim`` -1, nothing) is
+    known.
     """
 
     values: tuple[PrimExpr, ...] | None = None
@@ -53,7 +53,7 @@ class ShapeStructInfo(StructInfo):
 
 
 class PrimStructInfo(StructInfo):
-    """An immutable scalar; ``value`` is None where only its type is known."""
+    """An immutable scalar; ``value`` is None if only its type is known."""
 
     dtype: DataType
     value: PrimExpr | None = None
@@ -73,8 +73,8 @@ class FuncStructInfo(StructInfo):
     Attributes
     ----------
     binders
-        The shape variables that a call binds, written out so that one which merely leaves
-        scope is never read as a binder (ledger 10).
+        The shape variables that a call binds. They are explicit, so a variable that only goes out
+        of scope is not mistaken for one of them (ledger 10).
     derive_func
         ``"default"`` (the type arguments of the call) or ``"empty"`` (Object), or None.
     """
@@ -88,11 +88,11 @@ class FuncStructInfo(StructInfo):
 
 
 class VDevice(Node):
-    """A virtual device as annotations name it: ``"llvm"``, ``"cuda:0"``, or an entry of the
-    module's list.
+    """A virtual device in an annotation: ``"llvm"``, ``"cuda:0"``, or an entry of the module's
+    list.
 
-    ``target`` is the target's text, ``index`` its number among those of that kind, ``memory_scope``
-    the memory.
+    ``target`` is the target's text, ``index`` its index among the devices of this kind, and
+    ``memory_scope`` the memory.
     """
 
     target: str
@@ -102,7 +102,7 @@ class VDevice(Node):
 
 
 class Expr(Node, ValueOperators["Call", "TupleGetItem"]):
-    """Base of Relax expressions."""
+    """Base class of Relax expressions."""
 
 
 class Literal(Node):
@@ -111,15 +111,13 @@ class Literal(Node):
     Attributes
     ----------
     value
-        A number, a Boolean, or tuples of them nested to the rank; None where the text leaves the
-        data out.
+        A number, a Boolean, or tuples of them nested to the rank; None if the text omits the data.
     shape
-        None where the text says neither data nor shape.
+        None if the text gives neither data nor shape.
     key
-        The reference that the text printed in place of the data:
-        ``metadata["ir.GenericConst"][0]``.
+        The reference in the text that replaces the data: ``metadata["ir.GenericConst"][0]``.
     content
-        The data behind a reference: the elements one after the other, little-endian.
+        The data of a reference: the elements one after the other, little-endian.
     """
 
     value: object
@@ -137,15 +135,15 @@ class Constant(Expr):
 
 
 class Var(Expr):
-    """A variable of a function or a SeqExpr. Two of the same name are two variables.
+    """A variable of a function or a SeqExpr. Two variables may have the same name.
 
     Attributes
     ----------
     span
-        Where it is bound; of a variable that is nowhere bound, where it stands.
+        The span of its binding, or of its use if it is not bound.
     shape_var
-        The shape variable that it is: since 0.26 a dimension may be the name of a scalar. None
-        where no dimension and no arithmetic mentions it.
+        The shape variable with its value: since 0.26 a dimension may be the name of a scalar. None
+        if no dimension and no arithmetic mentions it.
     """
 
     name_hint: str
@@ -156,12 +154,12 @@ class Var(Expr):
 
     @property
     def struct_info(self) -> StructInfo | None:
-        """What the text, or who made it, says of the variable."""
+        """The annotation of the variable, from the text or from the code that made it."""
         return self.struct_info_annotation
 
 
 class DataflowVar(Var):
-    """A variable that ends with its dataflow block."""
+    """A variable that is local to its dataflow block."""
 
 
 class GlobalVar(Expr):
@@ -180,7 +178,7 @@ class Tuple(Expr):
 
 
 class SeqExpr(Expr):
-    """Binding blocks and the expression they lead to."""
+    """Binding blocks followed by the result."""
 
     __slots__ = ("__weakref__",)  # so that what is known of one can be kept beside it
 
@@ -217,12 +215,12 @@ class Function(Expr):
     Attributes
     ----------
     is_pure
-        None where the text does not say: read as True (the decorator's ``pure=``).
+        The decorator's ``pure=``; None if the text omits it, which means True.
     attrs
         ``R.func_attr``, and ``private`` of the decorator. A global function that is not private has
         ``global_symbol``.
     ret_span
-        Where this occurrence of the (possibly shared) return annotation stands.
+        The span of this occurrence of the return annotation, which may be shared.
     shape_vars
         The shape variables that the signature binds.
     """
@@ -260,12 +258,12 @@ class ExternFunc(Expr):
 class Call(Expr):
     """A call of an operator, a packed function, or a function value.
 
-    ``attrs`` holds the keyword arguments in the order written; ``sinfo_args`` the type arguments
-    (``out_sinfo``, ``sinfo_args``, ``out_ty``, ``ty_args``), with ``sinfo_spans`` beside them.
-    ``attr_spans`` says where each keyword and its value stand, ``op_span`` where the operator's
-    name does. ``spelled`` says which arguments the text writes as ``None``, as a ``number`` or in a
-    box (``R.prim_value``, ``R.str``, ``R.dtype``, ``R.null_value``), by position or keyword: what
-    is an attribute to TVM is plain there.
+    ``attrs`` has the keyword arguments in the order of the text. ``sinfo_args`` has the type
+    arguments (``out_sinfo``, ``sinfo_args``, ``out_ty``, ``ty_args``), and ``sinfo_spans`` their
+    spans. ``attr_spans`` has the spans of each keyword and its value, and ``op_span`` that of the
+    operator's name. ``spelled`` gives, by position or keyword, the arguments that the text writes
+    as ``None``, as a ``number`` or in a box (``R.prim_value``, ``R.str``, ``R.dtype``,
+    ``R.null_value``), because TVM expects attributes unboxed.
     """
 
     op: Expr
@@ -281,8 +279,8 @@ class Call(Expr):
 
     @property
     def op_name(self) -> str:
-        """The full name of the operator that is called, ``relax.nn.relu``;
-        empty where a function is.
+        """The full name of the called operator, such as ``relax.nn.relu``; empty if the callee is a
+        function.
         """
         return self.op.op_name if isinstance(self.op, Op) else ""
 
@@ -313,11 +311,11 @@ class Op(Expr):
 
 
 class Binding(Node):
-    """Base of bindings."""
+    """Base class of bindings."""
 
 
 class VarBinding(Binding):
-    """``var = value``. A statement that is only an expression binds a variable named ``_``."""
+    """``var = value``. An expression statement binds a variable named ``_``."""
 
     var: Var
     value: Expr
@@ -326,11 +324,11 @@ class VarBinding(Binding):
 
 
 class MatchCast(Binding):
-    """``var = R.match_cast(value, struct_info)``; ``var`` is None where nothing is bound.
+    """``var = R.match_cast(value, struct_info)``; ``var`` is None if no variable is bound.
 
-    ``shape_vars`` are the shape variables that this cast binds. ``by_shape`` says that the text
-    compares shapes alone (`R.match_shape` of 2022): what is known of the value decides whether the
-    target is a tensor or a shape.
+    ``shape_vars`` are the shape variables that this cast binds. ``by_shape`` means that the text
+    compares only shapes (`R.match_shape` of 2022): the struct info of the value determines whether
+    the target is a tensor or a shape.
     """
 
     var: Var | None
@@ -351,14 +349,14 @@ class BindingBlock(Node):
 
 
 class DataflowBlock(BindingBlock):
-    """Bindings free of effects and of control flow."""
+    """Bindings without effects and control flow."""
 
 
 _OPS: dict[str, Op] = {}
 
 
 def op(name: str) -> Op:
-    """The operator of that full name, always the same object."""
+    """The operator with this full name, always the same object."""
     found = _OPS.get(name)
     if found is None:
         found = _OPS[name] = Op(name)
@@ -366,14 +364,14 @@ def op(name: str) -> Op:
 
 
 def locate(node: Node, root: Node | None, use: Span | None) -> Span | None:
-    """Where a node inside a shared annotation stands, at the occurrence that starts at ``use``.
+    """The span of a node in a shared annotation, for the occurrence at ``use``.
 
     Parameters
     ----------
     node, root
         A node of an annotation, and the annotation itself.
     use
-        The span of the occurrence meant.
+        The span of the occurrence.
     """
     span: Span | None = getattr(node, "span", None)
     first: Span | None = getattr(root, "span", None)

@@ -1,6 +1,4 @@
-"""Which complaints about the layout of a text follow from a mistake before them:
-one mistake is one error.
-"""
+"""Detection of layout errors that follow from an earlier error: one mistake gives one error."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from rlx.grammar.source_tokens import long_strings, words_of
 
 
 class Cascade:
-    """Remembers where the layout of a text broke last, and which statement was not read.
+    """Remembers the last layout error of a text, and the last unread statement.
 
     Parameters
     ----------
@@ -28,17 +26,17 @@ class Cascade:
         self._unread: int | None = None
 
     def note(self, at: int, layout: bool) -> None:
-        """Remember a mistake."""
+        """Remember an error."""
         if layout:
             self._broken = at
         else:
             self._unread = at
 
     def follows(self, at: int) -> bool:
-        """Whether a complaint about the layout follows from an earlier mistake.
+        """Whether a layout error follows from an earlier error.
 
-        A broken layout breaks all of its function, up to the next decorator; a statement that was
-        not read breaks the lines that are indented under it, and the bracket that closes it.
+        A layout error affects its whole function, up to the next decorator. An unread statement
+        affects the lines indented under it, and the bracket that closes it.
         """
         if self._broken is not None and not self._defines(
             (min(self._broken, at), max(self._broken, at))
@@ -47,8 +45,8 @@ class Cascade:
         return self._unread is not None and self._unread <= at and self._continues(self._unread, at)
 
     def continues_a_statement(self, at: int) -> bool:
-        """Whether a place lies in the rest of a statement that was not read and is no head: in
-        lines that are indented under its first one.
+        """Whether a position is in the rest of an unread statement without a block: in lines
+        indented under its first line.
         """
         if self._unread is None or self._unread > at:
             return False

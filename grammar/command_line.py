@@ -1,6 +1,4 @@
-"""What all commands share in reading their arguments:
-a misspelt option or value is met with the one that was meant.
-"""
+"""Argument parsing of all commands, with suggestions for misspelt options and values."""
 
 from __future__ import annotations
 
@@ -13,8 +11,8 @@ _CHOICE = re.compile(r"argument (?P<names>\S+): invalid choice: '(?P<given>[^']*
 
 
 class CommandParser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` whose errors suggest, whose options are not abbreviated,
-    and whose epilog keeps its lines.
+    """An ``ArgumentParser`` with suggestions in errors, without abbreviated options, and with an
+    epilog that keeps its lines.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -26,12 +24,12 @@ class CommandParser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """As in the base; what is given is kept for the errors."""
+        """Like the base class, but remembers the arguments for error messages."""
         self._given = list(args or ())
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> Any:
-        """End with status 2 and a message that names what was meant."""
+        """Exit with status 2 and a message that suggests the right spelling."""
         from rlx.grammar.suggest import closest, did_you_mean
 
         choice, option = _CHOICE.match(message), self._unknown_option()
@@ -70,14 +68,14 @@ def _options_like(name: str, known: Iterable[str]) -> list[str]:
 
 
 def positive(text: str) -> int:
-    """An integer from 1, for an option."""
+    """An option value that is an integer of at least 1."""
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"expected a positive integer, found {text!r}")
     return int(text)
 
 
 def natural(text: str) -> int:
-    """An integer from 0, for an option."""
+    """An option value that is an integer of at least 0."""
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"expected an integer from 0, found {text!r}")
     return int(text)

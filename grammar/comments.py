@@ -1,11 +1,10 @@
-"""Comments that stand elsewhere than above a definition: in front of a statement, or at the top of
-a file.
+"""Comments that are not above a definition: before a statement, or at the top of a file.
 
-The documentation string of a class or PrimFunc counts as one.
+The docstring of a class or PrimFunc counts as a comment.
 
-The syntax tree keeps those above definitions. The others belong to no node, so a formatter finds
-them in the text and gives them to the printer, which prints each in front of the statement that
-follows it, or behind the one that it stands behind.
+The syntax tree contains comments above definitions. The others do not belong to nodes, so a
+formatter finds them in the text and passes them to the printer. The printer prints each before the
+statement that follows it, or after the statement on the same line.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ PRINTED = re.compile(
     r"#\s*(from\s+(typing|tvm)[\w.]*\s+import\s+\w+(\s+as\s+\w+)?|import\s+tvm|"
     r"Metadata omitted\..*|with T\.s?block\(\"root\"\):?)\s*"
 )
-"""Comments that a printer writes on its own."""
+"""Comments that a printer itself writes."""
 
 
 def comments(text: str) -> Iterator[tuple[int, str]]:
-    """The comments of a text that stand outside of strings: the offset of each, and its text."""
+    """The comments of a text, outside strings, with their offsets."""
     for found in _TOKEN.finditer(text):
         if found["comment"]:
             yield found.start(), found["comment"]
 
 
 class Remarks:
-    """Comments in the order of the text, taken away as they are printed.
+    """Comments in the order of the text, removed when they are printed.
 
     Parameters
     ----------
@@ -69,18 +68,18 @@ class Remarks:
 
     @property
     def left(self) -> int:
-        """How many are not printed yet."""
+        """The number of comments that are not printed yet."""
         return len(self._left)
 
     def before(self, offset: int) -> list[str]:
-        """Take those that stand before an offset of the source."""
+        """Take the comments before an offset of the source."""
         taken = []
         while self._left and self._left[-1][0] < offset:
             taken.append(self._left.pop()[2])
         return taken
 
     def behind(self, span: Span | None) -> str | None:
-        """Take the comment that stands behind a statement, in its last line."""
+        """Take the comment after a statement, on its last line."""
         if span is None or not self._left:
             return None
         stop = self.text.find("\n", span[1])
@@ -95,7 +94,7 @@ class Remarks:
         return None
 
     def drop(self, span: Span) -> None:
-        """Forget those inside a stretch of the source, which is printed with them as it stands."""
+        """Drop the comments in a stretch of the source that is printed unchanged."""
         self._left = [each for each in self._left if not span[0] <= each[1] < span[1]]
 
 
@@ -115,8 +114,8 @@ def _next_line(text: str, at: int) -> str:
 
 
 def attach(lines: list[str], at: int, comment: str | None, pad: str) -> None:
-    """Put a comment behind the statement that is printed from a line on;
-    above it, if that takes several lines.
+    """Put a comment after the statement that was printed from a line on, or above it if it has
+    several lines.
     """
     if comment is not None and len(lines) == at + 1:
         lines[at] += f"  {comment}"

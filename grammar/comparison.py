@@ -1,4 +1,4 @@
-"""The machine of structural equality: a work list of pairs, and which variable stands for which."""
+"""The algorithm of structural equality: a work list of pairs, and a map between variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _IGNORED = frozenset({"comments", "direct_buffers", "spelled"})
 
 
 class TreeDifference(Exception):
-    """Two things differ; raised to leave the comparison from anywhere."""
+    """Two nodes differ; raised to leave the comparison."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(reason)
@@ -28,7 +28,9 @@ class TreeDifference(Exception):
         return f"{_shown(self.path)}: {self.reason}"
 
     def place(self, root: Node) -> Span | None:
-        """Where the source of one of the two says what differs: the innermost part with a place."""
+        """The span of the difference in one of the two sources: that of the innermost part with a
+        span.
+        """
         steps: list[Any] = []
         path = self.path
         while path:
@@ -43,11 +45,11 @@ class TreeDifference(Exception):
 
 
 class TreeComparison:
-    """One comparison: the pairs still to compare, and which variable stands for which.
+    """One comparison: the remaining pairs, and a map between variables.
 
-    A variable is one object, so a pair once made holds to the end. Only what binds shape variables
-    may be met twice, since annotations are shared objects: its pairs are forgotten when it is
-    entered.
+    A variable is one object, so a pair of variables stays valid. Only binders of shape variables
+    may be visited twice, because annotations are shared objects; their pairs are removed when they
+    are entered.
     """
 
     def __init__(self, map_free_vars: bool) -> None:
@@ -77,7 +79,7 @@ class TreeComparison:
     # ------------------------------------------------------------------ any values
 
     def then(self, *work: tuple[Any, Any, Path] | Callable[[], None]) -> None:
-        """Do these next, in this order."""
+        """Schedule these tasks next, in this order."""
         self.stack.extend(reversed(work))
 
     def _compare(self, a: Any, b: Any, path: Path) -> None:
@@ -112,7 +114,7 @@ class TreeComparison:
         self.stack.extend((a[i], b[i], (path, i)) for i in range(len(a) - 1, -1, -1))
 
     def mapping(self, a: Mapping[Any, Any], b: Mapping[Any, Any], path: Path) -> None:
-        """Compare two mappings key by key; their order says nothing."""
+        """Compare two mappings key by key, ignoring their order."""
         for key in (*a, *b):
             if (key in a) != (key in b):
                 raise TreeDifference(path, f"only one side has {named(key)}")
@@ -121,11 +123,11 @@ class TreeComparison:
     # ------------------------------------------------------------------ variables
 
     def bind(self, a: Node, b: Node) -> None:
-        """From here on, one variable stands for the other."""
+        """Pair two variables."""
         self.left[a], self.right[b] = b, a
 
     def enter(self, a: Iterable[Node], b: Iterable[Node], path: Path) -> None:
-        """Something binds these shape variables: they pair up as they are used."""
+        """Enter a binder of these shape variables; they are paired at their first use."""
         left, right, binder = tuple(a), tuple(b), object()
         if len(left) != len(right):
             raise TreeDifference(path, f"{len(left)} shape variables are not {len(right)}")
@@ -137,7 +139,7 @@ class TreeComparison:
             self.binder_right[var] = binder
 
     def same(self, a: Node, b: Node, path: Path) -> None:
-        """A use of one variable must be a use of what stands for it."""
+        """Compare the uses of two variables, which must be paired with each other."""
         image, source = self.left.get(a), self.right.get(b)
         if image is None and source is None:
             binder = self.binder_left.get(a)
@@ -151,7 +153,7 @@ class TreeComparison:
         raise TreeDifference(path, f"{named(a)} is not {named(b)}")
 
     def statements(self, a: tir.Stmt, b: tir.Stmt, path: Path) -> None:
-        """Compare two bodies statement by statement; how sequences nest says nothing."""
+        """Compare two bodies statement by statement, ignoring the nesting of sequences."""
         if isinstance(a, tir.SeqStmt) or isinstance(b, tir.SeqStmt):
             self.elements(flat(a), flat(b), path)
         else:
@@ -177,7 +179,7 @@ def require(holds: bool, path: Path, a: object, b: object) -> None:
 
 
 def named(value: object) -> str:
-    """A value in a message: its kind, and what it is called where that helps."""
+    """A value in a message: its kind, and its name if that helps."""
     match value:
         case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name) | tir.Var(name=name):
             return f"{type(value).__name__} {name}"
@@ -226,4 +228,4 @@ def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
 Special = Callable[[TreeComparison, Any, Any, Path], None]
 
 SPECIAL: dict[type, Special] = {}
-"""Kinds of nodes that are not compared field by field."""
+"""The kinds of nodes that are not compared field by field."""

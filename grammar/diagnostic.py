@@ -1,4 +1,4 @@
-"""What every room reports with, and the text that reports point into."""
+"""Diagnostics, and the source texts that they point into."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlx.grammar.suggest import Suggestion
 
 
 class Source:
-    """A text with its path; turns offsets into lines and columns on demand."""
+    """A text with its path; converts offsets to lines and columns."""
 
     def __init__(self, text: str, path: str = "<text>") -> None:
         self.text = text
@@ -19,7 +19,7 @@ class Source:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """The offset at which each line starts."""
+        """The offset of the start of each line."""
         starts, at = [0], self.text.find("\n")
         while at >= 0:
             starts.append(at + 1)
@@ -27,39 +27,37 @@ class Source:
         return starts
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both from 1."""
+        """Line and column of an offset, both counted from 1."""
         line = bisect_right(self.line_starts, offset)
         return line, offset - self.line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of a line, counted from 1, without its end."""
+        """The text of a line, counted from 1, without its line end."""
         start = self.line_starts[number - 1]
         end = self.text.find("\n", start)
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
 
 Region = tuple[int, int, int, int]
-"""Line, column, end line, end column; all from 1, the end being the place after the last
-character.
-"""
+"""Line, column, end line, end column, all counted from 1; the end is exclusive."""
 
 
 def region(source: Source | None, span: Span | None) -> Region:
-    """Where a span lies; the first character of the file where there is none."""
+    """The region of a span; the first character of the file if there is no span."""
     if source is None or span is None:
         return 1, 1, 1, 1
     return *source.position(span[0]), *source.position(max(span))
 
 
 class Label(Record):
-    """A second place that a diagnostic points at, and what is there."""
+    """Another location of a diagnostic, with its description."""
 
     span: Span
     message: str
 
 
 class Edit(Record):
-    """A replacement of source text that mends what a diagnostic reports."""
+    """A replacement of source text that fixes a diagnostic."""
 
     span: Span
     text: str
@@ -79,19 +77,19 @@ class Diagnostic(Record):
     message
         One sentence that names the values involved.
     span
-        Where; None for a whole file.
+        The location; None for a whole file.
     label
-        A few words beside the carets.
+        A few words next to the carets.
     related
-        Other places (where something was defined).
+        Other locations, such as definitions.
     notes, help, edit
-        Further facts, the advice, and the replacement that follows it.
+        Further facts, advice, and a replacement that follows the advice.
     counterexample
         Values of shape variables for which the program fails.
     source
         The text that the spans point into; None until a report holds the diagnostic.
     unknown
-        The name of which it says that nothing defines, declares, binds or exports it.
+        The name that is not defined, declared, bound or exported, according to the diagnostic.
     """
 
     code: str
@@ -120,7 +118,7 @@ class Diagnostic(Record):
 
     @property
     def meant(self) -> tuple[str, ...]:
-        """The words that the help suggests instead of the text at the span."""
+        """The words that the help suggests as replacements of the text at the span."""
         return self.help.words if isinstance(self.help, Suggestion) else ()
 
     @property

@@ -1,8 +1,8 @@
 """The spellings of Relax from 0.16 to 0.27, as data.
 
-A :class:`Dialect` holds how one version writes what the versions write differently; the printer
-reads nothing else. The tables below are made from the dialects for the parser, which reads every
-spelling that any version ever used: a word that is added to a dialect is read, too.
+A :class:`Dialect` has all spellings of one version that differ between versions; the printer uses
+nothing else. The parser accepts the spellings of all versions. Its tables below are made from the
+dialects, so a new spelling in a dialect is accepted, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rlx.grammar.node import Record, replace
 
 
 class Dialect(Record):
-    """How one version of TVM spells Relax.
+    """The spelling of Relax in one version of TVM.
 
     Attributes
     ----------
@@ -24,29 +24,30 @@ class Dialect(Record):
     object_info
         The annotation of any value.
     prim_types
-        Whether a scalar without a known value is written ``T.int64``, else ``R.Prim("int64")``.
+        Whether a scalar without a known value is written ``T.int64`` instead of
+        ``R.Prim("int64")``.
     prim_value
-        Whether a boxed scalar stands as it is, else inside ``R.prim_value(…)``.
+        Whether a boxed scalar is written without ``R.prim_value(…)``.
     block, block_attr, alloc_buffer
-        The words of a block of a PrimFunc.
+        The words for a block of a PrimFunc, its attributes, and its buffers.
     tir_module
-        What the printed header imports as ``T``.
+        The module that the printed header imports as ``T``.
     function_flag, module_flag
-        Whether PrimFuncs, and modules that hold some, are marked ``s_tir=True``.
+        Whether PrimFuncs, and modules with PrimFuncs, are marked ``s_tir=True``.
     direct_buffers
-        Whether buffers are parameters of a PrimFunc even where their shape is symbolic, else a
-        handle and ``T.match_buffer``.
+        Whether buffers with a symbolic shape are parameters of a PrimFunc, instead of a handle and
+        ``T.match_buffer``.
     mutable_scalars
-        Whether a PrimFunc writes `t: T.int32 = e` for a scalar that can be assigned to again, and
-        `T.let` for one that cannot; else that is how the latter is written.
+        Whether `t: T.int32 = e` in a PrimFunc declares a mutable scalar, and `T.let` an immutable
+        one. Otherwise `t: T.int32 = e` declares an immutable one.
     type_vars
-        Whether shape variables are declared before the class, else ``n = T.int64()`` inside
-        functions (and quoted in signatures).
+        Whether shape variables are declared before the class, instead of by ``n = T.int64()``
+        inside functions (and quoted in signatures).
     constant_key
-        What a reference to a constant outside the text begins with.
+        The beginning of a reference to a constant outside the text.
     prototype
-        Whether annotations of tensors have brackets, ``R.Tensor[(n, 4), "float32"]``, matches
-        compare shapes alone, ``R.match_shape(x, (n, 4))``, and nothing declares shape variables.
+        Whether annotations of tensors use brackets, ``R.Tensor[(n, 4), "float32"]``, matches
+        compare only shapes, ``R.match_shape(x, (n, 4))``, and shape variables are not declared.
     """
 
     version: str
@@ -119,7 +120,7 @@ DIALECTS: Mapping[str, Dialect] = {
 _V2022 = replace(
     _V16, version="2022", info_args="type_args", constant_key="relax.expr.Constant", prototype=True
 )
-"""The prototype of 2022, which has no words for much of what later versions say."""
+"""The prototype of 2022, which cannot express many constructs of later versions."""
 
 DEFAULT = "0.27"
 
@@ -130,7 +131,7 @@ def dialect(version: str) -> Dialect:
     Raises
     ------
     ValueError
-        If there is none of that name; the message lists those there are.
+        If there is no such version; the message lists the existing ones.
     """
     known = version if isinstance(version, str) else ""
     found = _V2022 if known == _V2022.version else DIALECTS.get(known)
@@ -140,7 +141,7 @@ def dialect(version: str) -> Dialect:
 
 
 def split_key(key: str) -> tuple[str, str]:
-    """The word and the number of a reference to something outside the text:
+    """The word and the number in a reference to a constant outside the text:
     ``metadata["word"][0]``.
     """
     word, _, number = key.removeprefix("metadata[").rpartition("[")
@@ -159,15 +160,13 @@ OUT_OPERATORS = frozenset(
         "dist.call_tir_local_view",
     )
 )
-"""Operators whose type argument says what the call returns; the others list theirs."""
+"""Operators with one type argument, which is the type of the result; the others have a list."""
 
 STRING_OPERATORS = (
     *("relax.call_", "relax.invoke_", "relax.make_closure", "relax.inspect."),
     *("relax.builtin.", "relax.memory.", "relax.vm."),
 )
-"""What the names of operators begin with that take strings of Relax;
-the others take those of Python.
-"""
+"""The prefixes of operators that take Relax strings; the others take Python strings."""
 
 
 def _every(*fields: str) -> tuple[str, ...]:
@@ -176,7 +175,7 @@ def _every(*fields: str) -> tuple[str, ...]:
 
 
 TYPE_KEYWORDS = (*_every("out_info", "info_args"), "type_args")
-"""Keywords that carry the type arguments of a call; 2022 had its own."""
+"""Keywords for the type arguments of a call; texts of 2022 have their own."""
 
 OBJECT_WORDS = _every("object_info")
 """Spellings of ObjectStructInfo."""
@@ -185,13 +184,13 @@ TIR_MODULES = _every("tir_module")
 """Modules that texts import as ``T``."""
 
 BLOCK_WORDS = _every("block")
-"""What opens a block of a PrimFunc."""
+"""The words that open a block of a PrimFunc."""
 
 BLOCK_ATTR_WORDS = _every("block_attr")
-"""What gives a block its attributes."""
+"""The words that give a block its attributes."""
 
 ALLOC_WORDS = _every("alloc_buffer")
-"""What allocates a buffer at the head of a block."""
+"""The words that allocate a buffer at the head of a block."""
 
 CONSTANT_KEYS = _every("constant_key")
-"""What a reference to a constant outside the text begins with."""
+"""The beginning of a reference to a constant outside the text."""

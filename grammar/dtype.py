@@ -15,7 +15,7 @@ __all__ = [
 
 
 class DataType(Record):
-    """A scalar or vector type.
+    """The data type of a scalar or vector.
 
     Attributes
     ----------
@@ -85,13 +85,13 @@ _NARROW = re.compile(r"(float(\d)_e\d+m\d+\w*)(?:x(\d+))?\Z")
 
 @cache
 def dtype(text: str) -> DataType:
-    """Read a data type as Relax texts spell it: ``"float32"``, ``"f32"``, ``"bool"``, ``""``,
+    """Parse a data type as in Relax texts: ``"float32"``, ``"f32"``, ``"bool"``, ``""``,
     ``"void"``.
 
     Raises
     ------
     ValueError
-        If ``text`` names no data type.
+        If ``text`` is not a data type.
     """
     if text in ("", "void"):
         return _intern("handle", 0, 0)
@@ -120,8 +120,8 @@ _FLOAT_BITS = {"float": frozenset([16, 32, 64]), "bfloat": frozenset([16])}
 
 @cache
 def lacking(data_type: DataType) -> tuple[str, str] | None:
-    """Why no tensor holds elements of a type:
-    ``"lanes"``, ``"bits"`` or ``"handle"``, and in words; None if one can.
+    """The reason why tensors cannot have elements of a type: ``"lanes"``, ``"bits"`` or
+    ``"handle"``, and an explanation; None if they can.
     """
     if data_type.is_void:
         return None

@@ -1,6 +1,4 @@
-"""What the parser passes around:
-values with their places, tokens among them, and the refusal of one.
-"""
+"""Values of the parser with their locations, tokens, and rejections."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from rlx.grammar.node import Span
 
 
 class Entry(NamedTuple):
-    """A value that was read, with the offsets at which its text starts and ends."""
+    """A parsed value, with the start and end offsets of its text."""
 
     value: Any
     start: int
@@ -19,12 +17,12 @@ class Entry(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """Where its text stands."""
+        """The span of its text."""
         return (self.start, self.end)
 
 
 class Token(Entry):
-    """A word of the text, whose value is its spelling.
+    """A token of the text; its value is its spelling.
 
     Each terminal of the grammar has a subclass.
     """
@@ -34,7 +32,7 @@ class Token(Entry):
 
 
 END = "$END"
-"""The terminal behind the text."""
+"""The terminal for the end of the text."""
 
 
 class _Terminals(dict[str, type[Token]]):
@@ -44,7 +42,7 @@ class _Terminals(dict[str, type[Token]]):
 
 
 TERMINALS: dict[str, type[Token]] = _Terminals()
-"""The class of tokens of each terminal, by its name in `relax.lark`."""
+"""The token class of each terminal, by its name in `relax.lark`."""
 
 
 def token(terminal: str, value: str, start: int, end: int) -> Token:
@@ -90,11 +88,11 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 class Rejected(Exception):
-    """An action can't make sense of a well-formed text: what was expected, and where.
+    """An action cannot interpret a syntactically correct text: what was expected, and where.
 
-    Inside of a PrimFunc the text may be ``kept``, where a version of TVM may read it all the same.
-    In a Python file the code around may give it a meaning, unless it is ``certain`` that none does.
-    What a mistake in the ``layout`` above may be the reason of is not said once more.
+    Inside a PrimFunc the text may be ``kept`` if some version of TVM may accept it. In a Python
+    file the surrounding code may give it a meaning, unless it is ``certain`` that it does not. An
+    error that may follow from an earlier ``layout`` error is not reported again.
     """
 
     def __init__(

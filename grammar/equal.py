@@ -1,20 +1,20 @@
 """Structural equality up to the names of bound variables.
 
-Two programs are equal if one becomes the other by renaming what they bind: Relax variables, shape
+Two programs are equal if one becomes the other by renaming bound variables: Relax variables, shape
 variables, variables and buffers of PrimFuncs. Functions of a module are matched by name. Spans,
-comments, the name of the class and what only spelling decides do not count:
+comments, the name of the class and differences of spelling are ignored:
 
-- a function that does not say whether it is pure is pure;
-- ``global_symbol`` may be left out where it is the function's own name, and ``s_tir`` everywhere,
-  since the spellings before 0.25 do not write it;
+- a function without declared purity is pure;
+- ``global_symbol`` may be omitted if it is the function's own name, and ``s_tir`` may always be
+  omitted, because the spellings before 0.25 do not have it;
 - a buffer may be a parameter or be matched in the body; an axis may repeat the range of its loop or
   leave it to ``T.axis.remap``;
 - a cast that binds nothing binds ``_``;
-- a match of shapes alone may be written as the cast to the same annotation, since only the
-  spellings of 2022 have both;
-- ``ndim`` beside a shape literal says nothing new.
+- a match of shapes only may be written as a cast to the same annotation, because only the spellings
+  of 2022 have both;
+- ``ndim`` beside a shape literal is redundant.
 
-Nothing here recurses over the program: pairs to compare stand on a stack, so its size is no limit.
+The comparison uses an explicit stack instead of recursion, so the size of programs is not limited.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ SPECIAL.update(equal_tir.SPECIAL)
 
 
 def structural_equal(a: Node, b: Node, map_free_vars: bool = False) -> bool:
-    """Whether two nodes are equal up to the names of what they bind.
+    """Whether two nodes are equal up to the names of bound variables.
 
     Parameters
     ----------
     a, b
         Modules, functions, expressions, struct info, prim expressions or statements.
     map_free_vars
-        Whether variables that neither side binds may stand for each other, one for one; else such a
-        variable is equal only to itself.
+        Whether free variables may be paired one to one; otherwise a free variable is equal only to
+        itself.
     """
     return first_difference(a, b, map_free_vars) is None
 
 
 def first_difference(a: Node, b: Node, map_free_vars: bool = False) -> str | None:
-    """Where two nodes first differ and how, or None if they are structurally equal.
+    """The first difference of two nodes, or None if they are structurally equal.
 
     Returns
     -------
@@ -55,5 +55,5 @@ def first_difference(a: Node, b: Node, map_free_vars: bool = False) -> str | Non
 
 
 def difference(a: Node, b: Node, map_free_vars: bool = False) -> TreeDifference | None:
-    """As :func:`first_difference`, with the path to what differs."""
+    """Like :func:`first_difference`, with the path to the difference."""
     return None if a is b else TreeComparison(map_free_vars).run(a, b)

@@ -1,4 +1,4 @@
-"""How Relax nodes that bind variables, or that spellings differ in, are compared."""
+"""Comparison of Relax nodes that bind variables or have several spellings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How PrimFuncs are compared."""
+"""Comparison of PrimFuncs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _prim_var(run: TreeComparison, a: tir.Var, b: tir.Var, path: Path) -> None:
 
 
 def counted(attrs: Mapping[str, object], name: str) -> dict[str, object]:
-    """The attributes of a function that count: not those that some spelling leaves unsaid."""
+    """The attributes of a function that are compared: those that every spelling writes."""
     implied = {"global_symbol": name}
     return {k: v for k, v in attrs.items() if k != "s_tir" and implied.get(k) != v}
 

@@ -1,6 +1,6 @@
-"""Programs in one style, in any dialect.
+"""Formatting of programs in any dialect.
 
-A text is replaced only if what is printed reads back as the same program and keeps every comment.
+A text is replaced only if the printed text parses to the same program and keeps every comment.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 SAME, CHANGED, FAILED = 0, 1, 2
 
 _UNKEPT = frozenset(["R.DTensor", "check_well_formed"])
-"""What a program may say and its tree does not: printing it would lose that."""
+"""Constructs that the syntax tree does not represent, so printing would lose them."""
 
 
 class Formatted(Record):
-    """What became of one text.
+    """The result of formatting one text.
 
     Attributes
     ----------
     text
         The formatted text; None where there is none.
     complaints
-        Why not, one line each.
+        The reasons why it was not formatted, one line each.
     status
-        The exit status that follows from it.
+        The exit status of the command.
     """
 
     text: str | None
@@ -51,10 +51,9 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Form
     Parameters
     ----------
     text
-        The source; CRLF is read as a line end.
+        The source; CRLF is accepted as a line end.
     path
-        What complaints call it; the name of a ``.py`` file says that imports are needed as they
-        stand.
+        The name of the text in messages; for a ``.py`` file, imports are kept unchanged.
     version
         The dialect to write.
     """
@@ -100,14 +99,14 @@ def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
 def translated(
     parsed: Parsed, modules: Sequence[ast.IRModule], path: str, version: str
 ) -> Formatted:
-    """The text of modules that were made from those of a text, with its comments.
+    """The text of modules that were derived from the modules of a text, with its comments.
 
     Parameters
     ----------
     parsed
-        The text.
+        The parsed text.
     modules
-        What its modules have become, in order.
+        The new modules, in order.
     path, version
         As for :func:`format_text`.
     """

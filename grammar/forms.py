@@ -1,6 +1,6 @@
-"""The words at the head of a form, in every dialect, and the node each one makes.
+"""The heads of forms in all dialects, and the nodes that they make.
 
-A word that is not here is an operator (`R.nn.relu`) or an intrinsic (`T.exp`).
+All other words are operators (`R.nn.relu`) or intrinsics (`T.exp`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ALIASES = {"relax": "R", **dict.fromkeys(TIR_MODULES, "T")}
 METHODS = {"astype": "relax.astype", "reshape": "relax.reshape"}
 
 PROTOTYPE_OPERATORS = {"dot": "matmul", "ewise_add": "add"}
-"""Operators that 2022 named otherwise."""
+"""Operators with other names in 2022."""
 
 
 _BOXES: dict[type, str] = {
@@ -39,8 +39,8 @@ _BOXES: dict[type, str] = {
 
 
 _SPELLED = frozenset([*_BOXES, ast.Call, Sequence])
-"""The values that may be written in several ways;
-most arguments are variables, and are none of them.
+"""The classes of values with several spellings; most arguments are variables, which have only
+one.
 """
 
 
@@ -56,7 +56,7 @@ def _spelling(value: object) -> str:
 
 
 class Arguments:
-    """The arguments of a form, and where it stands."""
+    """The arguments of a form, and its location."""
 
     __slots__ = ("asked", "end", "head", "head_end", "keywords", "named", "positional", "start")
 
@@ -74,24 +74,24 @@ class Arguments:
 
     @property
     def span(self) -> Span:
-        """Where the whole form stands."""
+        """The span of the whole form."""
         return (self.start, self.end)
 
     @property
     def head_span(self) -> Span:
-        """Where the word at the head stands."""
+        """The span of the head."""
         return (self.start, self.head_end)
 
     def attribute_spans(self) -> dict[str, tuple[Span, Span]]:
-        """Where each keyword that was not taken stands, and its value."""
+        """The spans of each remaining keyword and of its value."""
         named, keywords = self.named, self.keywords
         if named.keys() == keywords.keys():
             return named
         return {name: named.get(name, (value.span, value.span)) for name, value in keywords.items()}
 
     def spelled(self) -> dict[int | str, str]:
-        """Which arguments are written as ``None``, as a number or in a box;
-        see :class:`rlx.grammar.ast.Call`.
+        """The arguments that are written as ``None``, as a number or in a box; see
+        :class:`rlx.grammar.ast.Call`.
         """
         found: dict[int | str, str] = {}
         for at, entry in enumerate(self.positional):
@@ -103,14 +103,14 @@ class Arguments:
         return found
 
     def place(self, names: Iterable[str]) -> None:
-        """Move operands given by keyword to their positions, as far as none is left out."""
+        """Move operands given by keyword to their positions, as far as no operand is omitted."""
         for name in tuple(names)[len(self.positional) :]:
             if name not in self.keywords:
                 return
             self.positional.append(self.keywords.pop(name))
 
     def take(self, position: int, *names: str) -> Entry | None:
-        """The argument at a position or under one of some names; taken out of the keywords."""
+        """Take the argument at a position or with one of these keywords."""
         self.asked += names
         for name in names:
             if name in self.keywords:
@@ -129,7 +129,7 @@ class Arguments:
                 raise Rejected(words, *self.keywords[other].span, help="write one", certain=True)
 
     def need(self, position: int, *names: str) -> Entry:
-        """As :meth:`take`, but it must be there."""
+        """Like :meth:`take`, but the argument is required."""
         found = self.take(position, *names)
         if found is None:
             words = f"{self.head} needs an argument {names[0]!r}"
@@ -137,7 +137,7 @@ class Arguments:
         return found
 
     def done(self, count: int) -> None:
-        """Refuse keywords that were not taken, and more positional arguments than so many."""
+        """Reject remaining keywords, and more than this number of positional arguments."""
         self.at_most(count)
         for name, value in self.keywords.items():
             where = self.named[name][0] if name in self.named else value.span
@@ -148,7 +148,7 @@ class Arguments:
             raise Rejected(f"{self.head} has no argument {name!r}", *where, help=help, certain=True)
 
     def at_most(self, count: int) -> None:
-        """Refuse more positional arguments than so many."""
+        """Reject more than this number of positional arguments."""
         if len(self.positional) > count:
             extra = self.positional[count]
             limit = (
@@ -164,7 +164,7 @@ class Arguments:
             )
 
     def type_arguments(self, coerce: Coerce) -> tuple[tuple[ast.StructInfo, ...], tuple[Span, ...]]:
-        """The type arguments, taken out of the keywords; a list is several."""
+        """Take the type arguments from the keywords; a list gives several."""
         for name in TYPE_KEYWORDS:
             entry = self.keywords.pop(name, None) if self.keywords else None
             if entry is not None:
@@ -184,7 +184,7 @@ FORMS: dict[str, Handler] = {}
 
 
 def form(*heads: str) -> Callable[[Handler], Handler]:
-    """Register the handler of some heads."""
+    """Register the handler of these heads."""
 
     def register(handler: Handler) -> Handler:
         for head in heads:

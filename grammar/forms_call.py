@@ -1,6 +1,4 @@
-"""The forms of calls that are more than an operator with its operands:
-packed functions, call_tir.
-"""
+"""The forms of calls other than plain operator calls: packed functions, call_tir."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def function_value(context: ReadContext, entry: Entry) -> ast.Expr:
-    """A function given to an operator: a name, or a string for a packed function."""
+    """A function argument of an operator: a name, or a string for a packed function."""
     value, start, end = entry
     if isinstance(value, str):
         return ast.ExternFunc(value, None, (start, end))
@@ -107,8 +105,8 @@ def call_py_func(context: ReadContext, a: Arguments) -> ast.Expr:
     "R.vm.call_tir_dyn",
 )
 def call_with_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
-    """`R.call_tir(f, (x, y), out_sinfo=…, tir_vars=…)` and its relatives:
-    one tuple holds the arguments.
+    """`R.call_tir(f, (x, y), out_sinfo=…, tir_vars=…)` and related calls, whose arguments are one
+    tuple.
     """
     if a.head in ("R.call_tir", "R.call_dps_packed") and _is_prototype(context, a):
         return prototype_call_tir(context, a)

@@ -1,6 +1,4 @@
-"""The functions of the script that stand for several operators:
-what TVM makes of them as it reads.
-"""
+"""The functions of the script that TVM's parser expands to several operators."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
-    """A list of dimensions; each `_` is another one of which nothing is known."""
+    """A list of dimensions; each `_` is a new unknown dimension."""
     coerce, scope = context.coerce, context.scope
     return tuple(
         scope.unknown_dim(item.span) if _is_unknown(item.value) else coerce.prim(item)
@@ -35,8 +35,8 @@ def _is_unknown(value: object) -> bool:
 
 
 def without_unknown(info: ast.StructInfo, unknown: AbstractSet[tir.PrimExpr]) -> ast.StructInfo:
-    """An annotation at a place that binds nothing:
-    shapes with dimensions that are unknown are known by their rank.
+    """An annotation at a position that binds nothing: only the rank is kept of shapes with unknown
+    dimensions.
     """
     if not unknown:
         return info
@@ -56,7 +56,7 @@ def without_unknown(info: ast.StructInfo, unknown: AbstractSet[tir.PrimExpr]) ->
 
 @form("R.Tensor", "R.DTensor")
 def tensor(context: ReadContext, a: Arguments) -> ast.StructInfo:
-    """`R.Tensor(shape, dtype, vdevice, ndim)`, any part left out; `R.Tensor("float32")`."""
+    """`R.Tensor(shape, dtype, vdevice, ndim)`, all parts are optional; `R.Tensor("float32")`."""
     if a.head == "R.DTensor":
         a.positional = a.positional[:2]
         for name in ("device_mesh", "placement"):

@@ -1,6 +1,7 @@
-"""Forms of lowered programs as 2022 wrote them: `relax.vm.builtin.alloc_storage` and its relatives.
+"""Forms of lowered programs in texts of 2022: `relax.vm.builtin.alloc_storage` and related calls.
 
-They are read as what version 0.27 writes: operators of memory, and calls of the run time.
+They are parsed to the constructs of version 0.27: operators of memory, and calls of run-time
+functions.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _UNIT = ast.TupleStructInfo(())
 
 @form("R.vm.builtin.alloc_storage")
 def alloc_storage(context: ReadContext, a: Arguments) -> ast.Expr:
-    """`relax.vm.builtin.alloc_storage(size=[n * m], device=cpu)`: so many bytes, or elements of a
-    type.
+    """`relax.vm.builtin.alloc_storage(size=[n * m], device=cpu)`: a number of bytes, or of elements
+    of a type.
     """
     size = _shape(context, a.need(0, "size"))
     device = _index(context, a, a.take(1, *_DEVICE))
@@ -71,7 +72,9 @@ def alloc_heap(context: ReadContext, a: Arguments) -> ast.Expr:
 
 @form("R.vm.builtin.store_shape", "R.vm.builtin.load_shape")
 def heap_shape(context: ReadContext, a: Arguments) -> ast.Expr:
-    """`relax.vm.builtin.store_shape(shape, heap, 0, 1)`, the places one by one or as `indices`."""
+    """`relax.vm.builtin.store_shape(shape, heap, 0, 1)`, with the slots as separate arguments or as
+    `indices`.
+    """
     storing = a.head.endswith("store_shape")
     count = 1 + storing
     values = [context.coerce.expr(a.need(at, ("shape", "heap")[at - count])) for at in range(count)]

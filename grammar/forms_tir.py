@@ -78,7 +78,7 @@ def binary(context: ReadContext, a: Arguments) -> Any:
 
 
 def operands(context: ReadContext, a: Arguments) -> tuple[tir.PrimExpr, tir.PrimExpr]:
-    """Both operands; the data type of a literal depends on the other one."""
+    """Both operands; the data type of a literal depends on the other operand."""
     literal = INT32 if context.scope.in_prim_func() else INT64
     first, second = a.positional[:2]
     if isinstance(first.value, (int, float)):
@@ -138,9 +138,7 @@ def _type_of(value: tir.PrimExpr) -> DataType:
 
 @form("T.Let")
 def let(context: ReadContext, a: Arguments) -> Any:
-    """`T.Let(body, where={x: value})`;
-    the variable is read, in the body, before anything says what it is.
-    """
+    """`T.Let(body, where={x: value})`; the variable is used in the body before it is defined."""
     where = a.keywords.get("where")
     found: Any = None if where is None else where.value
     known = context.scope.names

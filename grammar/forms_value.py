@@ -1,4 +1,4 @@
-"""The forms of values: constants, shapes, strings, casts, and what only a statement can be."""
+"""The forms of values: constants, shapes, strings, casts, and forms that are only statements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @form("R.const")
 def const(context: ReadContext, a: Arguments) -> ast.Expr:
-    """`R.const(1.5, "float32")`; without a data type that of the Python literal in TVM."""
+    """`R.const(1.5, "float32")`; without a data type, it has that of the Python literal in TVM."""
     value = a.need(0, "value")
     data_type = a.take(1, "dtype")
     a.done(2)
@@ -43,7 +43,7 @@ def _is_captured(value: object) -> bool:
 def constant(
     context: ReadContext, value: Entry, data_type: DataType | None, span: Span
 ) -> ast.Constant:
-    """The constant of some data; without a data type it has TVM's for a Python number."""
+    """A constant with this data; without a data type, it has TVM's type for a Python number."""
     data, kind = _data(context, value)
     return ast.Constant(ast.Literal(data, data_type or kind, _shape_of(data, value)), span)
 
@@ -134,8 +134,8 @@ def extern(context: ReadContext, a: Arguments) -> ast.Expr:
 class Cast:
     """`R.match_cast(value, info)`, before its statement makes a binding of it.
 
-    Where ``shape_only``, the text says nothing of the data type, and the annotation of the variable
-    does.
+    If ``shape_only`` is set, the text does not give the data type, but the annotation of the
+    variable does.
     """
 
     __slots__ = ("info", "info_span", "shape_only", "value", "value_span")
@@ -156,7 +156,7 @@ class Cast:
         self.shape_only = shape_only
 
     def under(self, annotation: ast.StructInfo | None) -> ast.StructInfo:
-        """What the value is cast to, given the annotation of the variable."""
+        """The target of the cast, given the annotation of the variable."""
         match self.info, annotation:
             case (
                 ast.TensorStructInfo(dtype=own) as info,
@@ -185,7 +185,7 @@ def match_cast(context: ReadContext, a: Arguments) -> Cast:
 
 @form("R.cast")
 def cast(context: ReadContext, a: Arguments) -> Cast:
-    """`R.cast(x, type_args=R.Tensor(ndim=2))` of 2022, which compares types alone."""
+    """`R.cast(x, type_args=R.Tensor(ndim=2))` of 2022, which compares only types."""
     value, info = a.need(0, "v", "value"), a.take(1, *TYPE_KEYWORDS)
     a.done(2)
     if info is None or isinstance(info.value, str | ast.DataTypeImm | ast.StringImm):
@@ -200,10 +200,10 @@ def cast(context: ReadContext, a: Arguments) -> Cast:
 
 @form("R.match_shape")
 def match_shape(context: ReadContext, a: Arguments) -> Cast:
-    """`R.match_shape(x, (n, m))` of 2022: casts a tensor, or a shape where the value is one;
-    derivation knows better.
+    """`R.match_shape(x, (n, m))` of 2022: a cast of a tensor, or of a shape if the value is one,
+    which derivation decides.
 
-    `n, m = R.match_shape(s)` gives the pattern on the left: its statement fills it in.
+    `n, m = R.match_shape(s)` has its pattern on the left; the statement fills it in.
     """
     value, pattern = a.need(0, "value"), a.take(1, "pattern")
     a.done(2)
@@ -247,5 +247,5 @@ def short_device(context: ReadContext, a: Arguments) -> ast.Expr:
     *("R.device_mesh", "R.dist.device_mesh", "R.dist.Placement"),
 )
 def statement_form(_: ReadContext, a: Arguments) -> Form:
-    """What only a statement, a decorator or a module attribute can be."""
+    """A form that is only allowed as a statement, a decorator or a module attribute."""
     return Form(a.head, a.positional, a.keywords)

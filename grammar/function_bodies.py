@@ -1,4 +1,4 @@
-"""Functions and PrimFuncs of their heads and their statements."""
+"""Construction of functions and PrimFuncs from their heads and statements."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def relax_function(
     statements: list[Any],
     span: Span,
 ) -> ast.Function:
-    """A function of Relax, of what its scope has noted when it is closed."""
+    """A Relax function, made from its scope when the scope is closed."""
     attrs = dict(frame.attrs)
     flags = _flags(context, signature, FUNCTION_WORDS)
     if flags.pop("private", False):
@@ -74,7 +74,7 @@ def prim_function(
     body: tir.Stmt,
     span: Span,
 ) -> tir.PrimFunc:
-    """A PrimFunc, of what its scope has noted when it is closed."""
+    """A PrimFunc, made from its scope when the scope is closed."""
     said = _flags(context, signature, PRIM_WORDS)
     flags = {key: value for key, value in said.items() if value is not False}
     attrs = dict(frame.attrs)

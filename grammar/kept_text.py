@@ -1,4 +1,4 @@
-"""The names in text that is kept as it stands. Strings and comments have none."""
+"""The names in uninterpreted text, outside strings and comments."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class KeptName(NamedTuple):
     Attributes
     ----------
     name
-        With all that is behind dots: ``T.axis.spatial``.
+        The name with its dotted suffix: ``T.axis.spatial``.
     span
-        Where it stands.
+        Its location.
     after
-        How the token behind it begins; empty at the end.
+        The beginning of the token after it; empty at the end.
     """
 
     name: str
@@ -29,7 +29,9 @@ class KeptName(NamedTuple):
 
 
 def kept_names(text: str, start: int = 0, end: int | None = None) -> Iterator[KeptName]:
-    """The names in a part of a text, in order; attributes of what is no name are none."""
+    """The names in a part of a text, in order; attributes of expressions that are not names are not
+    included.
+    """
     before = ""
     tokens = parts_of(text, (start, len(text) if end is None else end))
     for found, behind in pairwise(chain(tokens, [None])):

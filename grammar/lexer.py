@@ -1,7 +1,7 @@
-"""From text to the tokens of `relax.lark`, with Python's layout rule and string literals.
+"""The lexer for the tokens of `relax.lark`, with Python's layout rule and string literals.
 
-One regular expression finds them all; newlines inside brackets vanish, others become _NEWLINE with
-the _INDENT and _DEDENT tokens that the indentation asks for.
+One regular expression finds all tokens. Newlines inside brackets are dropped; others become
+_NEWLINE, with _INDENT and _DEDENT tokens according to the indentation.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from rlx.grammar.entries import END, TERMINALS, Token, token
 from rlx.grammar.layout_messages import MIXED, NO_BLOCK, NO_MATCH
 
 MAX_NESTING = 512
-"""How deep brackets, and how deep indented blocks, may nest."""
+"""The maximum nesting depths of brackets and of indented blocks."""
 
 MAX_LINE = 4_000_000
-"""How long a physical line may be, in characters."""
+"""The maximum length of a physical line in characters."""
 
 Report = Callable[[str, int, int], None]
 
@@ -67,8 +67,8 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""A token and the blanks in front of it. What is most frequent comes first: a name as an argument
-or a target needs no look at what else starts with a word.
+"""A token and the blanks before it. The most frequent tokens come first, so a name used as an
+argument or a target is matched without trying the other tokens that start with a word.
 """
 
 KEYWORDS = {
@@ -110,28 +110,27 @@ OPENING = {
     **dict.fromkeys(["HEAD", "LPAR", "LSQB", "LBRACE"], 1),
     **dict.fromkeys(["RPAR", "RSQB", "RBRACE"], -1),
 }
-"""By how much a token changes how many brackets are open."""
+"""The change of the bracket depth by a token."""
 
 
 class Lexer:
-    """The tokens of one stretch of text.
+    """Yields the tokens of one stretch of text.
 
     Parameters
     ----------
     text, start, end
-        The text and the part of it to read.
+        The text, and the part of it to tokenise.
     report
-        Called with a message and a span for what can't be a token; reading goes on behind it.
+        Called with a message and a span for text that is not a token; the lexer continues after it.
     layout
-        Whether indentation matters. Without it (inside an annotation) newlines are white space.
+        Whether indentation matters. If not (inside an annotation), newlines are white space.
 
     Attributes
     ----------
     whole_info
-        False to read the annotation at the start word by word instead of as one INFO token.
+        False to split the annotation at the start into tokens instead of one INFO token.
     canonical
-        Gives words under the names that Python imports them by the name that Relax texts use, where
-        there is such Python.
+        Maps names imported by Python code to the names in Relax texts, if there is such code.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
-"""Literal constants of Python: numbers, strings, tuples of them, and arithmetic on them;
-nothing else is evaluated.
+"""Evaluation of Python's literal constants: numbers, strings, tuples of them, and arithmetic on
+them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ MAX_STRING = 1000
 
 
 class NoConstant:
-    """What a text that is no literal constant stands for."""
+    """Marks a text that is not a literal constant."""
 
 
 Known = Callable[[str], object]
-"""Gives the value of another name, or :class:`NoConstant`."""
+"""Returns the value of another name, or :class:`NoConstant`."""
 
 _NUMBER: dict[type, Callable[[object, object], object]] = {
     ast.Add: operator.add,
@@ -39,7 +39,7 @@ _OPERATORS: dict[str, Callable[[int, int], int]] = {
 
 
 def integer(sign: str, a: int, b: int) -> int | None:
-    """What an operator makes of two integers; None where there is no integer of 64 bits."""
+    """The result of an operator on two integers; None if it is not a 64-bit integer."""
     if sign not in _OPERATORS or (b == 0 and sign in ("//", "%")):
         return None
     found = _OPERATORS[sign](a, b)
@@ -47,7 +47,7 @@ def integer(sign: str, a: int, b: int) -> int | None:
 
 
 def constant(text: str, known: Known) -> object:
-    """The value of a text that is a literal constant, else :class:`NoConstant`."""
+    """The value of a text if it is a literal constant, otherwise :class:`NoConstant`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -115,12 +115,12 @@ _PYTHON_ONLY = (
 
 
 def needs_python(text: str, gives: Callable[[str], bool]) -> bool:
-    """Whether a statement is legal Python of which a part must be run to be read.
+    """Whether a statement is legal Python with a part that can only be evaluated by running it.
 
     Parameters
     ----------
     gives
-        Whether Python around gives a name its value.
+        Whether the surrounding Python code binds a name.
     """
     try:
         with warnings.catch_warnings():

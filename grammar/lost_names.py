@@ -1,6 +1,4 @@
-"""The names that a statement would have bound if it could be read:
-later uses of them are no mistakes.
-"""
+"""The names that an unreadable statement would have bound; later uses of them are not errors."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ _LETTERS = frozenset("RTI")
 
 
 def lose(context: ReadContext, span: Span) -> None:
-    """Let the names that a lost statement would have bound stand for something."""
+    """Bind the names of an unreadable statement to placeholders."""
     scope, reports = context.scope, context.reports
     casts = False
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""The constants that a printed module keeps in its metadata."""
+"""The constants in the metadata of a printed module."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ _NARROW = {
     16: "float6_e3m2fn",
     17: "float4_e2m1fn",
 }
-"""DLPack's numbers of the types: those with a width beside them, and those whose name says it."""
+"""DLPack's type codes: those with a separate width, and those with the width in their name."""
 
 
 _DAMAGED = (
     *(ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError),
     struct.error,
 )
-"""What reading raises where a document is not what it should be."""
+"""The exceptions raised for an invalid document."""
 
 Tensors = dict[str, list[Literal | None]]
 
 
 def read_metadata(text: str) -> Tensors | None:
-    """The constants by their kind (``"ir.GenericConst"``) and number.
+    """The constants by kind (``"ir.GenericConst"``) and index.
 
-    One that can't be read is None. Of metadata in another layout there are none; the answer is None
-    if the text is no JSON. Two layouts exist: that of 0.21 and later, and the one before it, which
-    kept all tensors in a list beside the nodes.
+    A constant that cannot be read is None. Metadata in an unknown layout has no constants; the
+    result is None if the text is not JSON. There are two layouts: that of 0.21 and later, and an
+    older one that has all tensors in a list beside the nodes.
     """
     try:
         graph = json.loads(text, strict=False)

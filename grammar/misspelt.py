@@ -1,5 +1,5 @@
-"""Words at the head of a form, a decorator or a data type, misspelt:
-the text is read as it was meant, with one error.
+"""Misspelt heads of forms, decorators and data types: the text is parsed with the suggested word,
+with one error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ ANNOTATIONS = (
     "R.DTensor",
 )
 STATEMENTS = ("R.output", "R.outputs", "R.dataflow", "R.func_attr", "R.match_cast", "R.match_shape")
-"""Forms that no operator is near to in spelling, so that what is near to one is meant to be it."""
+"""Forms that are not similar to any operator, so a similar word must be a misspelling of the
+form.
+"""
 _BOTH = ("Shape", "Tuple")
 DECORATORS = (
     *("I.ir_module", "R.function", "T.prim_func"),
@@ -57,7 +59,7 @@ DATA_TYPES = (
 
 @cache
 def form(head: str) -> list[str]:
-    """The annotations or statements that an unknown word, such as ``R.Tensr``, is meant for."""
+    """The annotations or statements similar to an unknown word, such as ``R.Tensr``."""
     letter, _, word = head.partition(".")
     if letter != "R" or not word or "." in word:
         return []
@@ -72,10 +74,10 @@ def form(head: str) -> list[str]:
 
 
 def decorator(word: str) -> list[str]:
-    """The decorators that an unknown one is meant for."""
+    """The decorators similar to an unknown one."""
     return closest(word, DECORATORS)
 
 
 def data_type(text: str) -> list[str]:
-    """The data types that a text which names none is meant for."""
+    """The data types similar to an unknown one."""
     return closest(text, DATA_TYPES)

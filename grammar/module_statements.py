@@ -1,6 +1,4 @@
-"""Statements on the outer level of a module,
-where functions are defined and little else may stand.
-"""
+"""Statements at the top level of a module, beside the functions."""
 
 from __future__ import annotations
 
@@ -15,8 +13,8 @@ _EXPECTED = "expected a decorated function in the module"
 
 
 class ModuleStatements(RelaxStatements):
-    """Reads what stands beside the functions of a module:
-    as in a function, but nothing is bound.
+    """Reads the statements beside the functions of a module, like those of a function, but binds
+    nothing.
     """
 
     def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:

@@ -1,7 +1,8 @@
-"""How records and the nodes of the syntax tree are made: frozen, slotted, compared by identity.
+"""Base classes of records and syntax tree nodes, which are frozen, slotted and compared by
+identity.
 
-The standard ``dataclass(frozen=True, slots=True)`` would do, but creating the hundred classes
-with it costs 70 ms at every start of the command; this metaclass needs 5 ms for the same classes.
+The standard ``dataclass(frozen=True, slots=True)`` would take 70 ms at every start of the command
+to create about a hundred classes; this metaclass takes 5 ms.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ S = TypeVar("S")
 
 @dataclass_transform(frozen_default=True, eq_default=False)
 class RecordMeta(type):
-    """Turn a class body of annotated fields into slots, an ``__init__`` and ``__match_args__``."""
+    """Converts a class body of annotated fields to slots, an ``__init__`` and
+    ``__match_args__``.
+    """
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> RecordMeta:
         own = tuple(f for f in namespace.get("__annotations__", ()) if not f.startswith("_"))
@@ -41,7 +44,7 @@ class RecordMeta(type):
 
 
 class Record(metaclass=RecordMeta):
-    """Base of plain data: frozen, with equality and hash by identity."""
+    """Base class of plain data: frozen, with equality and hash by identity."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen: cannot set {name!r}")
@@ -57,12 +60,10 @@ class Record(metaclass=RecordMeta):
 
 
 PRINTER = "rlx.grammar.printer"
-"""What gives nodes their text, by name:
-it stands on the nodes, and loads only when a text is asked for.
-"""
+"""The module that prints nodes, given by name, so it is loaded only when a text is requested."""
 
 PASTEABLE = "rlx.grammar.pasteable"
-"""What gives nodes as expressions, by name, too."""
+"""The module that prints nodes as Python expressions, also given by name."""
 
 
 class _Pretty:
@@ -85,7 +86,7 @@ class _Pretty:
 
 
 class Node(Record):
-    """Base of the syntax tree: a node is a place in a program, so equality is identity.
+    """Base class of the syntax tree: a node is a position in a program, so equality is identity.
 
     Structural comparison is :func:`rlx.grammar.equal.structural_equal`. ``str`` of a module, a
     function, an expression, struct info or a dimension is its text, which a notebook shows too.
@@ -103,7 +104,9 @@ class Node(Record):
 
 
 _DEPTH = 6
-"""How deep a representation goes: nodes may be nested deeper than Python can recurse."""
+"""The maximum depth of a representation, because nodes may be nested deeper than Python can
+recurse.
+"""
 
 
 def _shown(value: object, depth: int) -> str:
@@ -156,7 +159,7 @@ def _copier(kind: type) -> Callable[..., Any]:
 
 
 def changed(node: T, **fields: object) -> T:
-    """A node with other fields; the node itself if they are the same objects."""
+    """A copy of a node with other fields, or the node itself if they are the same objects."""
     for name, value in fields.items():
         if getattr(node, name) is not value:
             return replace(node, **fields)
@@ -164,7 +167,7 @@ def changed(node: T, **fields: object) -> T:
 
 
 def same(old: tuple[S, ...], new: Iterable[S]) -> tuple[S, ...]:
-    """The old tuple if the new items are the same objects, else a new one."""
+    """The old tuple if the new items are the same objects, otherwise a new one."""
     items = tuple(new)
     if len(items) != len(old):
         return items
@@ -172,6 +175,6 @@ def same(old: tuple[S, ...], new: Iterable[S]) -> tuple[S, ...]:
 
 
 def all_same(old: Iterable[object], new: Iterable[object]) -> bool:
-    """Whether two rows hold the same objects."""
+    """Whether two sequences have the same objects."""
     before, after = list(old), list(new)
     return len(before) == len(after) and all(a is b for a, b in zip(before, after, strict=True))

@@ -1,4 +1,4 @@
-"""What notebooks show."""
+"""The display of values in notebooks."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from html import escape
 
 
 def preformatted(text: str) -> str:
-    """A text as a block of HTML that keeps its lines."""
+    """A text as preformatted HTML."""
     return f'<pre style="line-height: 1.35">{escape(text.rstrip())}</pre>'

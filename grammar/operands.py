@@ -1,4 +1,4 @@
-"""What arithmetic asks of those who read its operands."""
+"""Protocols of the readers of operands."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rlx.grammar.scope import Scope
 
 
 class Scalars(Protocol):
-    """Who reads operands as scalars."""
+    """Reads operands as scalars."""
 
     @property
     def scope(self) -> Scope:
-        """The names that mean something here."""
+        """The names in scope."""
 
     def prim(self, entry: Entry, literal: DataType = INT64) -> tir.PrimExpr:
-        """As a scalar; an integer literal gets the data type ``literal``."""
+        """Read an operand as a scalar; an integer literal gets the data type ``literal``."""
 
 
 class Operands(Scalars, Protocol):
-    """Who reads the operands as the operator asks for them."""
+    """Reads operands as the operator requires."""
 
     @property
     def source(self) -> str:
@@ -32,16 +32,14 @@ class Operands(Scalars, Protocol):
 
     @property
     def holes(self) -> AbstractSet[object]:
-        """What stands for what could not be read."""
+        """The placeholders for unreadable parts."""
 
     @property
     def signed(self) -> dict[Span, tuple[str, Entry]]:
-        """Where an operator stands in front of what is raised to a power: the operator, and what
-        stands behind it.
-        """
+        """The prefix operators before the bases of powers, with the powers."""
 
     def expr(self, entry: Entry) -> ast.Expr:
-        """As a Relax expression."""
+        """Read an operand as a Relax expression."""
 
     def text_of(self, span: Span) -> str:
         """The source of an operand."""

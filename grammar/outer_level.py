@@ -1,4 +1,4 @@
-"""What stands between the definitions of a text: imports and declarations."""
+"""Imports and declarations between the definitions of a text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EXPORTED = frozenset(
 
 
 def imports(text: str) -> Iterator[Diagnostic]:
-    """Languages of TVMScript that are imported under a misspelt name."""
+    """Misspelt imports of TVMScript's languages."""
     for span in logical_lines(text):
         words = list(islice(words_of(text, span), 4)) if text.startswith("from", span[0]) else []
         if [word.value for word in words[:3]] != ["from", "tvm.script", "import"]:
@@ -36,9 +36,7 @@ def imports(text: str) -> Iterator[Diagnostic]:
 
 
 def declarations(text: str, span: Span) -> Iterator[str | Diagnostic]:
-    """The names that a stretch between definitions declares as shape variables,
-    and what is wrong with it.
-    """
+    """The shape variables that a stretch between definitions declares, and its errors."""
     if next(logical_lines(text[slice(*span)]), None) is None:
         return  # comments
 
@@ -73,7 +71,7 @@ def _pairs(target: expr, value: expr) -> Iterator[tuple[str, expr]]:
 
 
 def declares(statement: stmt) -> bool:
-    """Whether a statement declares shape variables, and each by its name alone."""
+    """Whether a statement declares shape variables, each by its own name."""
     import ast
 
     if not isinstance(statement, ast.Assign):

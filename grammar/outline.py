@@ -1,6 +1,4 @@
-"""What a text defines, before it is read: its logical lines, where the definitions are, and their
-functions.
-"""
+"""The outline of a text without parsing it: its logical lines, definitions and functions."""
 
 from __future__ import annotations
 
@@ -30,13 +28,13 @@ _IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE})*+"
 for _ in range(4):
     _IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE}|[(\[{{]{_IN_LINE}[)\]}}])*+"
 _WHOLE_LINE = re.compile(rf"[ \t\f]*+({_IN_LINE})(?:#[^\n]*+)?\n")
-"""A line whose brackets are closed in it, with at most four in one another: almost every one."""
+"""A line with balanced brackets, nested at most four deep, which matches almost every line."""
 
 _WORD = r"[^\W\d]\w*"
 
 
 def indentation(text: str, at: int) -> int:
-    """The width of the white space in front of a line that starts with its text at an offset."""
+    """The indentation width of a line whose text starts at an offset."""
     return width(text[text.rfind("\n", 0, at) + 1 : at])
 
 
@@ -46,8 +44,8 @@ def width(lead: str) -> int:
 
 
 def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
-    """Start and end of each logical line from an offset on,
-    without its indentation and what is behind it.
+    """The start and end of each logical line from an offset on, without indentation and trailing
+    text.
     """
     depth, start = 0, -1
     whole, match, size = _WHOLE_LINE.match, _LINE.match, len(text)
@@ -87,22 +85,22 @@ _NEW = re.compile(
 
 
 HEAD = re.compile(r"(?P<kind>class|def)[ \t]+(?P<name>\w+)")
-"""How the statement of a class or function starts."""
+"""The start of a class or function statement."""
 
 
 class FunctionOutline(Record):
-    """A function at the top of a text or of a class; functions inside of it are part of it.
+    """A function at the top level of a text or of a class; its local functions are part of it.
 
     Attributes
     ----------
     start
-        Where the line of its first decorator starts.
+        The start of the line of its first decorator.
     head, head_end
-        Where its ``def`` stands, and where the logical line ends that begins there.
+        The start of its ``def``, and the end of the logical line that begins there.
     end
-        Behind its last line.
+        The end of its last line.
     owner
-        Where the ``class`` around it stands; None where there is none.
+        The start of the enclosing ``class``, or None.
     """
 
     name: str
@@ -114,9 +112,9 @@ class FunctionOutline(Record):
 
 
 def outline(text: str, start: int = 0) -> Iterator[FunctionOutline]:
-    """The functions from an offset on, to where the scope ends that the offset is in.
+    """The functions from an offset on, until the end of the scope at the offset.
 
-    Strings and comments define none.
+    Strings and comments are skipped.
     """
     base = indentation(text, start) if start else 0
     opened: tuple[str, int, int, int, int | None] | None = None
@@ -161,7 +159,7 @@ def _closed(text: str, opened: tuple[str, int, int, int, int | None], last: int)
 
 
 def class_at(text: str, start: int) -> int | None:
-    """Where the ``class`` stands of the decorated definition at an offset; None if it is a
+    """The start of the ``class`` of the decorated definition at an offset; None if it is a
     function.
     """
     for at, _ in logical_lines(text, start):
@@ -172,7 +170,7 @@ def class_at(text: str, start: int) -> int | None:
 
 
 def methods(text: str, start: int, owner: int) -> Iterator[str]:
-    """The functions of the class at an offset, whose first decorator stands at another."""
+    """The functions of the class at an offset; the first decorator is at another offset."""
     for function in outline(text, start):
         if function.owner != owner:
             return
@@ -209,12 +207,12 @@ _TYPE_VARS = re.compile(r"([A-Za-z_][\w, \t]*?)[ \t]*=[ \t]*\(?(?:typing\.)?Type
 def regions(
     text: str, canonical: Callable[[str], str] | None = None
 ) -> Generator[tuple[str, int, int], int | None, None]:
-    """What stands at the outer level, as ``(kind, start, end)``.
+    """The regions at the top level, as ``(kind, start, end)``.
 
-    ``"definition"`` is the start of a decorated class or function; send its end back to go on
-    behind it. ``canonical`` says what a name of the Python around stands for; decorators under such
-    names count, too. ``"typevar"`` is a declaration, ``"stray"`` a line that has no place in a
-    Relax text.
+    ``"definition"`` is the start of a decorated class or function; send its end back to continue
+    after it. ``canonical`` maps names of the surrounding Python code to those of Relax texts, so
+    decorators under other names are found, too. ``"typevar"`` is a declaration, ``"stray"`` a line
+    that does not belong in a Relax text.
     """
     at = 0
     while at < len(text):
@@ -248,8 +246,8 @@ def regions(
 
 
 def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> list[Span]:
-    """The stretches of whole lines between the definitions that hold something;
-    what is hidden counts as nothing.
+    """The nonempty stretches of whole lines between the definitions; hidden text counts as
+    empty.
     """
     found: list[Span] = []
     at = 0
@@ -287,7 +285,7 @@ class MetadataStatement(Record):
     Attributes
     ----------
     json
-        Where the JSON stands, quotes excluded.
+        The span of the JSON, without quotes.
     """
 
     span: Span
@@ -296,7 +294,7 @@ class MetadataStatement(Record):
 
 
 def metadata_statement(text: str) -> MetadataStatement | None:
-    """The first statement of a text that says its metadata."""
+    """The first metadata statement of a text."""
     if "metadata" not in text:
         return None
     for start, end in logical_lines(text):
@@ -316,7 +314,7 @@ _LONG_QUOTES = ('"""', "'''")
 
 
 def metadata_span(text: str) -> Span | None:
-    """Where the JSON of a printed ``metadata = tvm.ir.load_json(...)`` is, or None."""
+    """The span of the JSON in a printed ``metadata = tvm.ir.load_json(...)``, or None."""
     found = metadata_statement(text)
     return found.json if found is not None and found.callee.endswith("load_json") else None
 
@@ -330,7 +328,7 @@ def metadata_text(text: str) -> str | None:
 
 
 def long_lines(text: str) -> list[Span]:
-    """The lines that are too long to read."""
+    """The lines that exceed the length limit."""
     if len(text) <= MAX_LINE:
         return []
     found: list[Span] = []

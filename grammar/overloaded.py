@@ -14,12 +14,12 @@ from rlx.grammar.python_places import MisuseError, Place, described, here
 from rlx.grammar.tir import PrimExpr
 
 NUMBER = "number"
-"""How :attr:`rlx.grammar.ast.Call.spelled` marks an argument that is written as a bare number."""
+"""The mark in :attr:`rlx.grammar.ast.Call.spelled` of an argument that is a bare number."""
 
 
 def value(name: str, operands: tuple[object, ...]) -> ast.Call:
-    """A call of an operator on values;
-    a number keeps in mind that it is one, and gets its type beside a tensor.
+    """A call of an operator on values; a bare number is marked and gets its type from a tensor
+    operand.
     """
     place = here()
     numbers: dict[int | str, str] = {
@@ -35,7 +35,7 @@ def call(callee: object, args: tuple[object, ...]) -> ast.Call:
     Raises
     ------
     MisuseError
-        If the callee is an operator, or an argument no value.
+        If the callee is an operator, or an argument is not a value.
     """
     place = here()
     if not isinstance(callee, ast.Expr) or isinstance(callee, ast.Op):
@@ -49,7 +49,7 @@ def item(tuple_value: ast.Expr, index: object) -> ast.TupleGetItem:
     Raises
     ------
     MisuseError
-        If the index is no integer: a part of a tensor is ``rlx.op.take`` or
+        If the index is not an integer; for parts of tensors use ``rlx.op.take`` or
         ``rlx.op.strided_slice``.
     """
     number = python_number(index)
@@ -65,12 +65,12 @@ def item(tuple_value: ast.Expr, index: object) -> ast.TupleGetItem:
 
 
 def is_number(given: object) -> bool:
-    """Whether something is a bare number of Python, which gets its type from what is beside it."""
+    """Whether a value is a bare Python number, which gets its type from the other operand."""
     return isinstance(given, bool | int | float) and not _of_numpy(given)
 
 
 def python_number(given: Any) -> object:
-    """A scalar of NumPy as the number of Python; everything else as it is."""
+    """A NumPy scalar as a Python number; other values are returned unchanged."""
     return given.item() if _of_numpy(given) and given.shape == () else given
 
 
@@ -80,7 +80,7 @@ def _of_numpy(given: object) -> bool:
 
 
 def element_type(given: Any) -> DataType:
-    """An element type: one, or its name, or a type of NumPy.
+    """An element type, given as one, by its name, or as a NumPy type.
 
     Raises
     ------
@@ -99,15 +99,15 @@ def element_type(given: Any) -> DataType:
 
 
 def constant(array: Any, place: Place | None = None, kind: DataType | None = None) -> ast.Expr:
-    """An array of NumPy as a constant; of ``kind``, if that is given.
+    """A NumPy array as a constant, with the element type ``kind`` if given.
 
-    Nested lists cannot say what stands behind a dimension of length 0: such an array is the call
-    of ``R.zeros`` that has the same value.
+    Nested lists cannot express the dimensions after one of length 0, so such an array becomes a
+    call of ``R.zeros``.
 
     Raises
     ------
     ValueError
-        If no tensor has such elements.
+        If tensors cannot have such elements.
     """
     kind = kind or dtype(str(array.dtype))
     if 0 in array.shape[:-1]:
@@ -122,8 +122,8 @@ def _nested(value: object) -> object:
 
 
 def expr(given: object, place: Place | None = None) -> ast.Expr:
-    """A value of Python as an expression: numbers, texts, tuples and lists, scalars of arithmetic,
-    data types; arrays and scalars of NumPy are constants.
+    """A Python value as an expression: numbers, texts, tuples and lists, scalars of arithmetic,
+    data types; NumPy arrays and scalars become constants.
 
     Raises
     ------
@@ -159,12 +159,12 @@ def expr(given: object, place: Place | None = None) -> ast.Expr:
 
 
 def prim(given: object, beside: DataType | None = None, place: Place | None = None) -> PrimExpr:
-    """A value of Python as a scalar; ``beside`` is the type of the other operand.
+    """A Python value as a scalar; ``beside`` is the type of the other operand.
 
     Raises
     ------
     MisuseError
-        If it is none, or an integer outside of 64 bits.
+        If it is not a scalar, or an integer that does not fit into 64 bits.
     """
     match python_number(given):
         case (PrimExpr() as found) | OwnOperators(node=PrimExpr() as found):
@@ -195,12 +195,12 @@ def prim(given: object, beside: DataType | None = None, place: Place | None = No
 
 
 def scalar(symbol: str, a: object, b: object) -> PrimExpr:
-    """An operator on two scalars; of two literal integers the number.
+    """An operator on two scalars; for two literal integers, it is computed.
 
     Raises
     ------
     MisuseError
-        If an operand is no scalar.
+        If an operand is not a scalar.
     """
     if isinstance(a, ast.Expr) or isinstance(b, ast.Expr):
         _mixed(symbol)
@@ -226,7 +226,7 @@ def scalar(symbol: str, a: object, b: object) -> PrimExpr:
 
 
 def negative(given: PrimExpr) -> PrimExpr:
-    """A scalar with the other sign."""
+    """A negated scalar."""
     kind = tir.type_of(given)
     return tir.negated(given, kind, here())
 
@@ -242,7 +242,7 @@ def _mixed(symbol: str) -> NoReturn:
 
 
 _NUMPY = frozenset(["numpy", "ml_dtypes"])
-"""Where the classes of arrays and their elements are."""
+"""The modules of array classes and their elements."""
 
 __all__ = [
     "NUMBER",

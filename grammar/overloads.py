@@ -1,8 +1,7 @@
-"""Python's operators on expressions: what ``x + 1``, ``x[0]`` and ``f(x)`` make.
+"""Python's operators on expressions, such as ``x + 1``, ``x[0]`` and ``f(x)``.
 
-On values of Relax they make calls of operators, as in texts; on scalars they make arithmetic.
-``==`` and ``!=`` stay comparisons of identity, because nodes are keys: write ``rlx.op.equal`` or
-``tir.EQ``.
+On Relax values they make calls of operators, as in texts; on scalars they make arithmetic. ``==``
+and ``!=`` compare identities, because nodes are used as keys: write ``rlx.op.equal`` or ``tir.EQ``.
 """
 
 from __future__ import annotations
@@ -11,15 +10,17 @@ from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 C = TypeVar("C")
-"""What makes a call of an operator:
-:class:`rlx.grammar.ast.Call`, which inherits from what stands here.
+"""Makes a call of an operator: :class:`rlx.grammar.ast.Call`, which inherits from classes of this
+module.
 """
 F = TypeVar("F")
 """A field of a tuple."""
 S = TypeVar("S")
 """A scalar."""
 _MAKERS = "rlx.grammar.overloaded"
-"""What makes the nodes, by name: it needs the classes that inherit from the ones here."""
+"""The module that makes the nodes, given by name, because it needs subclasses of the classes
+here.
+"""
 
 
 def _value(name: str, *operands: object) -> Any:
@@ -27,18 +28,18 @@ def _value(name: str, *operands: object) -> Any:
 
 
 class OwnOperators:
-    """What brings its own operators, and says itself what they make beside a scalar.
+    """Base class of values with their own operators, which also handle scalar operands.
 
     Attributes
     ----------
     node
-        The scalar of the syntax tree that it stands for.
+        The corresponding scalar of the syntax tree.
     """
 
     node: Any
     __slots__ = ()
     __array_ufunc__ = None
-    """An array of NumPy on the left leaves the operation to the right."""
+    """Makes a NumPy array on the left delegate to the right operand."""
 
 
 def _scalar(symbol: str, a: object, b: object) -> Any:
@@ -48,11 +49,11 @@ def _scalar(symbol: str, a: object, b: object) -> Any:
 
 
 class ValueOperators(Generic[C, F]):
-    """Python's operators on values of Relax."""
+    """Python's operators on Relax values."""
 
     __slots__ = ()
     __array_ufunc__ = None
-    """An array of NumPy on the left leaves the operation to the right."""
+    """Makes a NumPy array on the left delegate to the right operand."""
 
     def __add__(self, other: object) -> C:
         return _value("relax.add", self, other)  # type: ignore[no-any-return]
@@ -118,8 +119,8 @@ class ValueOperators(Generic[C, F]):
         return import_module(_MAKERS).item(self, index)  # type: ignore[no-any-return]
 
     __iter__ = None
-    """A value has no length that Python could know, so it cannot be unpacked:
-    write ``x[0]``, ``x[1]``.
+    """The length of a value is not known to Python, so it cannot be unpacked: write ``x[0]``,
+    ``x[1]``.
     """
     __contains__ = None
 
@@ -132,7 +133,7 @@ class ScalarOperators(Generic[S]):
 
     __slots__ = ()
     __array_ufunc__ = None
-    """A number of NumPy on the left leaves the operation to the right."""
+    """Makes a NumPy number on the left delegate to the right operand."""
 
     def __add__(self, other: object) -> S:
         return _scalar("+", self, other)  # type: ignore[no-any-return]

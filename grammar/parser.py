@@ -1,6 +1,6 @@
-"""Text to syntax tree: :func:`parse` for whole texts, ``parse_…`` for pieces.
+"""The parser: :func:`parse` for whole texts, ``parse_…`` for pieces.
 
-Reading never evaluates.
+Parsing never evaluates code.
 """
 
 from __future__ import annotations
@@ -37,22 +37,21 @@ if TYPE_CHECKING:
 
 
 class Parsed(Record):
-    """What a text says.
+    """The result of parsing a text.
 
     Attributes
     ----------
     modules
-        The modules, in the order of the text. Functions without a class form one, ``bare``.
+        The modules, in the order of the text. Functions without a class form one ``bare`` module.
     diagnostics
         Syntax errors (code ``PARSE``) and notes, in the order of the text.
     source
-        The text, for turning spans into lines.
+        The text, to convert spans to lines.
     holes
-        Variables whose definition could not be read. Nothing binds them and nothing more should be
-        said of them.
+        Variables whose definition could not be parsed. They are not bound, and should not cause
+        further diagnostics.
     captured
-        Variables, shape variables and annotations that stand for what Python around the program
-        gives.
+        Variables, shape variables and annotations whose values the surrounding Python code gives.
     """
 
     modules: tuple[ast.IRModule, ...]
@@ -63,7 +62,7 @@ class Parsed(Record):
 
 
 class TextReader:
-    """Reads one text."""
+    """Parses one text."""
 
     def __init__(self, text: str, path: str) -> None:
         self.text = text
@@ -82,7 +81,7 @@ class TextReader:
         self.undeclared: list[Diagnostic] = []
 
     def read(self) -> Parsed:
-        """Read everything."""
+        """Parse the whole text."""
         try:
             self._refuse_long_lines()
             if "pyfunc" in self.text:
@@ -298,7 +297,7 @@ __all__ = ["ParseError", "Parsed", "parse", "parse_expr", "parse_prim_expr", "pa
 
 
 class ParseError(SyntaxError):
-    """A text has syntax errors; ``diagnostics`` has them."""
+    """A text has syntax errors, which are in ``diagnostics``."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         first = diagnostics[0]
@@ -311,10 +310,10 @@ class ParseError(SyntaxError):
 
 
 def parse(text: str, path: str = "<text>") -> Parsed:
-    """Read a Relax text, or the decorated classes and functions of a Python file.
+    """Parse a Relax text, or the decorated classes and functions of a Python file.
 
-    Errors are in the result, never raised; what could be read besides them is there too. In a file
-    named ``*.py`` other code is passed over.
+    Errors are never raised; the result contains them, together with everything that could be
+    parsed. In a file named ``*.py``, other code is skipped.
     """
     with recursion_room():
         # A byte-order mark is no part of the text; a space keeps the offsets.
@@ -322,45 +321,45 @@ def parse(text: str, path: str = "<text>") -> Parsed:
 
 
 def parse_expr(text: str) -> ast.Expr:
-    """Read one Relax expression.
+    """Parse one Relax expression.
 
     Raises
     ------
     ParseError
-        If it is none.
+        If the text has syntax errors.
     """
     return _piece(text, Scope(), Coerce.expr)
 
 
 def parse_struct_info(text: str, scope: dict[str, tir.Var] | None = None) -> ast.StructInfo:
-    """Read one annotation; its free dimension names become shape variables, equal names the same
-    one.
+    """Parse one annotation; its free dimension names become shape variables, and equal names become
+    the same variable.
 
     Parameters
     ----------
     scope
-        Shape variables by name; those that the text adds are put into it.
+        Shape variables by name; new ones from the text are added.
 
     Raises
     ------
     ParseError
-        If it is none.
+        If the text has syntax errors.
     """
     return _with_names(text, scope, Coerce.info)
 
 
 def parse_prim_expr(text: str, scope: dict[str, tir.Var] | None = None) -> tir.PrimExpr:
-    """Read one scalar expression, such as a dimension.
+    """Parse one scalar expression, such as a dimension.
 
     Parameters
     ----------
     scope
-        Variables by name; those that the text adds are put into it.
+        Variables by name; new ones from the text are added.
 
     Raises
     ------
     ParseError
-        If it is none.
+        If the text has syntax errors.
     """
     return _with_names(text, scope, Coerce.prim)
 
