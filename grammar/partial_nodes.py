@@ -1,4 +1,4 @@
-"""Values between the grammar and the syntax tree: pieces that their surroundings complete."""
+"""Partial values between grammar and syntax tree, which the enclosing construct completes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from rlx.grammar.scope import Scope
 
 
 class Open:
-    """The head of a block that opened a scope of a kind:
-    what to remember, and how many scopes are open in it.
-    """
+    """The head of a block that opened a scope: its data, and the number of open scopes."""
 
     __slots__ = ("depth", "kind", "span", "value")
 
@@ -25,7 +23,7 @@ class Open:
 
 
 def open_scope(scope: Scope, value: Any, kind: str, span: Span) -> Open:
-    """Enter the scope of a block whose head was read."""
+    """Enter the scope of a block after its head."""
     scope.open(kind)
     return Open(value, kind, len(scope.frames), span)
 
@@ -50,7 +48,7 @@ class Output:
 
 
 class ModuleStatement:
-    """A statement on the outer level of a module: its attributes, or its global infos."""
+    """A top-level statement of a module: its attributes, or its global infos."""
 
     __slots__ = ("form", "span")
 
@@ -60,7 +58,7 @@ class ModuleStatement:
 
 
 class Defined:
-    """A function definition, before it is known whether it is global or local."""
+    """A function definition that may be global or local."""
 
     __slots__ = ("function", "name", "private", "span", "var")
 
@@ -74,7 +72,7 @@ class Defined:
 
 
 class Signature:
-    """What the head of a function says."""
+    """The content of a function's head."""
 
     __slots__ = ("decorations", "kind", "name", "name_span", "params", "ret", "ret_span", "var")
 
@@ -90,7 +88,7 @@ class Signature:
 
 
 def flatten(statements: list[Any]) -> list[Any]:
-    """Statements one after the other, of which some are lists and some nothing."""
+    """Flatten a list of statements with nested lists and omitted statements."""
     found: list[Any] = []
     for item in statements:
         if isinstance(item, list):
@@ -103,7 +101,7 @@ def flatten(statements: list[Any]) -> list[Any]:
 def sequence(
     statements: list[Any], body: ast.Expr, body_span: Span | None, span: Span
 ) -> ast.SeqExpr:
-    """A SeqExpr of statements: runs of bindings become blocks."""
+    """A SeqExpr made from statements; consecutive bindings become blocks."""
     blocks: list[ast.BindingBlock] = []
     run: list[Any] = []
     for item in flatten(statements):
@@ -120,9 +118,7 @@ def sequence(
 
 
 class Name:
-    """A name that means nothing yet (an implicit shape variable,
-    a later function, or a mistake).
-    """
+    """An unresolved name (an implicit shape variable, a later function, or an error)."""
 
     __slots__ = ("text",)
 
@@ -131,21 +127,21 @@ class Name:
 
 
 class KnownInteger(int):
-    """The integer that a constant of the Python around has;
-    Python computes with it, so arithmetic on it is a number.
+    """The integer value of a constant in the surrounding Python code; arithmetic on it is
+    computed.
     """
 
 
 class CapturedName(Name):
-    """A name, or an expression with one at its head,
-    that Python around the program gives a value.
+    """A name, or an expression that begins with one, whose value the surrounding Python code
+    gives.
     """
 
     __slots__ = ()
 
 
 class Captured:
-    """The value of a name of the Python around that only running it would tell."""
+    """The value of a name in the surrounding Python code that is only known by running it."""
 
 
 CAPTURED = Captured()
@@ -162,8 +158,8 @@ class Sequence:
 
 
 class UnresolvedOperation:
-    """An operator on operands of which one is a :class:`Name`:
-    shape arithmetic or tensor arithmetic.
+    """An operator with an operand that is a :class:`Name`: shape arithmetic or tensor
+    arithmetic.
     """
 
     __slots__ = ("operands", "operator")
@@ -174,7 +170,7 @@ class UnresolvedOperation:
 
 
 class Negation:
-    """`not x`, which binds weaker than the comparison that may follow it."""
+    """`not x`, which binds less tightly than a comparison after it."""
 
     __slots__ = ("operand",)
 
@@ -183,9 +179,7 @@ class Negation:
 
 
 class Form:
-    """A call whose meaning depends on the statement it stands in:
-    ``T.grid(…)``, ``R.output(…)``.
-    """
+    """A call whose meaning depends on its statement: ``T.grid(…)``, ``R.output(…)``."""
 
     __slots__ = ("args", "head", "keywords")
 

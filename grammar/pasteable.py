@@ -1,4 +1,4 @@
-"""Nodes as Python expressions that make them again."""
+"""Nodes as Python expressions that rebuild them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rlx.grammar.tir import PrimExpr, PrimFunc
 
 
 def pasteable(node: Node) -> str:
-    """A node as Python: an expression that makes a module or a function again, the text of other
-    pieces of a program, and the fields of what has no text.
+    """A node as Python: for a module or a function, an expression that rebuilds it; for other parts
+    of a program, their text; for nodes without a text, their fields.
     """
     if not isinstance(node, IRModule | Expr | StructInfo | PrimExpr | PrimFunc):
         return repr(node)

@@ -1,4 +1,4 @@
-"""Texts that were copied with what a page or a console puts in front of the lines."""
+"""Detection of texts copied with the line prefixes of a page or a console."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _MARKS = {
     re.compile(r"[ \t]*(?:```|~~~)"): "fences of Markdown around the program",
     re.compile(r"[ \t]*\d+(?:[ \t]*[|:\t]|  |\n|\Z)"): "numbers in front of its lines",
 }
-"""How a line of such a text begins, and what is said of it."""
+"""The line prefixes of such texts, with their descriptions."""
 _PROGRAM = re.compile(r"@[ \t]*\w")
 
 
 def pasted(text: str) -> Diagnostic | None:
-    """What a text that could not be read was copied with, by the line of its first decorator, or
-    by a fence in front of it.
+    """The prefix or fence that an unreadable text was copied with, found at its first decorator or
+    before it.
     """
     at = 0
     for line in text.splitlines(keepends=True):

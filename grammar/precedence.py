@@ -1,4 +1,4 @@
-"""Operator precedence: the one way in which operands and operators of a text become a tree."""
+"""Operator precedence parsing."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ STRENGTHS = {
     "@": BY_SYMBOL["*"].strength,
     **{word: o.strength for o in OPERATORS for word in (o.symbol, *o.short) if word},
 }
-"""How strongly each operator between two operands binds."""
+"""The precedence of each binary operator."""
 
 
 class Chain(Generic[T]):
-    """What stands between two brackets: operands, and operators that wait for what follows.
+    """A chain of operands and pending operators between two brackets.
 
-    Nothing recurses, however long a chain is.
+    The algorithm does not recurse, so chains may have any length.
 
     Parameters
     ----------
     binary
-        What an operator makes of its two operands.
+        Makes the value of a binary operator.
     prefixed
-        What an operator in front makes of its operand.
+        Makes the value of a prefix operator.
     compared
-        What a comparison means, or several in a chain such as ``a < b < c``, given the operators
-        and the operands.
+        Makes the value of a comparison, or of a chain such as ``a < b < c``, from the operators and
+        the operands.
     """
 
     __slots__ = ("_binary", "_compared", "_operands", "_prefixed", "_waiting")
@@ -45,7 +45,7 @@ class Chain(Generic[T]):
         self._waiting: list[tuple[int, str, bool]] = []
 
     def prefix(self, symbol: str, strength: int) -> None:
-        """An operator in front of the operand that follows."""
+        """Add a prefix operator."""
         self._waiting.append((strength, symbol, True))
 
     def operand(self, value: T) -> None:
@@ -53,8 +53,8 @@ class Chain(Generic[T]):
         self._operands.append(value)
 
     def infix(self, symbol: str) -> None:
-        """An operator behind an operand; all that binds at least as strongly before it is applied,
-        but `**` and comparisons wait for the next.
+        """Add a binary operator; earlier operators of at least the same precedence are applied
+        first, but `**` and comparisons wait for the next operator.
         """
         strength = STRENGTHS[symbol]
         self._apply(strength + (symbol == "**" or strength == COMPARISON))

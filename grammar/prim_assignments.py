@@ -38,7 +38,7 @@ AXES = {
 
 
 class PrimAssignments:
-    """Reads `name = value`, `name: annotation` and their relatives in PrimFuncs."""
+    """Reads `name = value`, `name: annotation` and similar statements in PrimFuncs."""
 
     def __init__(self, context: ReadContext, buffers: PrimBuffers, bodies: PrimBodies) -> None:
         self.scope = context.scope

@@ -1,4 +1,4 @@
-"""Bodies of PrimFuncs: loops, blocks, and statements as one."""
+"""Bodies of PrimFuncs: loops, blocks, and sequences of statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = {"axis": "T.axis", "attrs": BLOCK_ATTR_WORDS[-1]}
 
 
 class Part:
-    """A statement that describes the block it stands in: an axis, a region, a predicate."""
+    """A statement that describes its block: an axis, a region, a predicate."""
 
     __slots__ = ("kind", "span", "value")
 
@@ -29,7 +29,7 @@ class Part:
 
 
 class Entered:
-    """The head of a `with` that stands around statements, or around those that follow it."""
+    """The head of a `with` around its body, or around the statements that follow."""
 
     __slots__ = ("call", "var")
 
@@ -39,14 +39,14 @@ class Entered:
 
 
 class PrimBodies:
-    """Makes statements of the statements of a block."""
+    """Combines the statements of a block."""
 
     def __init__(self, context: ReadContext) -> None:
         self.text = context.text
         self.reports = context.reports
 
     def opaque(self, span: Span) -> tir.OpaqueStmt:
-        """Lines kept as they stand."""
+        """Uninterpreted lines."""
         start, end = span
         line = self.text.rfind("\n", 0, start) + 1
         lead = self.text[line:start]
@@ -62,7 +62,7 @@ class PrimBodies:
         return tir.OpaqueStmt(text, span)
 
     def body(self, statements: list[Any], in_block: bool = False) -> tir.Stmt:
-        """Statements as one; what describes a block is dropped outside of one."""
+        """One statement made from several; descriptions of blocks are dropped outside blocks."""
         found: list[tir.Stmt] = []
         around: list[tuple[Entered, list[tir.Stmt]]] = []
         for part in flatten(statements):
@@ -155,7 +155,7 @@ class PrimLoops:
         self.bodies = bodies
 
     def open(self, names: Entry, loops: Entry, span: Span) -> Open:
-        """The head, in whose block the names are loop variables."""
+        """The head of a loop, whose names are loop variables in the body."""
         form = loops.value
         if isinstance(form, tir.Buffer | tir.PrimExpr) or is_number(form):
             self.reports.error("expected a loop such as T.grid or range", loops.span)
@@ -180,7 +180,7 @@ class PrimLoops:
         return var
 
     def close(self, head: Open, body: list[Any], span: Span) -> tir.Stmt:
-        """The loops, around their body."""
+        """The loops around their body."""
         form, loops = head.value
         if loops is None:
             return self.bodies.opaque(span)
@@ -228,9 +228,7 @@ class PrimLoops:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a form is a function of scalars, or describes something:
-    neither a loop nor a frame.
-    """
+    """Whether a form is a function of scalars or a description, and not a loop or a frame."""
     return isinstance(value, Form) and (value.head[2:] in tir.AS_OPERAND or value.head in NO_FRAMES)
 
 

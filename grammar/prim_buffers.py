@@ -1,4 +1,4 @@
-"""Buffers and types as PrimFuncs write them, in parameters and in statements."""
+"""Buffers and types in parameters and statements of PrimFuncs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlx.grammar.reports import ReadContext
 
 
 class PrimBuffers:
-    """Reads what describes memory."""
+    """Reads descriptions of memory."""
 
     def __init__(self, context: ReadContext) -> None:
         self.scope = context.scope
@@ -42,18 +42,18 @@ class PrimBuffers:
         return var
 
     def bare_parameter(self, name: Entry) -> tir.Var:
-        """`x`: a handle, whose buffer the body says."""
+        """`x`: a handle, whose buffer is given in the body."""
         var = tir.Var(name.value, HANDLE, name.span)
         self.scope.bind(name.value, var)
         return var
 
     @property
     def of_parameters(self) -> dict[tir.Var, tir.Buffer]:
-        """The buffers of the parameters of the function that is read."""
+        """The buffers of the current function's parameters."""
         return self.scope.function_frame().buffers
 
     def annotated_type(self, entry: Entry) -> DataType:
-        """The data type that an annotation says."""
+        """The data type in an annotation."""
         value = entry.value
         if isinstance(value, Form) and value.head.startswith("T."):
             if value.head in ("T.handle", "T.Ptr", "T.let"):
@@ -69,7 +69,7 @@ class PrimBuffers:
         raise Rejected(words, *entry.span)
 
     def buffer(self, name: Entry, form: Form, skip: int = 0) -> tir.Buffer:
-        """The buffer that a form describes: its shape, its type, and the rest as attributes."""
+        """The buffer described by a form: its shape and type; the rest are attributes."""
         args = form.args[skip:]
         keywords = dict(form.keywords)
         shape = keywords.pop("shape", None) or (args[0] if args else None)
@@ -99,7 +99,7 @@ class PrimBuffers:
         return self.coerce.prim(entry, INT32)
 
     def scalar(self, name: Entry, form: Form) -> tir.Buffer:
-        """The buffer of `T.local_scalar("int32")` and its relatives: a scalar without a value."""
+        """The buffer of `T.local_scalar("int32")` and similar forms: a scalar without a value."""
         given = form.args[0] if form.args else form.keywords.get("dtype")
         memory = form.args[1] if len(form.args) > 1 else form.keywords.get("scope")
         data_type = FLOAT32 if given is None else self.coerce.data_type(given)
@@ -108,7 +108,7 @@ class PrimBuffers:
 
 
 def type_or(value: tir.PrimExpr, default: DataType) -> DataType:
-    """The data type of a scalar; where only the rest of the text would say it, another."""
+    """The data type of a scalar, or the given one if only the rest of the text determines it."""
     if isinstance(value, (tir.OpaqueExpr, tir.StringImm)):
         return default
     if isinstance(value, tir.Call) and value.dtype is None:

@@ -1,10 +1,9 @@
-"""The operators of scalar arithmetic, each said once: how it is written and called, what it is on
-exact integers, in C, in SMT-LIB.
+"""The table of the operators of scalar arithmetic: spelling, names, and meaning on exact integers,
+in C and in SMT-LIB.
 
-The parsers and printers of programs and of questions, the machine, the C of PrimFuncs and the
-prover make their tables from this one. Only :mod:`rlx.solver.evaluate`, which replays
-counterexamples, has its own meaning of each operator, so that a mistake here does not confirm
-itself.
+The parsers and printers of programs and of prover questions, the machine, the C code generator and
+the prover derive their tables from this one. Only :mod:`rlx.solver.evaluate`, which replays
+counterexamples, defines each operator itself, so that an error here cannot confirm itself.
 """
 
 from __future__ import annotations
@@ -17,37 +16,36 @@ from rlx.grammar import tir
 from rlx.grammar.node import Record
 
 NOT, COMPARISON, SIGN, POWER, ATOM = 3, 4, 11, 12, 13
-"""How strongly ``not``, comparisons, signs, powers and atoms bind;
-a higher number binds tighter, as in Python.
+"""The precedences of ``not``, comparisons, signs, powers and atoms; higher numbers bind tighter, as
+in Python.
 """
 
 
 class PrimOperator(Record):
-    """One operator of two operands.
+    """A binary operator.
 
     Attributes
     ----------
     name
-        What TVMScript calls it without the leading ``T.``; an intrinsic is a
-        :class:`rlx.grammar.tir.Call` of that name.
+        Its name in TVMScript without the leading ``T.``; an intrinsic is a
+        :class:`rlx.grammar.tir.Call` of this name.
     node
         The class of its nodes; None for an intrinsic.
     symbol, strength
-        How it stands between its operands, and how strongly it binds; it is called by name where
-        there is no symbol.
+        Its symbol between operands, and its precedence; without a symbol, it is called by name.
     exact
-        What it is on integers of any size; ``ZeroDivisionError`` where it has no value. None where
-        that depends on the width of its type.
+        Its meaning on integers of any size; raises ``ZeroDivisionError`` if it has no value. None
+        if the meaning depends on the width of the type.
     c
-        The C of it, of operands ``{a}`` and ``{b}``, and of the type ``{t}`` for a helper that
-        every kernel has. What is ``/`` there divides floats; on integers it is ``truncdiv``.
+        Its C code for operands ``{a}`` and ``{b}``, with the type ``{t}`` for a helper function in
+        every kernel. ``/`` there divides floats; on integers it is ``truncdiv``.
     smt
-        The SMT-LIB of it, of ``{a}`` and ``{b}``; divisions are made of the ``{floor}`` quotient,
-        its ``{rest}``, and the ``{trunc}`` quotient.
+        Its SMT-LIB text for ``{a}`` and ``{b}``; divisions use the ``{floor}`` quotient, its
+        ``{rest}``, and the ``{trunc}`` quotient.
     names
-        Further names that TVM has for it.
+        Further names in TVM.
     short
-        Further names, and symbols, that questions to the prover may use.
+        Further names and symbols for questions to the prover.
     """
 
     name: str
@@ -145,7 +143,7 @@ BY_NAME: dict[str, type[tir.Binary]] = {
     if o.node not in (None, tir.Div)
     for name in (o.name, *o.names)
 }
-"""The node that a call by a name of TVM makes of two integers."""
+"""The node class for calls on two integers by a name of TVM."""
 
 INTEGER_DIVISIONS: tuple[type[tir.Binary], ...] = (
     tir.FloorDiv,
@@ -153,15 +151,15 @@ INTEGER_DIVISIONS: tuple[type[tir.Binary], ...] = (
     tir.TruncDiv,
     tir.TruncMod,
 )
-"""The operators on integers without a value where the divisor is zero."""
+"""The operators on integers that are undefined for a zero divisor."""
 DIVISIONS: tuple[type[tir.Binary], ...] = (tir.Div, *INTEGER_DIVISIONS)
-"""The same, with ``/``, which on integers truncates."""
+"""The same with ``/``, which truncates on integers."""
 ON_INTEGERS = tuple(kind for kind in BY_NODE if kind is not tir.Div)
-"""The operators that questions of the prover are made of."""
+"""The operators in questions to the prover."""
 
 
 def exact(kind: type[tir.PrimExpr]) -> Callable[[Any, Any], Any]:
-    """What the operator of a node is on integers of any size."""
+    """The meaning of a node's operator on integers of any size."""
     found = BY_NODE[kind].exact
     assert found is not None
     return found

@@ -1,8 +1,8 @@
-"""Assignments of PrimFuncs: scalars that change, and variables that do not.
+"""Assignments in PrimFuncs: mutable scalars and immutable variables.
 
-Since its TIR moved to ``tirx``, TVM reads `t = e` and `t: T.float32 = e` as a scalar that can be
-assigned to again, which is a local buffer of one element; `t: T.let = e` binds a variable for good.
-Before that all of them did.
+Since its TIR moved to ``tirx``, TVM reads `t = e` and `t: T.float32 = e` as a mutable scalar, which
+is a local buffer of one element; `t: T.let = e` binds an immutable variable. Before, all of them
+did.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from rlx.grammar.prim_types import value_type
 from rlx.grammar.source_tokens import names_in
 
 LOCAL = "local_scalar"
-"""How the memory of a scalar is allocated that no word says."""
+"""The default allocation of a scalar's memory."""
 
 SCALARS = frozenset([LOCAL, "shared_scalar", "alloc_scalar"])
-"""What allocates scalars: their buffers are written by their names alone."""
+"""The words that allocate scalars, whose buffers are written by their names only."""
 
 _EARLIER = next(each for each in DIALECTS.values() if not each.mutable_scalars)
-"""A version in which scalars have one value."""
+"""A version in which all scalars are immutable."""
 _BLOCKS = frozenset([_EARLIER.block, _EARLIER.block_attr])
 
 
 @lru_cache(maxsize=4)
 def assigns_lets(text: str) -> bool:
-    """Whether a text is of a version in which every assignment binds a variable for good.
+    """Whether a text is from a version in which every assignment binds an immutable variable.
 
-    Its imports say so, or what it calls blocks. Printed imports are comments.
+    Its imports, or its words for blocks, determine this. Printed imports are comments.
     """
     if _EARLIER.block in text and not _BLOCKS.isdisjoint(names_in(text, (0, len(text)))):
         return True
@@ -62,7 +62,7 @@ def let_annotation(annotation: Form | Name) -> bool:
 
 
 def scalar_type(value: tir.PrimExpr) -> DataType | None:
-    """The data type of a scalar or vector; None where it is not known."""
+    """The data type of a scalar or vector; None if unknown."""
     found = value_type(value)
     if found.kind != "number" or found.dtype is None or found.lanes is None:
         return None
@@ -74,18 +74,18 @@ def _vector(element: DataType, lanes: int) -> DataType:
 
 
 def scalar_buffer(name: str, data_type: DataType, where: Span) -> tir.Buffer:
-    """The memory of a scalar that can be assigned to."""
+    """The memory of a mutable scalar."""
     return tir.Buffer(name, (tir.IntImm(1, INT32, where),), data_type, {}, where)
 
 
 def scalar_value(buffer: tir.Buffer, where: Span) -> tir.BufferLoad:
-    """What the name of a scalar means as a value."""
+    """The value of a scalar's name."""
     return tir.BufferLoad(buffer, (tir.IntImm(0, INT32, where),), where)
 
 
 def assignable(known: Any) -> tir.Buffer | None:
-    """The memory that an assignment to a name changes,
-    if it is that of a scalar or a buffer of one element.
+    """The memory that an assignment to a name changes, if the name is a scalar or a buffer of one
+    element.
     """
     if isinstance(known, tir.BufferLoad):
         return known.buffer
@@ -101,14 +101,14 @@ def stored(buffer: tir.Buffer, value: tir.PrimExpr, where: Span, span: Span) -> 
 
 
 def memory_scope(stmt: tir.AllocBuffer) -> str | None:
-    """Where the word of an allocation puts a buffer; None where it does not say."""
+    """The memory scope of an allocation by its word; None if the word does not determine it."""
     found, _, _ = stmt.op.removeprefix("alloc_").partition("_")
     return found if found in ("local", "shared") and "scope" not in stmt.buffer.attrs else None
 
 
 def scalar_buffers(function: tir.PrimFunc) -> frozenset[tir.Buffer]:
-    """The buffers that a text writes by their names alone:
-    those of scalars, if they are used as such.
+    """The buffers that a text writes by their names only: those of scalars, if they are used as
+    scalars.
     """
     found = {
         stmt.buffer

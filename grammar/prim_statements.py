@@ -1,4 +1,4 @@
-"""Statements of PrimFuncs. What is not understood is kept as text, with a note."""
+"""Statements of PrimFuncs. Constructs that are not understood are kept as text, with a note."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENTERED = {"T.attr", "T.launch_thread"}
 
 
 class PrimStatements:
-    """Reads what stands in a PrimFunc."""
+    """Reads the statements of a PrimFunc."""
 
     def __init__(self, context: ReadContext) -> None:
         self.context = context
@@ -36,7 +36,7 @@ class PrimStatements:
 
     @cached_property
     def assignments(self) -> PrimAssignments:
-        """Reads assignments, which many PrimFuncs have none of."""
+        """The reader of assignments, made on demand because many PrimFuncs have none."""
         return PrimAssignments(self.context, self.buffers, self.bodies)
 
     def declare(self, name: Entry, annotation: Entry, span: Span) -> tir.Stmt:

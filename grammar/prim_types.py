@@ -1,4 +1,4 @@
-"""The types of expressions in PrimFuncs, as far as the text says them."""
+"""The types of expressions in PrimFuncs, as far as the text determines them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rlx.grammar.dtype import BOOL, INT32, DataType, dtype
 
 
 class Typed(NamedTuple):
-    """What is known of a value.
+    """The known type of a value.
 
     Attributes
     ----------
     dtype
-        Its element type; None where nothing is known.
+        Its element type; None if unknown.
     lanes
-        How many numbers it is; None where that is not known.
+        The number of its lanes; None if unknown.
     kind
-        ``number``, or what it is instead: ``buffer``, ``region``, ``text``.
+        ``number``, ``buffer``, ``region`` or ``text``.
     """
 
     dtype: DataType | None = None
@@ -32,7 +32,7 @@ TEXT = Typed(None, 1, "text")
 
 
 def scalar(found: DataType) -> Typed:
-    """A value of a type, which may be a vector's; nothing is known of void."""
+    """A value of a type, which may be a vector type; nothing is known for void."""
     if found.is_void:
         return UNKNOWN
     if found.lanes == 1:
@@ -46,7 +46,7 @@ def is_float(given: Typed) -> bool:
 
 
 def lanes_of(parts: Sequence[Typed]) -> int | None:
-    """The lanes of an operation: a scalar is the same in each lane."""
+    """The lanes of an operation; a scalar has the same value in each lane."""
     found = {part.lanes for part in parts}
     if None in found:
         return None
@@ -54,7 +54,7 @@ def lanes_of(parts: Sequence[Typed]) -> int | None:
 
 
 def common(a: Typed, b: Typed) -> DataType | None:
-    """The type in which two operands meet (E-tir-common)."""
+    """The common type of two operands (E-tir-common)."""
     x, y = a.dtype, b.dtype
     if x is None or y is None or x == y:
         return x if x == y else None
@@ -123,7 +123,7 @@ _RESULTS: dict[str, Result] = {
 
 
 def value_type(expr: tir.PrimExpr) -> Typed:
-    """What the value of an expression is, as far as its text says it."""
+    """The type of an expression, as far as its text determines it."""
     found: dict[int, Typed] = {}
     for node in tir.postorder(expr):
         found[id(node)] = _node(node, [found[id(child)] for child in tir.children(node)])

@@ -1,9 +1,9 @@
-"""Printing: from nodes to text, in any dialect from 0.16 to 0.27.
+"""The printer: from nodes to text, in any dialect from 0.16 to 0.27.
 
-What is printed reads back as a structurally equal module, and printing that again gives the same
-text. Four things cannot be kept, because no text says them: adjacent binding blocks print as one, a
-branch or function inside an expression is bound to a variable first, the data of a constant that
-stood outside the text stays outside, and names are changed where they would be captured.
+The printed text parses to a structurally equal module, and printing this module gives the same
+text. Four properties cannot be kept, because no text expresses them: adjacent binding blocks are
+printed as one, a branch or function inside an expression is bound to a variable first, the data of
+a constant outside the text stays outside, and names are changed if they would be captured.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _INDENT = "    "
 def print_module(
     module: ast.IRModule, dialect: str = DEFAULT, remarks: Remarks | None = None
 ) -> str:
-    """A module as TVM of that version prints it, comments above definitions included.
+    """A module as printed by this version of TVM, with comments above definitions.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def print_module(
     dialect
         ``"0.16"`` … ``"0.27"``.
     remarks
-        Comments of the source that stand elsewhere than above definitions; each is printed in front
-        of what it stood in front of.
+        Comments of the source that are not above definitions; each is printed before the same
+        statement as in the source.
 
     Raises
     ------
@@ -67,12 +67,12 @@ def print_module(
 
 
 def print_node(node: Node, dialect: str = DEFAULT) -> str:
-    """Any node that has a text: a module, a function, an expression, struct info, a dimension.
+    """Print any node with a text: a module, a function, an expression, struct info, a dimension.
 
     Raises
     ------
     TypeError
-        If the node is of a kind that has none by itself.
+        If nodes of this kind have no text of their own.
     """
     match node:
         case ast.IRModule():

@@ -1,4 +1,4 @@
-"""Relax expressions that stand on one line: calls, literals, tuples."""
+"""Relax expressions on one line: calls, literals, tuples."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ExprPrinter:
     dialect
         The spelling.
     module_alias
-        What global functions are reached through: ``"cls."``, or nothing where no class is around.
+        The prefix of global functions: ``"cls."``, or empty outside a class.
     source
-        The text that the nodes were read from, if it is at hand.
+        The text that the nodes were parsed from, if available.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class ExprPrinter:
         Raises
         ------
         TypeError
-            For a function, branch or sequence: these have no text on one line. The printer of
+            For a function, branch or sequence, which cannot be written on one line. The printer of
             functions binds them to a variable first.
         """
         printer = self._known.get(type(expr))
@@ -195,17 +195,19 @@ class ExprPrinter:
         return self.info.body(info)
 
     def with_name(self, call: ast.Call) -> list[str]:
-        """The arguments of a call whose first names a packed function."""
+        """The arguments of a call whose first argument is the name of a packed function."""
         rest = map(self.value_or_string, call.args[1:])
         return [self.name_of(call.args[0]), *rest] if call.args else []
 
     def with_shape_vars(self, call: ast.Call) -> list[str]:
-        """The arguments of a call of a PrimFunc; what stands behind the tuple has a keyword."""
+        """The arguments of a call of a PrimFunc; arguments after the tuple are written with a
+        keyword.
+        """
         return list(map(self.text, call.args[:2]))
 
     def plain(self, argument: Expr) -> str:
-        """An argument of an operator: a literal of Python stays one,
-        since TVM tells it from a value.
+        """An argument of an operator; a Python literal is kept, because TVM distinguishes it from a
+        value.
         """
         match argument:
             case ast.StringImm(value=text) if not self._begins(argument, "R."):
@@ -220,7 +222,7 @@ class ExprPrinter:
         return self.value_or_string(argument)
 
     def value_or_string(self, argument: Expr) -> str:
-        """An argument of anything else; strings and None are written as they were."""
+        """An argument of another callee; strings and None are kept as written."""
         if type(argument) is ast.StringImm and self._begins(argument, '"', "'"):
             return quoted(argument.value)
         if type(argument) is ast.Call and self._begins(argument, "None"):
@@ -228,7 +230,7 @@ class ExprPrinter:
         return self._known[type(argument)](argument)
 
     def name_of(self, callee: Expr) -> str:
-        """A packed function as calling operators take it: by its name alone."""
+        """A packed function as an argument of a calling operator: only its name."""
         if isinstance(callee, ast.ExternFunc) and callee.struct_info is None:
             return quoted(callee.global_symbol)
         return self.text(callee)
@@ -245,7 +247,7 @@ _SHAPES: dict[str, Callable[[ExprPrinter, ast.Call], list[str]]] = {
 
 
 def reference(key: str | None, dialect: Dialect) -> str:
-    """A constant whose data stands outside the text: its number, under the word of the dialect."""
+    """A reference to a constant outside the text: its number, with the word of the dialect."""
     word, number = split_key(key or "")
     word = dialect.constant_key if word in CONSTANT_KEYS or not word else word
     return f'metadata["{word}"][{number or 0}]'

@@ -1,4 +1,4 @@
-"""Struct info as text, in the spelling of a dialect, and in the short form of messages."""
+"""Struct info as text, in the spelling of a dialect or in the short form of messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class InfoPrinter:
     dialect
         The spelling.
     expr
-        How a shape is written that is a Relax expression.
+        Prints a shape that is a Relax expression.
     """
 
     def __init__(self, names: Names, dialect: Dialect, expr: Callable[[ast.Expr], str]) -> None:
@@ -33,15 +33,15 @@ class InfoPrinter:
         self._signature: dict[StructInfo, str] = {}
 
     def body(self, info: StructInfo) -> str:
-        """An annotation inside a function, where the shape variables are known names."""
+        """An annotation inside a function, where shape variables are in scope by name."""
         text = self._body.get(info)
         if text is None:
             text = self._body[info] = self._text(info, self.prim.text)
         return text
 
     def signature(self, info: StructInfo) -> str:
-        """An annotation of a parameter or result,
-        where dimensions are quoted as the dialect has it.
+        """An annotation of a parameter or result, with quoted dimensions if the dialect requires
+        it.
         """
         text = self._signature.get(info)
         if text is None:
@@ -49,9 +49,7 @@ class InfoPrinter:
         return text
 
     def parameter(self, var: ast.Var) -> str:
-        """The annotation of a parameter;
-        one that is a shape variable says no more than its type.
-        """
+        """The annotation of a parameter; if it is a shape variable, only its type."""
         info = var.struct_info_annotation
         assert info is not None
         if self.dialect.prim_types and isinstance(info, ast.PrimStructInfo):
@@ -159,5 +157,5 @@ def _rank_said(shape: ast.Expr | None) -> int:
 
 
 def device_text(device: ast.VDevice) -> str:
-    """A virtual device as tensors name it: ``cuda:0:global``."""
+    """A virtual device in the annotation of a tensor: ``cuda:0:global``."""
     return f"{device.target}:{device.index}:{device.memory_scope}"

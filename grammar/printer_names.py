@@ -1,12 +1,11 @@
-"""What variables are called in print.
+"""The names of variables in printed text.
 
-Variables have identity, texts have only names. Most programs give every variable of a function its
-own name and nothing is renamed. Where two share one, the later may keep it only if the earlier is
-not used any more as far as the later is in scope; otherwise it gets a name that nothing else has:
-``x_1``.
+Variables have identity, but texts have only names. In most programs every variable of a function
+has its own name, so nothing is renamed. If two share a name, the later one keeps it only if the
+earlier one is not used in its scope; otherwise it gets an unused name: ``x_1``.
 
-Shape variables are stricter: they never share a name with another variable of their function,
-because an older spelling declares them for the whole function at its top.
+Shape variables never share a name with another variable of their function, because older spellings
+declare them at the top for the whole function.
 """
 
 from __future__ import annotations
@@ -22,28 +21,28 @@ from rlx.grammar.struct_infos import held_shape, numbers, whole
 from rlx.grammar.visit import subexpressions
 
 USE, BIND, OPEN, CLOSE = range(4)
-"""What happens to names along a text: a use, a binding, a scope begins, the scope ends."""
+"""Events of names in the order of the text: a use, a binding, the begin and the end of a scope."""
 
 RESERVED = frozenset(
     {*keyword.kwlist, "R", "T", "I", "cls", "metadata", "TypeVar", "range", "float"}
 )
-"""Names that mean something else in a printed module."""
+"""Names with another meaning in a printed module."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
 def usable(name: str) -> bool:
-    """Whether a variable may be called that."""
+    """Whether a variable may have this name."""
     return _NAME.match(name) is not None and name not in RESERVED
 
 
 def hint_of(node: Node) -> str:
-    """The name that a variable, buffer or global variable carries."""
+    """The name hint of a variable, buffer or global variable."""
     return str(getattr(node, "name_hint" if isinstance(node, ast.Expr) else "name"))
 
 
 class Fresh:
-    """Makes names that are not taken."""
+    """Makes unused names."""
 
     def __init__(self, taken: set[str]) -> None:
         self.taken = taken
@@ -66,7 +65,7 @@ class Fresh:
         return f"{base}_{number}"
 
     def unless_free(self, hint: str) -> str:
-        """``hint`` itself if nothing is called that yet."""
+        """``hint`` itself if it is unused."""
         if hint in self.taken or not usable(hint):
             return self(hint)
         self.taken.add(hint)
@@ -74,14 +73,14 @@ class Fresh:
 
 
 def rename_apart(events: list[tuple[int, Node]], fresh: Fresh, barred: set[str]) -> dict[Node, str]:
-    """New names for the variables that must not be called what they are called.
+    """New names for the variables that cannot keep their names.
 
     Parameters
     ----------
     events
         Uses, bindings and scopes, in the order of the text.
     fresh
-        Makes the new names; knows every name of the function.
+        Makes the new names, and knows every name in the function.
     barred
         Names that no variable bound here may have.
     """
@@ -140,12 +139,12 @@ def _used(uses: dict[Node, list[int]], node: Node, after: int, before: int) -> b
 
 
 class FunctionNames:
-    """The names of a Relax function, with those of the functions inside it.
+    """The names in a Relax function and its local functions.
 
     Attributes
     ----------
     names
-        Names of variables that do not go by the name they carry.
+        The new names of renamed variables.
     used
         Relax variables that are used at least once.
     shape_vars
@@ -153,16 +152,16 @@ class FunctionNames:
     binders
         Shape variables bound by the function types among the annotations.
     free_shape_vars
-        Those that nothing binds.
+        The free shape variables.
     signature_vars
-        Those that the signature of the function itself mentions.
+        The shape variables that the function's signature mentions.
     scalars
-        Shape variables that are Relax variables, or the value that a parameter of that name has:
-        both go by one name.
+        Shape variables that are also Relax variables, or the value of a parameter with the same
+        name; both have one name.
     globals
-        Global functions that are mentioned.
+        The global functions that the function mentions.
     fresh
-        Makes names that nothing in the function has.
+        Makes names that are unused in the function.
     """
 
     fresh: Fresh

@@ -1,4 +1,4 @@
-"""Pieces of modules as text: functions, expressions, annotations, dimensions."""
+"""Printing of parts of modules: functions, expressions, annotations, dimensions."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ def print_function(
 
 @recursion_room()
 def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
-    """A Relax expression; a function literal,
-    branch or sequence is written as the lines it takes.
-    """
+    """A Relax expression; a function literal, branch or sequence has several lines."""
     if isinstance(expr, ast.Function):
         return print_function(expr, "function", dialect).rstrip("\n")
     if isinstance(expr, ast.If | ast.SeqExpr):
@@ -40,17 +38,17 @@ def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
 
 
 def print_struct_info(info: ast.StructInfo, dialect: str = DEFAULT) -> str:
-    """An annotation as it is written inside a function: ``R.Tensor((n, 4), dtype="float32")``."""
+    """An annotation as inside a function: ``R.Tensor((n, 4), dtype="float32")``."""
     return ExprPrinter({}, dialects.dialect(dialect)).info.body(info)
 
 
 def struct_info_printer(dialect: str = DEFAULT) -> Callable[[ast.StructInfo], str]:
-    """What :func:`print_struct_info` does, for many annotations."""
+    """A printer for many annotations; see :func:`print_struct_info`."""
     return ExprPrinter({}, dialects.dialect(dialect)).info.body
 
 
 def print_prim_expr(expr: tir.PrimExpr, in_prim_func: bool = False) -> str:
-    """Arithmetic over shape variables; bare literals are int64, inside a PrimFunc int32."""
+    """Arithmetic over shape variables; bare literals are int64, or int32 inside a PrimFunc."""
     return PrimPrinter({}, INT32 if in_prim_func else INT64).text(expr)
 
 
@@ -64,7 +62,7 @@ def function_printer(
     global_names: Iterable[str],
     remarks: Remarks,
 ) -> Printer:
-    """What prints a function of either kind."""
+    """The printer for a function of either kind."""
     if isinstance(function, tir.PrimFunc):
         return PrimFuncPrinter(function, spelling, global_names, remarks)
     return FunctionPrinter(function, spelling, module, global_names, remarks)

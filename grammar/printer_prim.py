@@ -1,4 +1,4 @@
-"""Prim expressions and plain values as text, with as few parentheses as read back the same tree."""
+"""Prim expressions and plain values as text, with only the parentheses that the parser needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlx.grammar.prim_operators import (
 from rlx.grammar.tir import PrimExpr
 
 Names = Mapping[Node, str]
-"""What variables and buffers are called where that is not the name they carry."""
+"""The new names of renamed variables and buffers."""
 
 _ESCAPES = {
     **{code: f"\\x{code:02x}" for code in (*range(32), 0x7F)},
@@ -39,17 +39,17 @@ _PLAIN = re.compile(r'[^\\"\x00-\x1f\x7f\x85\u2028\u2029\ufeff\ud800-\udfff]*')
 
 
 def quoted(text: str) -> str:
-    """A string literal; all that could end the line or the literal is escaped."""
+    """A string literal, with characters escaped that would end the line or the literal."""
     return f'"{text}"' if _PLAIN.fullmatch(text) else f'"{text.translate(_ESCAPES)}"'
 
 
 def integer(value: int) -> str:
-    """An integer literal; hexadecimal where Python refuses to write the digits out."""
+    """An integer literal; hexadecimal if it exceeds Python's limit of decimal digits."""
     return str(value) if value.bit_length() < 14_000 else hex(value)
 
 
 def scalar(value: object) -> str:
-    """A number, Boolean, string or None, written so that it reads back as the same value."""
+    """A number, Boolean, string or None that parses to the same value."""
     match value:
         case bool() | None:
             return str(value)
@@ -78,29 +78,30 @@ def _float_imm(node: tir.FloatImm) -> str:
 
 
 Part = str | tuple[PrimExpr, int]
-"""Text, or an operand with the precedence it must have."""
+"""Text, or an operand with its required precedence."""
 
 BARE = 0
-"""The precedence of an operand that nothing around it can tear apart."""
+"""The highest precedence, which never needs parentheses."""
 _TYPED = ATOM + 1
-"""A precedence nothing has: the operand is an integer literal that must say its type."""
+"""A special precedence: the operand is an integer literal that must be written with its type."""
 
 
 class PrimPrinter:
     """Prints prim expressions.
 
-    A bare literal takes the type of the operand beside it, so one of another type says its own.
+    A bare literal takes the type of the other operand, so a literal of another type is written with
+    its type.
 
     Parameters
     ----------
     names
-        The names of variables and buffers; those missing print under their own.
+        The new names of variables and buffers; others keep their names.
     plain
-        The data type whose literals are written bare: int64 in shapes, int32 inside PrimFuncs.
+        The data type of bare literals: int64 in shapes, int32 inside PrimFuncs.
     value
-        How to write the value of a keyword argument.
+        Prints the value of a keyword argument.
     scalars
-        Buffers of one element that are written by their names alone.
+        Buffers of one element that are written by their names only.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class PrimPrinter:
         return Text(self.names, self.plain, self.value, self.scalars).run(expr)
 
     def alone(self, expr: PrimExpr, bare: DataType | None = None) -> str:
-        """The expression where a bare literal would be read as of the type ``bare``."""
+        """The expression at a position where a bare literal has the type ``bare``."""
         if type(expr) is tir.IntImm and expr.dtype == self.plain and bare != self.plain:
             return _int_imm(expr, None)
         return self.text(expr)
@@ -147,12 +148,12 @@ class PrimPrinter:
 
 
 class Text:
-    """One expression being written: a stack of what is still to write.
+    """The state of printing one expression: a stack of the remaining parts.
 
     Attributes
     ----------
     prefix, select
-        What stands before the names of calls, and what a Select is called.
+        The prefix of names of calls, and the name of Select.
     """
 
     prefix = "T."
@@ -183,7 +184,7 @@ class Text:
         return "".join(out)
 
     def parts(self, expr: PrimExpr, required: int) -> list[Part]:
-        """The text of a node, with its operands and the precedence that each must have."""
+        """The text of a node, with its operands and their required precedences."""
         if isinstance(expr, tir.Binary):
             return self._binary(expr, required)
         match expr:
@@ -248,16 +249,16 @@ class Text:
         return [(a, x), between, (b, y)]
 
     def integer(self, node: tir.IntImm, required: int) -> str:
-        """An integer literal, with its type where it does not follow from the place."""
+        """An integer literal, with its type if the position does not determine it."""
         return _int_imm(node, None if required == _TYPED else self.plain)
 
     def cast(self, dtype: DataType) -> str:
-        """What stands before the value of a cast."""
+        """The text before the value of a cast."""
         return f'{self.prefix}Cast("{dtype}", '
 
     def required(self, operand: PrimExpr, beside: PrimExpr, level: int, infix: bool) -> int:
-        """The precedence of an operand; :data:`_TYPED` where a
-        bare literal would change its type.
+        """The required precedence of an operand; :data:`_TYPED` if a bare literal would have
+        another type.
         """
         if type(operand) is not tir.IntImm or operand.dtype != self.plain:
             return level
@@ -268,13 +269,13 @@ class Text:
         return level if found == self.plain or (infix and not numeric) else _TYPED
 
     def alone(self, expr: PrimExpr, level: int = BARE, bare: DataType | None = None) -> Part:
-        """An operand without another beside it: a literal is bare only if of the type given."""
+        """A single operand; a literal is bare only if it has the given type."""
         if type(expr) is not tir.IntImm or expr.dtype == BOOL:
             return (expr, level)
         return integer(expr.value) if expr.dtype == bare else (expr, _TYPED)
 
     def is_negation(self, a: PrimExpr, b: PrimExpr) -> bool:
-        """Whether ``a - b`` is written ``-b``; in programs that is the product of b and -1."""
+        """Whether ``a - b`` is written ``-b``; in programs this is the product of b and -1."""
         return False
 
     def _list(self, exprs: tuple[PrimExpr, ...]) -> list[Part]:
@@ -301,13 +302,13 @@ class Text:
 
 
 def wrapped(parts: list[Part], level: int, required: int) -> list[Part]:
-    """What has a precedence, in parentheses where its place requires a higher one."""
+    """A text with a precedence, in parentheses if its position requires a higher one."""
     return ["(", *parts, ")"] if level < required else parts
 
 
 def value_text(value: object, prim: Callable[..., str]) -> str:
-    """A value among attributes: a scalar, data type, prim expression, buffer,
-    or a tuple or dict of them.
+    """An attribute value: a scalar, data type, prim expression, buffer, or a tuple or dict of
+    them.
     """
     match value:
         case tuple() | list():
@@ -326,5 +327,5 @@ def value_text(value: object, prim: Callable[..., str]) -> str:
 
 
 def in_shape(names: Names) -> PrimPrinter:
-    """A printer of shape arithmetic: int64 literals stand bare."""
+    """A printer of shape arithmetic, with bare int64 literals."""
     return PrimPrinter(names, INT64)

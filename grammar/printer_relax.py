@@ -29,11 +29,11 @@ class FunctionPrinter:
     dialect
         The spelling.
     module
-        The name of the class around it; None where there is none.
+        The name of the enclosing class, or None.
     global_names
-        Names that mean a function of the module where no class is around.
+        Names of functions of the module, if there is no class.
     remarks
-        Comments of the source text that stand between statements, to be printed in their places.
+        Comments of the source between statements, which are printed at the same positions.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class FunctionPrinter:
         self.exprs = ExprPrinter(self.names, dialect, alias, self.remarks.text)
 
     def print(self, name: str, pad: str) -> list[str]:
-        """The lines of the function, each with ``pad`` in front."""
+        """The lines of the function, each prefixed with ``pad``."""
         self._function(name, self.function, pad, outermost=True)
         return self.lines
 
@@ -65,8 +65,8 @@ class FunctionPrinter:
             self.lines += [pad + text for text in self.remarks.before(span[0])]
 
     def type_vars(self) -> tuple[str, ...]:
-        """Names of the shape variables that are declared before the class,
-        where the dialect does so.
+        """Names of the shape variables that are declared before the class, if the dialect does
+        so.
         """
         if not self.dialect.type_vars:
             return ()
@@ -273,7 +273,7 @@ def _flags(node: ast.Function) -> str:
 
 
 def compares_shapes(info: ast.StructInfo) -> bool:
-    """Whether a cast to this annotation compares more than types of 2022."""
+    """Whether a cast to this annotation compares more than the types of 2022."""
     return any(
         isinstance(part, ast.PrimStructInfo)
         or (isinstance(part, ast.TensorStructInfo) and part.shape is not None)
@@ -283,7 +283,7 @@ def compares_shapes(info: ast.StructInfo) -> bool:
 
 
 def pattern_of(binding: ast.MatchCast) -> tuple[tir.PrimExpr, ...] | None:
-    """The dimensions that a match of shapes alone compares; None of a cast."""
+    """The dimensions that a match of shapes only compares; None for a cast."""
     match binding:
         case (
             ast.MatchCast(by_shape=True, struct_info=ast.ShapeStructInfo(values=tuple() as values))

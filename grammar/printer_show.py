@@ -1,4 +1,4 @@
-"""The short form in which messages name struct info, expressions and dimensions."""
+"""The short form of struct info, expressions and dimensions in messages."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _TYPED_INTEGER = re.compile(r"T\.u?int\d+\((-?\d+)\)")
 
 
 def show(node: Node) -> str:
-    """A node as people write it in conversation: ``Tensor((n, 4), float32)``.
+    """A node in the short form of messages: ``Tensor((n, 4), float32)``.
 
-    Sums and other texts of more than about 200 characters are cut in the middle.
+    Texts of more than about 200 characters are shortened in the middle.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""PrimFuncs as text: their statements."""
+"""PrimFuncs as text: statements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
     """Prints one PrimFunc."""
 
     def print(self, name: str, pad: str) -> list[str]:
-        """The lines of the function, each with ``pad`` in front."""
+        """The lines of the function, each prefixed with ``pad``."""
         function = self.function
         if function.span is not None:
             self.lines += [pad + text for text in self.remarks.before(function.span[0])]

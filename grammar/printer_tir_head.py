@@ -1,4 +1,4 @@
-"""The heads of PrimFuncs as text: parameters, buffers, flags."""
+"""PrimFuncs as text: heads with parameters, buffers and flags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlx.grammar.tir import PrimExpr, PrimFunc
 from rlx.grammar.visit import shape_vars_of
 
 FLAGS = ("private", "s_tir")
-"""Attributes that the decorator says."""
+"""Attributes that the decorator expresses."""
 
 
 class PrimHeadPrinter:
@@ -28,9 +28,9 @@ class PrimHeadPrinter:
     dialect
         The spelling.
     global_names
-        Names that mean a function of the module where no class is around.
+        Names of functions of the module, if there is no class.
     remarks
-        Comments of the source text that stand between statements, to be printed in their places.
+        Comments of the source between statements, which are printed at the same positions.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class PrimHeadPrinter:
         return tuple(self._name(v) for v in self.scope.shape_vars if v.dtype == INT64)
 
     def is_schedulable(self) -> bool:
-        """Whether the function is of the kind that has blocks."""
+        """Whether the function may have blocks."""
         return bool(self.function.attrs.get("s_tir")) or self.scope.has_blocks
 
     def _flags(self) -> str:

@@ -1,4 +1,4 @@
-"""What the variables and buffers of a PrimFunc are called in print."""
+"""The names of a PrimFunc's variables and buffers in printed text."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from rlx.grammar.visit import shape_vars_of
 
 
 class PrimFuncNames:
-    """The names of a PrimFunc; ``also`` are names that nothing in it may have.
+    """The names in a PrimFunc; ``also`` has names that must not be used.
 
     Attributes
     ----------
     names
-        Names of variables and buffers that do not go by the name they carry.
+        The new names of renamed variables and buffers.
     shape_vars
         Shape variables that the shapes of the parameters' buffers bind, in order of first
         appearance.
     has_blocks
-        Whether there is a block anywhere in the body.
+        Whether the body contains a block.
     fresh
-        Makes names that nothing in the function has.
+        Makes names that are unused in the function.
     """
 
     fresh: Fresh

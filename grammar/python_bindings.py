@@ -1,5 +1,5 @@
-"""Which names one logical line of Python binds, by its tokens: what stands in a comment or a string
-binds none.
+"""The names that one logical line of Python binds, found in its tokens outside comments and
+strings.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from rlx.grammar.node import Span
 from rlx.grammar.source_tokens import closing, words_of
 
 MAX_VALUE = 400
-"""How long, in characters, the text of a constant may be."""
+"""The maximum length of a constant's text in characters."""
 STAR = "*"
-"""The name that stands for all those of a module."""
+"""The name that denotes all names of a module."""
 _BLOCKS = frozenset(["IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH"])
 _BLOCK_WORDS = frozenset(["try", "except", "finally", "async", "match", "case"])
-"""How a line begins behind whose colon a statement may stand."""
+"""The beginnings of lines that may have a statement after a colon."""
 _LISTS = frozenset(["global", "nonlocal", "del"])
 _CONSTANTS = frozenset(["_", "None", "True", "False"])
-"""What a pattern does not bind."""
+"""The names in a pattern that it does not bind."""
 _DIMENSIONS = frozenset(["Var", "SizeVar", "TypeVar", "var", "dynamic", "int32", "int64"])
-"""The functions that make a shape variable."""
+"""The functions that make shape variables."""
 
 
 class PythonBinding(NamedTuple):
-    """A name that is bound.
+    """A bound name.
 
     Attributes
     ----------
     name
-        What is bound.
+        The name.
     at
-        Where its statement begins.
+        The start of its statement.
     sure
-        Whether no condition is in its line.
+        Whether its line has no condition.
     value
-        The text of what it is given, where that may be a literal.
+        The text of its value, if that may be a literal.
     imported
-        The path of the module, or of the name in it, that is imported.
+        The path of the imported module, or of the imported name in it.
     among
-        Its place in a tuple of targets.
+        Its position in a tuple of targets.
     """
 
     name: str
@@ -55,7 +55,7 @@ class PythonBinding(NamedTuple):
 
 
 def bindings(text: str, span: Span) -> Iterator[PythonBinding]:
-    """What a logical line binds that is no head of a class or function."""
+    """The bindings of a logical line that is not the head of a class or function."""
     tokens = list(words_of(text, span))
     head = _head(tokens, text)
     for name in _anywhere(tokens[:head], text):

@@ -1,10 +1,9 @@
-"""Where Python code makes a node: the span of a call in the user's own file, and what is said there
-of a value of another kind than is expected.
+"""Locations in the user's Python code: the span of the call that makes a node, and errors for
+values of wrong kinds.
 
-A node that a program makes by hand gets the span of the expression that made it, so that a
-diagnostic can point at it as at any text. Only the code object and the offset of the instruction
-are looked at, and each such place is made once.
-
+A node that Python code makes gets the span of the expression that made it, so diagnostics can point
+at it as at any text. Only the code object and the offset of the instruction are used, and each
+location is computed once.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Source
 
 _WIDTH = 120
-"""How long the blank lines are that stand for code without a file."""
+"""The length of the blank lines that replace code without a file."""
 _PACKAGE = __name__.partition(".")[0]
 _INSIDE = f"{_PACKAGE}."
 
 
 class Place(tuple[int, int]):
-    """A span that knows its text: start and end offset in characters.
+    """A span with its text: start and end offset in characters.
 
     Attributes
     ----------
     source
-        The file; of code without a file, blank lines, so that line and column are right.
+        The file; for code without a file, blank lines, so that line and column are right.
     """
 
     source: Source
@@ -43,7 +42,7 @@ class MisuseError(TypeError):
     Attributes
     ----------
     message
-        The message without the place.
+        The message without the location.
     """
 
     def __init__(self, message: str, place: Place) -> None:
@@ -52,7 +51,7 @@ class MisuseError(TypeError):
 
 
 def located(message: str, place: Place) -> str:
-    """A message behind the place that it speaks of."""
+    """A message prefixed with its location."""
     line, column = place.source.position(place[0])
     return f"{place.source.path}:{line}:{column}: error: {message}"
 
@@ -71,9 +70,9 @@ _sources: dict[str, Source] = {}
 
 
 def here() -> Place:
-    """The place in the innermost code outside of rlx that is running.
+    """The location of the innermost running code outside rlx.
 
-    Called by what users call, so the frame two up is theirs, mostly one that was seen before.
+    Called by functions that users call, so the frame two levels up is usually theirs.
     """
     frame = sys._getframe(2)
     known = _places.get(id(frame.f_code))
@@ -93,7 +92,7 @@ def _between(module: str) -> bool:
 
 
 def place_of(frame: FrameType) -> Place:
-    """What a frame is about to compute."""
+    """The location of the expression that a frame is computing."""
     code = frame.f_code
     known = _places.get(id(code))
     if known is None:
@@ -148,7 +147,7 @@ def module_of(given: object, place: Place) -> IRModule:
     Raises
     ------
     MisuseError
-        If it is none.
+        If it is not a module.
     """
     if not isinstance(given, IRModule):
         wanted = "a module, for example from rlx.parse(…) or bb.get()"

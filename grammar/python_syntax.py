@@ -1,5 +1,5 @@
-"""Whether a text is Python, and of the kinds that TVM reads:
-no version of TVM reads what Python does not.
+"""Whether a text is valid Python, and only uses statements that TVM accepts. TVM rejects invalid
+Python.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import warnings
 from rlx.grammar.node import Span
 
 _LIMITS = ("too many", "too deep")
-"""How CPython's messages start about its own limits, which are no mistake of the text."""
+"""The beginnings of CPython's messages about its own limits, which are not errors of the text."""
 
 _UNREAD = (
     *(ast.Try, ast.Raise, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal),
     *(ast.Match, ast.Delete, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef),
 )
-"""Statements of Python that no version of TVM reads inside of a PrimFunc."""
+"""Python statements that no version of TVM accepts in a PrimFunc."""
 
 
 def python_refuses(text: str, span: Span, outer: bool = False) -> tuple[str, Span] | None:
-    """Why Python refuses to read a stretch of whole lines, and where.
+    """The reason why Python rejects a stretch of whole lines, and its location.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ def python_refuses(text: str, span: Span, outer: bool = False) -> tuple[str, Spa
     span
         The stretch.
     outer
-        Whether it stands at the outer level; else the indentation of its first line is its own.
+        Whether it is at the top level; otherwise the indentation of its first line is removed.
 
     Returns
     -------
     tuple or None
-        The reason and the offending stretch; None where Python reads the text.
+        The reason and the offending stretch; None if Python accepts the text.
     """
     try:
         _tree(Lines(text, span, outer))
@@ -53,10 +53,10 @@ def python_refuses(text: str, span: Span, outer: bool = False) -> tuple[str, Spa
 
 
 def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
-    """The first statement in a PrimFunc of a kind that TVM does not read, as :func:`python_refuses`
-    says it.
+    """The first statement in a PrimFunc that TVM does not accept, in the form of
+    :func:`python_refuses`.
 
-    The stretch must be Python.
+    The stretch must be valid Python.
     """
     try:
         tree = _tree(Lines(text, span))
@@ -84,8 +84,8 @@ def _tree(lines: Lines) -> ast.Module:
 
 
 class Lines:
-    """A stretch of text as Python reads it:
-    under a head of its own, so that its lines keep their indentation.
+    """A stretch of text for Python's parser: under an added head, so its lines keep their
+    indentation.
     """
 
     def __init__(self, text: str, span: Span, outer: bool = False) -> None:
@@ -96,8 +96,8 @@ class Lines:
         self.body = body
 
     def offset(self, line: int, column: int) -> int:
-        """The offset in the text of a line and column of what Python read,
-        the line counted from 1.
+        """The offset in the text of a line and column in the parsed Python text, with lines counted
+        from 1.
         """
         at = 0
         for _ in range(line - 1 - self.indented):
@@ -107,6 +107,6 @@ class Lines:
         return self.start + max(at, min(at + column, last))
 
     def span(self, node: ast.expr | ast.stmt) -> Span:
-        """Where a node stands."""
+        """The span of a node."""
         end = self.offset(node.end_lineno or 1, (node.end_col_offset or 1) - 1)
         return (self.offset(node.lineno, node.col_offset), end + 1)

@@ -1,4 +1,4 @@
-"""The `if` of Relax, whose branches end by giving one variable a value, or return."""
+"""The `if` of Relax, whose branches both assign one variable at their end, or return."""
 
 from __future__ import annotations
 

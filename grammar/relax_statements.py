@@ -36,7 +36,7 @@ _NO_LOOPS = "Relax has no loops: use a recursive function or an operator"
 
 
 class RelaxStatements(BranchReader):
-    """Reads what stands in a Relax function, a branch of it or a dataflow block."""
+    """Reads the statements of a Relax function, a branch or a dataflow block."""
 
     def __init__(self, context: ReadContext) -> None:
         self.context = context
@@ -80,9 +80,7 @@ class RelaxStatements(BranchReader):
         return self._bind(name, info, annotation.span, value, span)
 
     def declare(self, name: Entry, annotation: Entry, span: Span) -> None:
-        """`x: R.Tensor`: TVM prints a variable that nothing binds
-        like this in front of its first use.
-        """
+        """`x: R.Tensor`: TVM prints an unbound variable like this before its first use."""
         info = self.coerce.info(annotation)
         var = self.scope.new_var(name.value, info, annotation.span, name.span)
         self.scope.bind(name.value, var)
@@ -311,7 +309,7 @@ class RelaxStatements(BranchReader):
         return open_scope(self.scope, value, "dataflow", span)
 
     def close_with(self, head: Open, body: list[Any], span: Span) -> ast.DataflowBlock:
-        """The block of some statements, of which `R.output`, if there is one, is the last."""
+        """The block made from statements; `R.output`, if present, is the last one."""
         self.scope.keep()
         items = flatten(body)
         ended = False

@@ -1,4 +1,4 @@
-"""What is wrong with a text, each mistake once, and what the actions on one text share."""
+"""The diagnostics of a text, one for each mistake, and the shared state of the actions."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 MAX_ERRORS = 200
-"""After so many syntax errors the rest of a text is not read."""
+"""The maximum number of syntax errors; the rest of the text is then not parsed."""
 
 NOT_UNDERSTOOD = "rlx does not understand this part of a PrimFunc; it is kept as text"
 
 _FOLLOWS = ("expected a statement, found", "an if of Relax needs an else")
-"""What is said of a statement whose head or whose neighbour was not read."""
+"""The message for a statement whose head or adjacent statement could not be read."""
 
 
 class TooManyErrors(Exception):
-    """More errors than anybody reads."""
+    """The maximum number of errors is reached."""
 
 
 class Reports:
@@ -43,12 +43,12 @@ class Reports:
     text
         The text that spans point into.
     scope
-        The names; where the layout is broken, it takes variables out of their dataflow blocks.
+        The names; after a layout error, it moves variables out of their dataflow blocks.
 
     Attributes
     ----------
     holes
-        Variables that stand for what could not be read.
+        Variables that replace unreadable parts.
     """
 
     def __init__(self, text: str, scope: Scope) -> None:
@@ -62,7 +62,7 @@ class Reports:
         self._cascade: Cascade | None = None
 
     def lexical_error(self, message: str, start: int, end: int) -> None:
-        """Report what can't be a token."""
+        """Report text that is not a token."""
         if message in LAYOUT or not self.has_errors_in_line(start):
             self.error(message, (start, end), layout=message in LAYOUT)
 
@@ -75,8 +75,8 @@ class Reports:
         layout: bool = False,
         unknown: str = "",
     ) -> None:
-        """Report a syntax error; one of the layout only if it
-        does not follow from one before it. ``unknown`` is the name that it says nobody defines.
+        """Report a syntax error; a layout error only if it does not follow from an earlier one.
+        ``unknown`` is the undefined name that it is about.
         """
         labels = () if related is None else (Label(related, "first defined here"),)
         if self._cascade is None:
@@ -100,7 +100,7 @@ class Reports:
             raise TooManyErrors
 
     def note(self, message: str, span: Span, code: str = "PARSE-opaque") -> None:
-        """Report something worth knowing, once for all places."""
+        """Report a note, once for all locations."""
         insort(self._note_starts, span[0])
         if not any(d.message == message for d in self.diagnostics):
             self.diagnostics.append(Diagnostic(code, "note", message, span))
@@ -110,18 +110,18 @@ class Reports:
         return _any_in(self._starts, span)
 
     def has_errors_in_line(self, at: int) -> bool:
-        """Whether something is wrong in the line already, in front of an offset:
-        one mistake is one error.
+        """Whether an error was already reported in this line before an offset: one mistake gives
+        one error.
         """
         return self.has_errors_in((self.text.rfind("\n", 0, at) + 1, at))
 
     def not_understood(self, token: Token, expected: frozenset[str]) -> None:
-        """A token in a PrimFunc that does not fit, whose statement is kept as text."""
+        """Report an unexpected token in a PrimFunc, whose statement is kept as text."""
         self._unexpected.append((token, expected))
         self.note(NOT_UNDERSTOOD, shown_span(token))
 
     def refuse_what_is_no_python(self, span: Span) -> None:
-        """Report a function that is not understood because it is not even Python."""
+        """Report a function that is not valid Python."""
         if not _any_in(self._note_starts, span) or self.has_errors_in(span):
             return
         from rlx.grammar.python_syntax import python_refuses, unread_statement
@@ -150,8 +150,8 @@ class Reports:
         self.error(message, span, help)
 
     def drop_what_follows(self) -> None:
-        """In a function that is no Python, keep one error where a bracket is not closed,
-        and say of statements that do not fit only what no other error explains.
+        """In a function that is not valid Python, keep one error for an unclosed bracket, and only
+        those errors of other statements that no other error explains.
         """
         wrong = [d for d in self.diagnostics if d.severity == "error" and d.span is not None]
         if len(wrong) < 2:
@@ -187,9 +187,9 @@ class Reports:
         return (starts[number - 1] if number else 0, end)
 
     def take_back(self, span: Span) -> None:
-        """Forget the diagnostics in a stretch of text.
+        """Remove the diagnostics in a stretch of text.
 
-        That something is amiss there stays known.
+        The stretch is still known to contain errors.
         """
         start, end = span
         self.diagnostics[:] = [
@@ -197,14 +197,14 @@ class Reports:
         ]
 
     def hole(self, name: str, span: Span | None) -> ast.Var:
-        """A variable that stands for what could not be read."""
+        """A variable that replaces an unreadable part."""
         made = ast.Var(name, None, None, span)
         self.holes.add(made)
         return made
 
 
 def shown_span(token: Token) -> Span:
-    """Where a token stands; of one without a text, the character behind it."""
+    """The span of a token; for a token without text, the character after it."""
     return (token.start, max(token.end, token.start + 1))
 
 
@@ -218,17 +218,17 @@ Metadata = Mapping[str, Sequence[ast.Literal | None]]
 
 
 class PartReader(Protocol):
-    """Who reads parts of the text on demand."""
+    """Reads parts of the text on demand."""
 
     def read_info(self, start: int, end: int) -> Entry | None:
-        """Read the annotation that one INFO token covers, word by word."""
+        """Parse the annotation that one INFO token covers."""
 
     def read_quoted(self, text: str, start: int) -> Entry | None:
-        """Read the inside of a quoted dimension."""
+        """Parse the text of a quoted dimension."""
 
 
 class ReadContext:
-    """The state of reading one text.
+    """The state of parsing one text.
 
     Parameters
     ----------
@@ -237,14 +237,14 @@ class ReadContext:
     scope
         The names; statements change it.
     parts
-        Reads annotations and quoted dimensions.
+        Parses annotations and quoted dimensions.
 
     Attributes
     ----------
     around
-        The Python around the definition that is read, if there is any.
+        The Python code around the current definition, if any.
     metadata
-        The constants that the text names by number.
+        The constants that the text refers to by number.
     """
 
     def __init__(self, text: str, scope: Scope, parts: PartReader) -> None:
@@ -262,6 +262,6 @@ class ReadContext:
         return self.text[span[0] : span[1]]
 
     def misspelt(self, words: list[str], span: Span) -> None:
-        """Report a word that is near to a known one, as which it is read."""
+        """Report a word that is parsed as a similar known one."""
         shown = self.text_of(span)
         self.reports.error(f"unknown word `{shown}`", span, did_you_mean(words, "`"))

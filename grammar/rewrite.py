@@ -1,8 +1,8 @@
-"""Functional rewriting: a new tree where something changes, the same objects where nothing does.
+"""Functional rewriting: changed parts become new nodes, and unchanged parts are shared.
 
 A pass is a subclass of :class:`Rewriter` that overrides the methods for the nodes it changes.
 Variables are objects, so a variable whose annotation changes becomes a new variable, and its uses
-follow.
+are replaced.
 """
 
 from __future__ import annotations
@@ -30,23 +30,20 @@ _ACTIONS: dict[type[Expr], str] = {
     ast.PrimValue: "prim_value",
     ast.ExternFunc: "extern_func",
 }
-"""The method for each kind of expression that has something inside;
-others are returned as they are.
-"""
+"""The method for each kind of expression with parts; other expressions are returned unchanged."""
 
 
 class Rewriter:
     """Rebuilds modules, functions and expressions.
 
-    The default of every method rewrites what stands inside of a node, in the order of evaluation,
-    and returns the node itself if nothing did change. Expressions are walked as deep as they are
-    nested, which in normal form is as deep as functions and branches are; the length of blocks has
-    no limit.
+    By default, every method rewrites the parts of a node in the order of evaluation, and returns
+    the node itself if nothing changed. The recursion is as deep as expressions are nested, which in
+    normal form is the nesting of functions and branches; the length of blocks is not limited.
 
     Attributes
     ----------
     renamed
-        The new variable for each that was replaced so far.
+        The new variables of the variables replaced so far.
     """
 
     def __init__(self) -> None:
@@ -62,7 +59,7 @@ class Rewriter:
     # ------------------------------------------------------------ wholes
 
     def module(self, module: ast.IRModule) -> ast.IRModule:
-        """A module with its Relax functions rewritten; PrimFuncs stay."""
+        """A module with its Relax functions rewritten; PrimFuncs are kept."""
         with recursion_room():
             functions = {
                 gv: self.function(f) if isinstance(f, ast.Function) else f
@@ -73,7 +70,7 @@ class Rewriter:
         return replace(module, functions=functions)
 
     def function(self, function: ast.Function) -> ast.Function:
-        """A function: parameters, then the body, then the annotation of the result."""
+        """A function: parameters, then the body, then the result annotation."""
         params = same(function.params, map(self.define, function.params))
         body = self.expr(function.body)
         ret = function.ret_struct_info and self.struct_info(function.ret_struct_info)
@@ -87,7 +84,7 @@ class Rewriter:
     # ------------------------------------------------------------ variables
 
     def define(self, var: ast.Var) -> ast.Var:
-        """A variable where it is bound; a new one if its annotation changes."""
+        """A variable at its binding; a new one if its annotation changes."""
         info = var.struct_info_annotation
         if info is None:
             return var
@@ -99,14 +96,14 @@ class Rewriter:
         return other
 
     def var(self, var: ast.Var) -> Expr:
-        """A variable where it is used."""
+        """A use of a variable."""
         return self.renamed.get(var, var)
 
     # ------------------------------------------------------------ sequences
 
     def sequence(self, seq: ast.SeqExpr) -> Expr:
-        """Blocks and body; a block that loses its last binding goes,
-        and its neighbours become one.
+        """Blocks and body; a block without bindings is removed, and the adjacent blocks are
+        merged.
         """
         blocks = same(seq.blocks, map(self.block, seq.blocks))
         if blocks is not seq.blocks:
@@ -121,14 +118,16 @@ class Rewriter:
         return changed(block, bindings=same(block.bindings, bindings))
 
     def binding(self, binding: Binding) -> tuple[Binding, ...]:
-        """What stands in place of a binding."""
+        """The replacement of a binding."""
         if isinstance(binding, ast.MatchCast):
             return self.match_cast(binding)
         assert isinstance(binding, ast.VarBinding)
         return self.var_binding(binding)
 
     def var_binding(self, binding: ast.VarBinding) -> tuple[Binding, ...]:
-        """A local function may mention itself, so its variable is defined first."""
+        """A variable binding; a local function may mention itself, so its variable is defined
+        first.
+        """
         if isinstance(binding.value, ast.Function):
             var = self.define(binding.var)
             return (changed(binding, var=var, value=self.function(binding.value)),)
@@ -218,7 +217,7 @@ Rewriter.__init_subclass__()  # for the class itself, too
 
 
 def joined(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
-    """Blocks without the empty ones, neighbours of one kind as one (NF: consolidated blocks)."""
+    """The nonempty blocks, with adjacent blocks of the same kind merged (NF4)."""
     kept: list[BindingBlock] = []
     for block in blocks:
         if not block.bindings:
@@ -234,9 +233,10 @@ _WHOLE = (ast.Op, ast.GlobalVar)
 
 
 def rebuild(root: Any, change: Callable[[Node], Node]) -> Any:
-    """A copy of ``root``; ``change`` sees every node before its parts are looked at.
+    """A copy of ``root``; ``change`` is called with every node before its parts are visited.
 
-    Variables are replaced like any other node, so a change must be the same at each of their uses.
+    Variables are replaced like other nodes, so ``change`` must return the same replacement at each
+    use.
     """
     made: dict[int, tuple[Any, Any]] = {}
 

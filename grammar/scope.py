@@ -1,11 +1,10 @@
-"""Which name means what: the four scopes of the specification, resolved here and nowhere else.
+"""Name resolution: the four scopes of the specification.
 
-Global names, function parameters, SeqExpr variables and dataflow variables live in one table with a
-log that is rolled back when a scope ends, so that a look-up costs one dictionary access at any
-depth. Shape variables have a table of their own: a parameter `n` and a dimension `"n"` are two
-things.
+Global names, function parameters, SeqExpr variables and dataflow variables are in one table with a
+log that is rolled back at the end of a scope, so a lookup is one dictionary access at any depth.
+Shape variables have their own table: a parameter `n` and a dimension `"n"` are different.
 
-Dataflow variables stay visible after their block: a use there is WF01's to report.
+Dataflow variables stay visible after their block; WF01 reports such uses.
 """
 
 from __future__ import annotations
@@ -31,18 +30,17 @@ class Frame:
         ``"function"``, ``"prim_func"``, ``"branch"``, ``"dataflow"`` or ``"block"`` (of a
         PrimFunc).
     infos
-        Annotations already read in this scope, by their text.
+        Annotations already parsed in this scope, by their text.
     bound
         The shape variables that are bound in it.
     own
-        Of a dataflow block, the variables that it binds; `R.output` makes variables of the function
-        of some.
+        For a dataflow block, the variables that it binds; `R.output` exports some to the function.
     attrs, shape_vars
-        Of a function, the attributes that its body declares, and the shape variables that its head
-        binds.
+        For a function, the attributes declared in its body, and the shape variables bound by its
+        head.
     buffers, direct, unknown_buffers
-        Of a PrimFunc, the buffers of its parameters, whether one is declared in the head, and those
-        that it subscripts although nothing declares them.
+        For a PrimFunc, the buffers of its parameters, whether one is declared in the head, and
+        undeclared buffers that it indexes.
     """
 
     __slots__ = (
@@ -64,24 +62,24 @@ class Frame:
 
 
 class Scope:
-    """The names visible at the point that the parser has reached.
+    """The names visible at the current position of the parser.
 
     Attributes
     ----------
     tuples
-        The variables that are bound to tuples, with these.
+        The variables that are bound to tuples, with the tuples.
     shape_holders
-        The variables that hold shapes by the look of what they are bound to.
+        The variables that hold shapes, judging by the text of their values.
     unknown
         The dimensions that are written `_`.
     declared
-        The names that statements declare as shape variables.
+        The names declared as shape variables by statements.
     may_be_scalars
-        The variables without an annotation of which the text does not say whether they are scalars.
+        The variables without an annotation that may be scalars according to the text.
     in_head
-        Whether the head of a function is being read.
+        Whether the head of a function is being parsed.
     undeclared
-        The results of calls of 2022 that leave their element types to the PrimFunc, with callee and
+        The results of calls of 2022 whose element types the PrimFunc determines, with callee and
         arguments.
     """
 
@@ -108,8 +106,8 @@ class Scope:
         self._layout_is_broken = False
 
     def expect(self, names: Callable[[], Iterable[str]]) -> None:
-        """Say what finds the functions of the module, those further down included, once one is
-        asked for.
+        """Set the function that finds all functions of the module, including later ones, on
+        demand.
         """
         self._outline = names
 
@@ -132,7 +130,7 @@ class Scope:
         return frame
 
     def close(self) -> Frame:
-        """Leave the innermost scope: its names mean again what they meant before."""
+        """Leave the innermost scope; its names get their previous meanings."""
         frame = self.frames.pop()
         self.bound.difference_update(frame.bound)
         log = self._log
@@ -145,14 +143,14 @@ class Scope:
         return frame
 
     def close_to(self, depth: int) -> None:
-        """Leave scopes until so many are open; for recovery."""
+        """Leave scopes until this number is open; for recovery."""
         while len(self.frames) > depth:
             self.close()
 
     def keep(self) -> None:
-        """Leave a dataflow block: its names stay until the scope around it ends.
+        """Leave a dataflow block; its names stay visible until the end of the enclosing scope.
 
-        A dataflow variable that hid another meaning of its name hides it no longer.
+        A dataflow variable no longer shadows another meaning of its name.
         """
         kept = self.frames.pop()
         self.frame.bound += kept.bound
@@ -169,7 +167,7 @@ class Scope:
                 self._log.append((self.names, name, self.names.pop(name)))
 
     def bind(self, name: str, value: object) -> None:
-        """Give a name a meaning in the innermost scope, shadowing another."""
+        """Bind a name in the innermost scope, shadowing other meanings."""
         before = self.names.get(name, _ABSENT)
         self._log.append((self.names, name, before))
         if name in self.shapes or (isinstance(before, ast.Var) and before.shape_var is not None):
@@ -186,8 +184,8 @@ class Scope:
         return False
 
     def owner_named(self, word: str) -> Any:
-        """What the word at the head of a dotted name means, if it has a meaning;
-        in a PrimFunc also a shape variable.
+        """The meaning of the first word of a dotted name, if any; in a PrimFunc also a shape
+        variable.
         """
         value = self.names.get(word)
         if value is None and self.in_prim_func():
@@ -195,7 +193,7 @@ class Scope:
         return value
 
     def in_relax_body(self) -> bool:
-        """Whether statements of a Relax function are being read."""
+        """Whether statements of a Relax function are being parsed."""
         return not self.in_head and len(self.frames) > 1 and not self.in_prim_func()
 
     def in_prim_body(self) -> bool:
@@ -214,7 +212,7 @@ class Scope:
     def new_var(
         self, name: str, info: ast.StructInfo | None, info_span: Span | None, where: Span
     ) -> ast.Var:
-        """A variable of the innermost scope: in a dataflow block one that stays inside of it."""
+        """A new variable of the innermost scope; in a dataflow block it is local to the block."""
         frame = self.frame
         if frame.kind != "dataflow":
             return ast.Var(name, info, info_span, where)
@@ -226,14 +224,12 @@ class Scope:
         return var
 
     def begin_dataflow(self) -> None:
-        """A function begins: nothing is known yet of its dataflow variables."""
+        """Begin a function without known dataflow variables."""
         self._dataflow = []
         self._layout_is_broken = False
 
     def excuse_dataflow(self) -> None:
-        """Where the layout is broken, nobody knows which
-        variables are used outside of their block.
-        """
+        """After a layout error, do not report uses of dataflow variables outside their block."""
         self._layout_is_broken = True
         for var in self._dataflow:
             export(var)
@@ -242,9 +238,7 @@ class Scope:
     # ------------------------------------------------------------ shape variables
 
     def shape_var(self, name: str, span: Span | None, dtype: DataType = INT64) -> tir.Var:
-        """The shape variable of that name;
-        where there is none yet, a new one that nothing binds so far.
-        """
+        """The shape variable with this name, or a new, unbound one."""
         found = self.shapes.get(name)
         if found is None:
             found = tir.Var(name, dtype, span)
@@ -253,8 +247,8 @@ class Scope:
         return found
 
     def declare_shape_var(self, name: str, span: Span | None, dtype: DataType) -> tir.Var:
-        """The shape variable of that name,
-        whose type is said only now if the signature has used it before.
+        """Declare the shape variable with this name; if the signature has used it before, its type
+        is set now.
         """
         found = self.shape_var(name, span, dtype)
         self.declared.add(name)
@@ -263,14 +257,14 @@ class Scope:
         return found
 
     def take_shape_var(self, name: str, dtype: DataType) -> tir.Var:
-        """The variable that a name stood for so far, which from here on means nothing."""
+        """Remove the meaning of a name and return its variable."""
         found = self.declare_shape_var(name, None, dtype)
         self._log.append((self.shapes, name, found))
         del self.shapes[name]
         return found
 
     def new_shape_var(self, name: str, span: Span | None, dtype: DataType = INT64) -> tir.Var:
-        """A new shape variable, whatever the name meant before."""
+        """A new shape variable that shadows other meanings of the name."""
         self.declared.add(name)
         self._log.append((self.shapes, name, self.shapes.get(name, _ABSENT)))
         made = self.shapes[name] = tir.Var(name, dtype, span)
@@ -278,13 +272,15 @@ class Scope:
         return made
 
     def unknown_dim(self, span: Span | None) -> tir.Var:
-        """A dimension that is written `_`: each is another."""
+        """A dimension written `_`; each is a new variable."""
         made = tir.Var("_", INT64, span)
         self.unknown.add(made)
         return made
 
     def bind_shapes(self, infos: Iterable[ast.StructInfo]) -> tuple[tir.Var, ...]:
-        """Bind the unbound shape variables that stand alone in a dimension of these annotations."""
+        """Bind the unbound shape variables that appear alone as a dimension in these
+        annotations.
+        """
         found: dict[tir.Var, None] = {}
         for info in infos:
             for value in binding_positions(info):
@@ -295,9 +291,7 @@ class Scope:
         return tuple(found)
 
     def declare_results(self, functions: Mapping[ast.GlobalVar, object]) -> None:
-        """Give the results of calls of 2022 the element types of
-        the buffers that they are passed for.
-        """
+        """Give the results of calls of 2022 the element types of the corresponding buffers."""
         for infos, callee, args in self.undeclared:
             function = functions.get(callee) if isinstance(callee, ast.GlobalVar) else None
             if isinstance(function, tir.PrimFunc) and isinstance(args, ast.Tuple):
@@ -316,8 +310,8 @@ class Scope:
         return info.dtype if isinstance(info, ast.PrimStructInfo) else self.scalars.get(var)
 
     def may_be_scalar(self, value: object) -> bool:
-        """Whether the text leaves open if a value is a scalar:
-        a call of a function may return one.
+        """Whether a value may be a scalar according to the text, such as the result of a function
+        call.
         """
         match value:
             case ast.Var(struct_info_annotation=info) if info is not None:
@@ -329,11 +323,11 @@ class Scope:
         return isinstance(value, ast.Call | ast.TupleGetItem | ast.If)
 
     def dimension_of(self, var: ast.Var, quoted: bool) -> tir.Var:
-        """The shape variable that a name means in a dimension: since 0.26 that of the variable so
-        called.
+        """The shape variable that a name denotes in a dimension: since 0.26, that of the variable
+        with this name.
 
-        Before, dimensions were quoted, and a name was one thing as a dimension and another one as a
-        parameter. So they still are where the parameter is no scalar.
+        Before, dimensions were quoted, and a name denoted different variables as a dimension and as
+        a parameter. This is still so if the parameter is not a scalar.
         """
         if var.shape_var is not None:
             return var.shape_var
@@ -351,9 +345,9 @@ class Scope:
         return shape_var
 
     def bind_parameter(self, var: ast.Var, of_0_26: bool) -> None:
-        """Bring a parameter into scope; a dimension of its name may stand in front of it.
+        """Bring a parameter into scope; a dimension with its name may precede it.
 
-        ``of_0_26`` says that its annotation is spelled as versions do in which both are one
+        ``of_0_26`` means that its annotation has the spelling of versions in which both are one
         variable.
         """
         name = var.name_hint
@@ -367,14 +361,16 @@ class Scope:
     # ------------------------------------------------------------ global names
 
     def global_var(self, name: str, span: Span | None) -> ast.GlobalVar:
-        """The global variable of that name, the same object throughout the module."""
+        """The global variable with this name, always the same object in the module."""
         found = self.globals.get(name)
         if found is None:
             found = self.globals[name] = ast.GlobalVar(name, span)
         return found
 
     def look_up(self, name: str) -> Any:
-        """What a bare name means as a value: a variable, a shape variable, a global, or None."""
+        """The value that a bare name denotes: a variable, a shape variable, a global variable, or
+        None.
+        """
         found = self.names.get(name)
         if found is None:
             found = self.shapes.get(name)
@@ -384,7 +380,5 @@ class Scope:
 
 
 def export(var: ast.Var) -> None:
-    """Make a dataflow variable one of the function:
-    which of them a block exports, its last statement says.
-    """
+    """Export a dataflow variable to the function, by the last statement of its block."""
     object.__setattr__(var, "__class__", ast.Var)

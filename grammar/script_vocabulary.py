@@ -1,4 +1,4 @@
-"""The words that may follow `T.` in a PrimFunc, of every version of TVM that the dialects name."""
+"""The names that may follow `T.` in a PrimFunc, in all versions of TVM with a dialect."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ warpgroup_id webgpu wg wg_reg_tile where While writes
 """
 
 KNOWN = frozenset(_WORDS.split())
-"""The words; of a dotted one (`T.ptx.mma`) the first part."""
+"""The names; for a dotted one (`T.ptx.mma`), the first part."""
 
 _NARROW_FLOATS = "|".join(word for word in SCALAR_NAMES if "_" in word)
 _FLOATS_OF_8_BITS = "float8_(?:e3m4|e4m3b11fnuz|e4m3fnuz|e5m2fnuz)"
@@ -66,14 +66,14 @@ _TYPES = re.compile(
     r"|u?int[14]\Z"  # as TVM prints them, whose own parser has no word for them
     r"|[iu](?:8|16|32|64)\Z|f(?:16|32|64)\Z|(?:bfloat|bf)16\Z|(?:bool|handle|void|dtype)\Z"
 )
-"""Types have lanes by these numbers, and `bfloat16` has none."""
+"""The numbers of lanes of vector types; `bfloat16` has none."""
 
 
 _AXES = frozenset(["spatial", "reduce", "scan", "opaque", "S", "R", "remap"])
 
 
 def is_known(word: str) -> bool:
-    """Whether `T.word` means something in some version of TVM."""
+    """Whether `T.word` exists in some version of TVM."""
     first, _, rest = word.partition(".")
     if first == "axis" and rest:
         return rest in _AXES
@@ -81,7 +81,7 @@ def is_known(word: str) -> bool:
 
 
 def meant_by(word: str) -> list[str]:
-    """The words after `T.` that an unknown one may be meant for."""
+    """The names after `T.` that are similar to an unknown one."""
     first, dot, rest = word.partition(".")
     if first == "axis" and dot:
         return [f"axis.{axis}" for axis in closest(rest, _AXES)]
@@ -111,11 +111,11 @@ ARITY = {
     "if_then_else": 3,
     "q_multiply_shift": 4,
 }
-"""How many numbers an intrinsic takes; all of these take and give scalars."""
+"""The number of operands of intrinsics that take and return scalars."""
 
 INTEGERS = frozenset(
     [
         *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right"),
     ]
 )
-"""Those whose operands are integers."""
+"""The intrinsics whose operands are integers."""

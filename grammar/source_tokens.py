@@ -1,4 +1,4 @@
-"""Tokens of a stretch of text, for those who change it: no word in a string or comment is one."""
+"""Tokens of a stretch of text, for edits; words in strings and comments are not tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "$END"])
 
 
 def statements(text: str, span: Span) -> Iterator[list[Token]]:
-    """The tokens of a stretch of text, statement by statement."""
+    """The tokens of a stretch of text, grouped by statement."""
     found: list[Token] = []
     for each in Lexer(text, *span, _ignore):
         if each.type not in _LAYOUT:
@@ -65,7 +65,7 @@ def words_in(text: str, span: Span) -> Iterator[str]:
 
 
 def names_in(text: str, span: Span) -> Iterator[str]:
-    """The names in a stretch of text, dotted ones whole."""
+    """The names in a stretch of text, with dotted names as one."""
     for found in words_of(text, span):
         if found.type in _NAMED:
             yield found.value.partition("(")[0].rstrip(" \t=")
@@ -101,7 +101,7 @@ def open_bracket(text: str, at: int) -> str:
 
 
 def closing(tokens: Sequence[Token], at: int) -> int | None:
-    """Where among tokens the bracket ends that one of them opens; None where it stays open."""
+    """The index of the token that closes an opening bracket; None if it is not closed."""
     depth = 0
     for place in range(at, len(tokens)):
         depth += OPENING.get(tokens[place].type, 0)

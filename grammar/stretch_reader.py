@@ -1,5 +1,5 @@
-"""Reads stretches of a text with one scope: the objects that have the actions of the grammar, and
-recovery from what does not fit at the next statement.
+"""Parsing of stretches of a text with one scope: the actions of the grammar, and error recovery at
+the next statement.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _owner(name: str) -> int:
 
 
 class Actions:
-    """The objects that read a text, each its part of the grammar, made when they are asked for."""
+    """The objects with the actions for parts of the grammar, made on demand."""
 
     def __init__(self, context: ReadContext) -> None:
         relax = cache(lambda: RelaxStatements(context))
@@ -70,7 +70,7 @@ class Actions:
         )
 
     def callbacks(self) -> Callbacks:
-        """What the automaton calls for each production."""
+        """The automaton's callbacks for each production."""
         return Callbacks(self._action)
 
     def _action(self, name: str) -> Action:
@@ -82,9 +82,7 @@ T = TypeVar("T")
 
 
 class StretchReader:
-    """Reads definitions and expressions of one text;
-    decides what is said of those that do not fit.
-    """
+    """Parses definitions and expressions of one text, and reports syntax errors."""
 
     def __init__(self, text: str, scope: Scope) -> None:
         self.text = text
@@ -104,12 +102,12 @@ class StretchReader:
         return lexer
 
     def read_definition(self, start: int) -> tuple[Any, int]:
-        """Read the decorated definition at ``start``; return it and where it ends."""
+        """Parse the decorated definition at ``start``; return it and its end."""
         lexer = self._lexer(start, len(self.text))
         end = start
 
         def tokens() -> Iterator[Token]:
-            """One definition's tokens: up to the dedent that closes its block."""
+            """The tokens of one definition, up to the dedent that closes its block."""
             nonlocal end
             depth = 0
             for found in lexer:
@@ -126,7 +124,7 @@ class StretchReader:
         return read("definition", tokens(), self.callbacks, self), end
 
     def read_expression(self, start: int, end: int, info: bool = True) -> Entry | None:
-        """Read an expression that fills a stretch of the text."""
+        """Parse an expression that fills a stretch of the text."""
         lexer = self._lexer(start, end, layout=False)
         lexer.whole_info = info
         value = read("expr", iter(lexer), self.callbacks, self)
@@ -135,17 +133,17 @@ class StretchReader:
         return Entry(value, start, end)
 
     def read_info(self, start: int, end: int) -> Entry | None:
-        """Read the annotation that one INFO token covers, word by word."""
+        """Parse the annotation that one INFO token covers."""
         return self.read_expression(start, end, info=False)
 
     def read_quoted(self, text: str, start: int) -> Entry | None:
-        """Read a quoted dimension; its spans are those of the text inside of the quotes."""
+        """Parse a quoted dimension; its spans are those of the text inside the quotes."""
         inner = StretchReader(text, self.scope)
         entry = inner.read_expression(0, len(text))
         return None if inner.reports.diagnostics else entry
 
     def finish(self, make: Callable[[], T]) -> T | None:
-        """The value that ``make`` gives, or None if something was wrong."""
+        """The value returned by ``make``, or None after an error."""
         if self.reports.diagnostics:
             return None
         try:
@@ -158,9 +156,7 @@ class StretchReader:
     # ------------------------------------------------------------ recovery
 
     def unexpected(self, token: Token, expected: frozenset[str], start: int | None = None) -> None:
-        """Report a token that does not fit,
-        unless something was wrong with its statement before.
-        """
+        """Report an unexpected token, unless its statement already has an error."""
         # Wrong indentation is no Python, so that no version can read it.
         layout = token.type in ("_INDENT", "_DEDENT") or "_INDENT" in expected
         if self.scope.in_prim_body() and not self.scope.in_head and not layout:
@@ -175,7 +171,7 @@ class StretchReader:
         self.reports.error(message, span, help, layout=layout)
 
     def rejected(self, error: Rejected) -> None:
-        """Report what an action refused."""
+        """Report the rejection of an action."""
         kept = error.kept or (self.context.around is not None and not error.certain)
         if kept and self.scope.in_prim_body():
             self.reports.note(NOT_UNDERSTOOD, error.span)
@@ -206,9 +202,7 @@ class StretchReader:
         )
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
-        """What stands for a statement that was given up:
-        its variable, so that later uses are known.
-        """
+        """The replacement of an abandoned statement: its variable, so that later uses are known."""
         depth = 1
         for entry in reversed(stack):
             if isinstance(entry.value, Open):
@@ -223,11 +217,12 @@ class StretchReader:
         return self.actions.statements.reader.lost(given_up, (start, end))
 
     def undeclared(self, type_vars: Sequence[str], in_python: bool) -> Iterator[Diagnostic]:
-        """Dimensions that are declared nowhere, and those that a body quotes, in a definition that
-        was read without another error.
+        """Report undeclared dimensions, and quoted dimensions in bodies, in a definition without
+        other errors.
 
-        A cast binds only what is declared. A signature declares its names by itself, but not in a
-        text that declares others. The variables become holes: nothing more is said of them.
+        A cast binds only declared variables. A signature declares its names implicitly, but not in
+        a text with explicit declarations. The variables become holes, which cause no further
+        diagnostics.
         """
         if any(d.severity == "error" for d in self.reports.diagnostics):
             return
@@ -249,7 +244,9 @@ class StretchReader:
             yield Diagnostic("PARSE", "error", words, span, help="write it without quotes")
 
     def excuse(self, span: Span) -> None:
-        """Take back the errors in a statement that only running the Python around could read."""
+        """Remove the errors in a statement whose meaning depends on running the surrounding Python
+        code.
+        """
         around = self.context.around
         if around is None or not self.reports.has_errors_in(span):
             return

@@ -1,4 +1,4 @@
-"""Walking and rebuilding struct info, and the shape variables that annotations bind."""
+"""Traversal and rebuilding of struct info, and the shape variables that annotations bind."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from rlx.grammar.node import changed, same
 from rlx.grammar.tir import PrimExpr
 
 OBJECT = ast.ObjectStructInfo()
-"""The annotation of every value; one object so that comparisons by identity succeed."""
+"""The annotation of any value; a single object, so that it can be compared by identity."""
 
 
 def children(info: StructInfo) -> tuple[StructInfo, ...]:
-    """What stands directly inside: the fields of a tuple,
-    the parameters and the result of a function.
-    """
+    """The direct parts: the fields of a tuple, or the parameters and the result of a function."""
     kind = type(info)
     if kind is ast.TupleStructInfo:
         return info.fields  # type: ignore[attr-defined, no-any-return]
@@ -27,13 +25,15 @@ def children(info: StructInfo) -> tuple[StructInfo, ...]:
 
 
 def fields_or_itself(info: StructInfo) -> tuple[StructInfo, ...]:
-    """The fields of a tuple; anything else alone, as calls with one argument or result write it."""
+    """The fields of a tuple; any other annotation alone, as for calls with one argument or
+    result.
+    """
     return info.fields if isinstance(info, ast.TupleStructInfo) else (info,)
 
 
 def numbers(info: StructInfo) -> tuple[PrimExpr, ...]:
-    """The prim expressions that an annotation itself says:
-    dimensions of a tensor or shape, the value of a scalar.
+    """The prim expressions of an annotation itself: the dimensions of a tensor or shape, or the
+    value of a scalar.
     """
     kind = type(info)
     if kind is ast.TensorStructInfo:
@@ -47,16 +47,14 @@ def numbers(info: StructInfo) -> tuple[PrimExpr, ...]:
 
 
 def held_shape(info: StructInfo) -> ast.Var | None:
-    """The variable that a tensor's annotation gives for its shape."""
+    """The variable that a tensor's annotation gives as its shape."""
     if type(info) is ast.TensorStructInfo and isinstance(info.shape, ast.Var):
         return info.shape
     return None
 
 
 def whole(info: StructInfo) -> Iterator[StructInfo]:
-    """An annotation and all that stands inside, each before what it contains,
-    in the order of the text.
-    """
+    """An annotation and all its parts, each before its own parts, in the order of the text."""
     stack = [info]
     while stack:
         part = stack.pop()
@@ -65,9 +63,9 @@ def whole(info: StructInfo) -> Iterator[StructInfo]:
 
 
 def of_the_value(info: StructInfo) -> Iterator[StructInfo]:
-    """An annotation and the fields of its tuples: the parts that a value has when it is there.
+    """An annotation and the fields of its tuples: the parts that a value itself has.
 
-    What a function type says of parameters and result speaks of its calls.
+    The parameters and the result of a function type belong to its calls instead.
     """
     stack = [info]
     while stack:
@@ -78,7 +76,7 @@ def of_the_value(info: StructInfo) -> Iterator[StructInfo]:
 
 
 def with_children(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> StructInfo:
-    """An annotation with other parts inside; itself where they are the same objects."""
+    """An annotation with other direct parts, or itself if they are the same objects."""
     match info:
         case ast.TupleStructInfo(fields=fields):
             return changed(info, fields=same(fields, map(change, fields)))
@@ -93,12 +91,12 @@ def with_numbers(
     number: Callable[[PrimExpr], PrimExpr],
     shape: Callable[[Expr], Expr] | None = None,
 ) -> StructInfo:
-    """An annotation with other dimensions or another value; itself where they are the same objects.
+    """An annotation with other dimensions or another value, or itself if they are the same objects.
 
     Parameters
     ----------
     shape
-        Changes the whole shape of a tensor, in place of its dimensions one by one.
+        Changes the whole shape of a tensor, instead of its separate dimensions.
     """
     match info:
         case ast.TensorStructInfo(shape=Expr() as held) if shape is not None:
@@ -113,18 +111,21 @@ def with_numbers(
 
 
 def binding_positions(info: ast.StructInfo) -> list[tir.PrimExpr]:
-    """The dimensions and values of an annotation in which a lone shape variable is bound.
+    """The dimensions and values of an annotation where a shape variable that appears alone is
+    bound.
 
-    A function type's own parameters are not among them: they bind for its calls (ledger 13).
+    They do not include the parameters of function types, which bind variables for their own calls
+    (ledger 13).
     """
     return [number for part in of_the_value(info) for number in numbers(part)]
 
 
 def bind_callable(info: ast.StructInfo, bound: AbstractSet[tir.Var]) -> None:
-    """Settle which shape variables the function types in an annotation bind for their calls.
+    """Determine the shape variables that the function types in an annotation bind for their calls.
 
-    Those that stand alone in a parameter and are not bound around the type. It can be asked again
-    once more is bound: a parameter of a signature may come before the one that binds its variables.
+    These are the variables that appear alone in a parameter and are not bound outside the type. The
+    function can be called again when more variables are bound: a parameter of a signature may come
+    before the one that binds its variables.
     """
     if isinstance(info, ast.FuncStructInfo):
         if info.params is None:

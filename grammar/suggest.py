@@ -1,4 +1,4 @@
-"""Which known word a misspelt one was meant to be."""
+"""Suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from typing import Self
 
 LIMIT = 3
-"""How many words are suggested at most, where several are as close."""
+"""The maximum number of suggested words, if several are equally close."""
 
 
 def closest(word: str, known: Iterable[str]) -> list[str]:
-    """The known words nearest to one that is not known, if any is near: at most :data:`LIMIT` of
+    """The known words closest to an unknown one, if any is close enough: at most :data:`LIMIT` of
     them.
 
-    One slip is allowed for every three letters, and at least one: a letter too many, missing,
-    another one, or two exchanged. Words that differ in case alone are nearest. They come in
-    alphabetical order, in whichever they are given.
+    One typo is allowed for every three letters, and at least one: an extra, missing or wrong
+    letter, or two exchanged letters. Words that differ only in case are closest. The result is in
+    alphabetical order.
     """
     allowed = max(1, len(word) // 3)
     letters = set(word)
@@ -34,18 +34,17 @@ def closest(word: str, known: Iterable[str]) -> list[str]:
 
 
 def closest_names(name: str, known: Iterable[str]) -> list[str]:
-    """The known names nearest to one that is not known.
+    """The known names closest to an unknown one.
 
-    A name with no letter in common is another name, not this one misspelt: `q` is not meant to be
-    `x`.
+    A name without a common letter is not a misspelling: `q` is not suggested for `x`.
     """
     letters = {*name.lower()}
     return closest(name, (other for other in known if letters & {*other.lower()}))
 
 
 def distance(a: str, b: str, limit: int) -> int:
-    """How many slips lie between two words;
-    a number above the limit where there are more than it allows.
+    """The number of typos between two words; a number above the limit if there are more than the
+    limit.
     """
     before: list[int] = []
     row = list(range(len(b) + 1))
@@ -63,12 +62,12 @@ def distance(a: str, b: str, limit: int) -> int:
 
 
 class Suggestion(str):
-    """A help that suggests words, and knows which.
+    """A help text with its suggested words.
 
     Attributes
     ----------
     words
-        What may be meant, in place of the text that a diagnostic points at.
+        The suggested replacements of the text that a diagnostic points at.
     """
 
     __slots__ = ("words",)

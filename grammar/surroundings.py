@@ -1,8 +1,7 @@
-"""The Python around a Relax definition: which names it has, and which of them are literal
-constants.
+"""The Python code around a Relax definition: its names, and which of them are literal constants.
 
-A Python file is data: nothing of it is evaluated. Its scopes are found by indentation, line by
-line, so that a damaged file is read as far as it goes.
+A Python file is only data and is never executed. Its scopes are found by indentation, line by line,
+so a damaged file is read as far as possible.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ IMPORTED = {
     "tvm.relax.script.parser": "R",
     **{f"tvm.{m}.script": "T" for m in TIR_MODULES},
 }
-"""What a module or function is called in a Relax text, by where Python imports it from."""
+"""The names of modules and functions in Relax texts, by their import paths in Python."""
 
 _BLOCK_HEADS = ("def", "class", "async")
 _BINDING = ("=", "for", "as", "global", "nonlocal", "del", "case")
-"""Without one of these a logical line binds nothing."""
+"""A logical line without one of these binds nothing."""
 
 
 class BoundName:
-    """One place that gives a name a meaning.
+    """A binding of a name.
 
-    ``value`` is the text of what it is given, where that may be a literal; ``imported`` the module
-    path of an import; ``straight`` says that the place stands directly in the scope, under no
-    condition and in no loop.
+    ``value`` is the text of its value, if that may be a literal. ``imported`` is the module path of
+    an import. ``straight`` means that the binding is directly in the scope, not in a condition or a
+    loop.
     """
 
     __slots__ = ("at", "imported", "index", "straight", "value")
@@ -67,15 +66,15 @@ class BoundName:
 
 
 class PythonScope:
-    """A module, class or function of the Python around, and the names bound in it.
+    """A module, class or function of the surrounding Python code, and the names bound in it.
 
     Attributes
     ----------
     imports
         The import paths of names.
     unread
-        Where statements stand, and whether directly in the scope. They are read
-        once a name is asked for: mostly these are the bodies of Relax functions.
+        The spans of unread statements, and whether they are directly in the scope. They are read
+        when a name is looked up; most of them are bodies of Relax functions.
     """
 
     __slots__ = (
@@ -99,7 +98,7 @@ class PythonScope:
 
     @property
     def names(self) -> dict[str, list[BoundName]]:
-        """The places that bind each name."""
+        """The bindings of each name."""
         if self.unread:
             unread, self.unread = self.unread, []
             for start, end, straight in unread:
@@ -109,14 +108,14 @@ class PythonScope:
         return self._names
 
     def bind(self, name: str, bound: BoundName) -> None:
-        """Add a place that binds a name."""
+        """Add a binding of a name."""
         self._names.setdefault(name, []).append(bound)
         if bound.imported is not None:
             self.imports.append((name, bound.imported))
 
 
 class Surroundings:
-    """What stands around the definitions of a Python file."""
+    """The code around the definitions of a Python file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -136,14 +135,14 @@ class Surroundings:
 
     @cached_property
     def renames(self) -> bool:
-        """Whether the file imports words of Relax texts under other names than the usual ones."""
+        """Whether the file imports the modules of Relax texts under unusual names."""
         usual = {"R", "T", "I"}
         paths = ((name, path) for name, found in self._aliases.items() for path in found)
         return any(name not in usual and _leads(path) for name, path in paths)
 
     def canonical(self, dotted: str) -> str:
-        """A dotted name with the imported module at its head replaced by
-        the letter that Relax texts use for it.
+        """A dotted name whose imported module is replaced by the prefix that Relax texts use for
+        it.
         """
         head, dot, rest = dotted.partition(".")
         for path in self._aliases.get(head, ()):
@@ -156,11 +155,11 @@ class Surroundings:
         return dotted
 
     def view(self, start: int) -> PythonAround:
-        """What a definition at an offset sees."""
+        """The surrounding code as seen by a definition at an offset."""
         return PythonAround(self, start)
 
     def scope_at(self, at: int) -> PythonScope:
-        """The innermost scope whose text holds an offset at the start of a line."""
+        """The innermost scope that contains an offset at the start of a line."""
         line = self.text.rfind("\n", 0, at) + 1
         column = width(self.text[line:at]) if not self.text[line:at].strip() else 0
         found = self._read[0]
@@ -173,13 +172,13 @@ class Surroundings:
         return found
 
     def value(self, name: str, scope: PythonScope, at: int, depth: int = 0) -> object:
-        """What a name means for a definition at an offset in a scope.
+        """The value of a name for a definition at an offset in a scope.
 
         Returns
         -------
         object
-            A number, string, Boolean, None or a tuple of such; ``CAPTURED`` where only running the
-            file would tell; ``...`` where the name is not bound.
+            A number, string, Boolean, None or a tuple of these; ``CAPTURED`` if the value is only
+            known by running the file; ``...`` if the name is not bound.
         """
         holder: PythonScope | None = scope
         star = False
@@ -218,7 +217,7 @@ class Surroundings:
         return CAPTURED if found is NoConstant else found
 
     def names(self, scope: PythonScope) -> Iterator[str]:
-        """The names that Python around a scope binds."""
+        """The names bound around a scope."""
         holder: PythonScope | None = scope
         while holder is not None:
             yield from holder.names
@@ -226,12 +225,12 @@ class Surroundings:
 
 
 class PythonAround:
-    """The Python around one definition, as the definition sees it.
+    """The Python code around one definition, as seen by the definition.
 
     Attributes
     ----------
     used
-        The names that were captured, with the place of the first use of each.
+        The captured names, with the location of the first use of each.
     """
 
     def __init__(self, around: Surroundings, start: int) -> None:
@@ -244,30 +243,32 @@ class PythonAround:
         self.renames = around.renames
 
     def gives(self, name: str) -> bool:
-        """Whether the value of a name comes from Python around, and is no word of Relax texts."""
+        """Whether the surrounding code gives the value of a name that is not a word of Relax
+        texts.
+        """
         if name in ("R", "T", "I", "range") or self.canonical(name) != name:
             return False
         return isinstance(self.value(name), Captured)
 
     def value(self, name: str) -> object:
-        """As :meth:`Surroundings.value`."""
+        """See :meth:`Surroundings.value`."""
         if name not in self._values:
             self._values[name] = self.around.value(name, self.scope, self.start)
         return self._values[name]
 
     def holds(self, name: str) -> bool:
-        """Whether Python around binds a name."""
+        """Whether the surrounding code binds a name."""
         return self.value(name) is not ...
 
     def canonical(self, word: str) -> str:
-        """As :meth:`Surroundings.canonical`."""
+        """See :meth:`Surroundings.canonical`."""
         found = self._words.get(word)
         if found is None:
             found = self._words[word] = self.around.canonical(word)
         return found
 
     def names(self) -> list[str]:
-        """The names that Python around binds."""
+        """The names that the surrounding code binds."""
         return list(dict.fromkeys(self.around.names(self.scope)))
 
 

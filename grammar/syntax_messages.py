@@ -1,4 +1,4 @@
-"""A syntax error in words: what was expected where, and what stood there."""
+"""Messages for syntax errors: what was expected and what was found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STATEMENT = {"RETURN", "PASS", "IF", "WITH"}
 
 
 def explain_unexpected(token: Token, expected: frozenset[str]) -> tuple[str, str | None]:
-    """A sentence for a token that can't stand where it does, and a hint where one is clear."""
+    """A sentence for an unexpected token, and a hint if there is a clear one."""
     if token.type == "DEF" and expected >= _STATEMENT:
         name = token.value[3:].strip()
         return (

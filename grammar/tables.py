@@ -1,8 +1,8 @@
-"""Makes the parser's tables: `python -m rlx.grammar.tables` reads `relax.lark`, writes
+"""Generator of the parser's tables: `python -m rlx.grammar.tables` reads `relax.lark` and writes
 `relax.tables`.
 
-Lark analyses the grammar here only, which takes as long as reading 700 lines; the command loads
-what it found.
+Lark analyses the grammar only here, which takes as long as parsing 700 lines; the command loads the
+result.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ STARTS = ["definition", "expr"]
 
 
 def build(debug: bool = False) -> str:
-    """The tables for the grammar as it stands, as the text of `relax.tables`.
+    """The tables for the current grammar, as the text of `relax.tables`.
 
     Parameters
     ----------
     debug
-        Whether Lark logs the conflicts that it decides.
+        Whether Lark logs the conflicts that it resolves.
 
     Raises
     ------

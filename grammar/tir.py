@@ -1,6 +1,6 @@
 """TIR as Relax sees it: prim expressions (shape arithmetic) and the bodies of PrimFuncs.
 
-:mod:`rlx.grammar.tir_exprs` has the former, :mod:`rlx.grammar.tir_stmts` the latter.
+:mod:`rlx.grammar.tir_exprs` has the former, and :mod:`rlx.grammar.tir_stmts` the latter.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Prim expressions: arithmetic over scalars, in shapes and in PrimFuncs.
 
-A sum may have 10,000 terms, so nothing that walks a :class:`PrimExpr` may recurse:
-:func:`children` and :func:`postorder` are the tools for loops.
+A sum may have 10,000 terms, so functions on a :class:`PrimExpr` must not recurse; use loops over
+:func:`children` and :func:`postorder`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from rlx.grammar.overloads import ScalarOperators
 
 
 class PrimExpr(Node, ScalarOperators["PrimExpr"]):
-    """Base of expressions over scalars."""
+    """Base class of expressions over scalars."""
 
 
 class Var(PrimExpr):
-    """A shape variable, or a variable of a PrimFunc. Two of the same name are two variables."""
+    """A shape variable, or a variable of a PrimFunc. Two variables may have the same name."""
 
     name: str
     dtype: DataType = INT64
@@ -28,7 +28,7 @@ class Var(PrimExpr):
 
 
 class IntImm(PrimExpr):
-    """An integer; with dtype ``bool``, 0 or 1. Any size: range is checked, not assumed."""
+    """An integer; with dtype ``bool``, 0 or 1. The range is checked elsewhere."""
 
     value: int
     dtype: DataType = INT64
@@ -44,14 +44,14 @@ class FloatImm(PrimExpr):
 
 
 class StringImm(PrimExpr):
-    """A string among the arguments of an intrinsic."""
+    """A string argument of an intrinsic."""
 
     value: str
     span: Span | None = None
 
 
 class Binary(PrimExpr):
-    """Base of operators with two operands."""
+    """Base class of binary operators."""
 
     a: PrimExpr
     b: PrimExpr
@@ -99,7 +99,7 @@ class Max(Binary):
 
 
 class Comparison(Binary):
-    """Base of the six comparisons; the result is a Boolean."""
+    """Base class of the six comparisons; the result is a Boolean."""
 
 
 class EQ(Comparison):
@@ -188,7 +188,7 @@ class Slice(PrimExpr):
 
 
 class Let(PrimExpr):
-    """``T.Let(body, where={var: value})``: the body, in which the variable is the value."""
+    """``T.Let(body, where={var: value})``: the body, in which the variable has the value."""
 
     var: Var
     value: PrimExpr
@@ -197,16 +197,16 @@ class Let(PrimExpr):
 
 
 class OpaqueExpr(PrimExpr):
-    """Text of a PrimFunc that is kept as it stands because it is not understood."""
+    """Uninterpreted text of a PrimFunc."""
 
     text: str
     span: Span | None = None
 
 
 class Buffer(Node):
-    """A buffer of a PrimFunc: a name for memory of a shape and an element type.
+    """A buffer of a PrimFunc: named memory with a shape and an element type.
 
-    ``attrs`` holds the keyword arguments written behind them (``strides``, ``scope``, …).
+    ``attrs`` has the keyword arguments (``strides``, ``scope``, …).
     """
 
     name: str
@@ -239,7 +239,7 @@ def children(expr: PrimExpr) -> tuple[PrimExpr, ...]:
 
 
 def postorder(expr: PrimExpr) -> Iterator[PrimExpr]:
-    """Every sub-expression before the one that contains it, the whole last."""
+    """All subexpressions in postorder; the whole expression is last."""
     stack: list[tuple[PrimExpr, bool]] = [(expr, False)]
     while stack:
         node, ready = stack.pop()
@@ -252,7 +252,7 @@ def postorder(expr: PrimExpr) -> Iterator[PrimExpr]:
 
 
 def free_vars(expr: PrimExpr) -> tuple[Var, ...]:
-    """The variables of an expression, each once, in order of first appearance."""
+    """The distinct variables of an expression, in order of first appearance."""
     if isinstance(expr, Var):
         return (expr,)
     found: dict[Var, None] = {}
@@ -269,8 +269,8 @@ def free_vars(expr: PrimExpr) -> tuple[Var, ...]:
 
 
 def converted(value: PrimExpr, kind: DataType, span: Span | None) -> PrimExpr:
-    """A number as one of another type, as TVM converts it: a literal becomes another literal, and
-    what has the type stays.
+    """A number converted to another type as in TVM: a literal becomes another literal, and a number
+    that already has the type is unchanged.
     """
     literal = type(value) is IntImm or type(value) is FloatImm
     if literal and kind.lanes == 1 and (kind.is_float or kind.is_integer):
@@ -286,7 +286,7 @@ def converted(value: PrimExpr, kind: DataType, span: Span | None) -> PrimExpr:
 
 
 def negated(value: PrimExpr, kind: DataType, span: Span | None) -> PrimExpr:
-    """A number with the other sign: as in TVM its product with -1, which keeps the sign of zero."""
+    """A negated number: as in TVM, its product with -1, which keeps the sign of zero."""
     if isinstance(value, IntImm):
         return IntImm(-value.value, value.dtype, span)
     if isinstance(value, FloatImm):
@@ -298,7 +298,7 @@ def negated(value: PrimExpr, kind: DataType, span: Span | None) -> PrimExpr:
 def type_of(expr: PrimExpr) -> DataType:
     """The data type of a prim expression by TIR's rules: operands of one operator agree.
 
-    Where they disagree the wider one is taken; WF22 reports what that makes of an annotation.
+    If they disagree, the wider type is used; WF22 reports the effect on an annotation.
     """
     node = expr
     while isinstance(node, (Binary, Select, Let, Call)):

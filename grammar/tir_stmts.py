@@ -1,4 +1,4 @@
-"""The bodies of PrimFuncs, and PrimFuncs themselves."""
+"""PrimFuncs and the statements of their bodies."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from rlx.grammar.tir_exprs import Buffer, BufferLoad, Call, PrimExpr, Var
 
 
 class Stmt(Node):
-    """Base of the statements of a PrimFunc."""
+    """Base class of the statements of a PrimFunc."""
 
 
 class SeqStmt(Stmt):
-    """Statements one after the other; empty for ``pass``."""
+    """A sequence of statements; empty for ``pass``."""
 
     stmts: tuple[Stmt, ...]
     span: Span | None = None
 
 
 class For(Stmt):
-    """A loop from ``min``, ``extent`` times.
+    """A loop that starts at ``min`` and has ``extent`` iterations.
 
     ``kind`` is one of ``serial parallel vectorized unroll thread_binding``; ``attrs`` the other
     keyword arguments, for instance ``thread``. Loops of ``T.grid`` are nested serial loops.
@@ -40,7 +40,7 @@ class IterVar(Node):
     """An axis of a block: ``var = T.axis.kind(dom, binding)``.
 
     ``kind`` is ``S`` (spatial), ``R`` (reduce), ``scan`` or ``opaque``; ``dom`` is ``(start,
-    stop)``, or None where ``T.axis.remap`` leaves it to the loop.
+    stop)``, or None if ``T.axis.remap`` takes it from the loop.
     """
 
     var: Var
@@ -100,8 +100,8 @@ class LetStmt(Stmt):
 
 
 class AllocBuffer(Stmt):
-    """``buffer = T.alloc_buffer(…)`` or ``T.decl_buffer(…)``, named by ``op``,
-    outside of a block head.
+    """``buffer = T.alloc_buffer(…)`` or ``T.decl_buffer(…)``, as given by ``op``, outside a block
+    head.
     """
 
     buffer: Buffer
@@ -112,7 +112,7 @@ class AllocBuffer(Stmt):
 class Assert(Stmt):
     """``assert condition, message``, or ``assert condition, (kind, [parts])``.
 
-    ``message`` holds the parts; ``kind`` is the error's, where it is written.
+    ``message`` has the parts; ``kind`` is the kind of error, if given.
     """
 
     condition: PrimExpr
@@ -124,7 +124,7 @@ class Assert(Stmt):
 class With(Stmt):
     """``with T.attr(…):`` and ``with T.launch_thread(…) as var:``: an intrinsic around a body.
 
-    Also the statement ``var = T.launch_thread(…)``, whose body is what follows it.
+    Also the statement ``var = T.launch_thread(…)``, whose body is the rest of the enclosing body.
     """
 
     call: Call
@@ -142,16 +142,16 @@ class MatchBuffer(Stmt):
 
 
 class Evaluate(Stmt):
-    """``T.evaluate(value)``, or a call that stands as a statement."""
+    """``T.evaluate(value)``, or a call as a statement."""
 
     value: PrimExpr
     span: Span | None = None
 
 
 class OpaqueStmt(Stmt):
-    """Lines of a PrimFunc that are kept as they stand because they are not understood.
+    """Uninterpreted lines of a PrimFunc.
 
-    ``text`` is dedented; a compound statement keeps its body in it.
+    ``text`` is dedented and includes the body of a compound statement.
     """
 
     text: str
@@ -166,9 +166,9 @@ class PrimFunc(Node):
     params
         Scalars and handles, in order.
     buffer_map
-        The buffer behind each handle; a parameter without one is a scalar (or an opaque handle).
+        The buffer of each handle; a parameter without one is a scalar (or an opaque handle).
     direct_buffers
-        Whether the text wrote buffers as parameters (since 0.26) instead of ``T.match_buffer``.
+        Whether the text has buffers as parameters (since 0.26) instead of ``T.match_buffer``.
     attrs
         ``T.func_attr`` and the flags of the decorator (``private``, ``s_tir``).
     """

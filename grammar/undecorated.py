@@ -1,5 +1,5 @@
-"""What has no decorator of Relax:
-Python functions of a module, which are passed over, and what was meant to have one.
+"""Definitions without a Relax decorator: Python functions of a module, which are skipped, and
+forgotten decorators.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ MARKS = {"class": "@I.ir_module", "def": "@R.function"}
 
 
 def without_python_functions(text: str) -> str:
-    """The text with every function under ``@I.pyfunc`` blanked,
-    so that offsets stay: its body is Python.
+    """The text with every function under ``@I.pyfunc`` blanked, because its body is Python; offsets
+    are kept.
     """
     parts: list[str] = []
     at = 0
@@ -62,9 +62,9 @@ def missing(
     Parameters
     ----------
     canonical
-        Gives a name that Python imports as Relax texts write it.
+        Maps an imported Python name to the name in Relax texts.
     read
-        The definitions that were read; nothing is said about what is inside of them.
+        The parsed definitions; nothing inside them is reported.
     """
     covered = sorted(read)
     decorated, outer = False, None
@@ -98,7 +98,7 @@ def missing(
 
 
 def misplaced(text: str, span: Span) -> Diagnostic:
-    """The report on a line at the outer level of a Relax text that is no decorated definition."""
+    """The diagnostic for a top-level line of a Relax text that is not a decorated definition."""
     head = HEAD.match(text, span[0])
     if head is not None:
         found = undecorated(head[1], head[2], span[0], span[0], "error")
@@ -131,7 +131,9 @@ def _report(head: Match[str], line: int) -> Diagnostic:
 
 
 def undecorated(kind: str, name: str, line: int, start: int, severity: str) -> Diagnostic:
-    """The report on a class or function without decorator, which starts in a line at an offset."""
+    """The diagnostic for a class or function without a decorator that starts at an offset in a
+    line.
+    """
     mark = MARKS[kind]
     word = "class" if kind == "class" else "function"
     indent = " " * (start - line)

@@ -8,10 +8,10 @@ from rlx.grammar import ast
 
 
 def declared(module: ast.IRModule) -> tuple[tuple[str, int], ...]:
-    """The devices of a module in its order: the kind of the target, and the number among those of
-    that kind.
+    """The devices of a module in order: the kind of the target, and the index among the devices of
+    this kind.
 
-    Annotations name devices so; code after lowering names them by their place in this list.
+    Annotations refer to devices this way; lowered code uses the index in this list.
     """
     counts: dict[str, int] = {}
     found = []
@@ -52,15 +52,15 @@ NUMBERS = {
     "webgpu": 15,
     "hexagon": 16,
 }
-"""The number by which `R.device(type, index)` speaks of the devices of a kind of target."""
+"""The type number in `R.device(type, index)` for each kind of target."""
 
 SHORT = {
     "cpu": 1,
     **{name: number for name, number in NUMBERS.items() if name not in ("llvm", "c")},
 }
-"""What texts write for them: `R.cpu(0)` is `R.device(1, 0)`."""
+"""Their short forms in texts: `R.cpu(0)` is `R.device(1, 0)`."""
 
 
 def numbered(devices: Iterable[tuple[str, int]], number: int, index: int) -> tuple[str, int] | None:
-    """The device of a module that a number and an index speak of; None if there is none."""
+    """The device of a module with this type number and index; None if there is none."""
     return next((d for d in devices if NUMBERS.get(d[0]) == number and d[1] == index), None)

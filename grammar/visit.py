@@ -1,6 +1,6 @@
-"""Walking Relax expressions: what stands directly inside, everything below, who is used and called.
+"""Traversal of Relax expressions: direct parts, all subexpressions, used and called functions.
 
-Nothing here recurses; the order is that of the text, which is the order of evaluation.
+No function recurses; the order is that of the text, which is the order of evaluation.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ LEAVES = frozenset(
         ast.ExternFunc,
     ]
 )
-"""The kinds of expression that are leaves by themselves; a tuple is one if its fields are."""
+"""The kinds of expressions that are always leaves; a tuple is a leaf if its fields are."""
 
 _NOTHING_INSIDE = LEAVES | {ast.Op}
 
 
 def is_leaf(expr: Expr) -> bool:
-    """Whether an expression may stand inside of another in normal form."""
+    """Whether an expression is a leaf, which may be a part of another in normal form."""
     kind = type(expr)
     if kind is ast.Tuple:
         return all(is_leaf(field) for field in expr.fields)  # type: ignore[attr-defined]
@@ -46,13 +46,13 @@ def _of_call(call: Expr) -> tuple[Expr, ...]:
 
 
 def bindings_in(body: Expr) -> Iterator[ast.VarBinding | ast.MatchCast]:
-    """The bindings of a body in the order of evaluation; an expression alone has none."""
+    """The bindings of a body in the order of evaluation; a plain expression has none."""
     for block in body.blocks if isinstance(body, ast.SeqExpr) else ():
         yield from _bindings_of(block)
 
 
 def result_of(body: Expr) -> tuple[Expr, Span | None]:
-    """What a body leads to, and where that stands."""
+    """The result of a body, and its span."""
     return (body.body, body.body_span) if isinstance(body, ast.SeqExpr) else (body, None)
 
 
@@ -76,10 +76,10 @@ _INSIDE: dict[type, Callable[[Expr], tuple[Expr, ...]]] = {
 
 
 def subexpressions(expr: Expr) -> tuple[Expr, ...]:
-    """The expressions that stand directly inside one, in evaluation order.
+    """The direct subexpressions of an expression, in evaluation order.
 
-    Of a call that is its callee, its arguments and the expressions among its attributes; of a
-    SeqExpr the values of its bindings and its body. Annotations are not expressions: see
+    For a call, these are its callee, its arguments and the expressions among its attributes; for a
+    SeqExpr, the values of its bindings and its body. Annotations are not expressions: see
     :func:`struct_infos`.
     """
     inside = _INSIDE.get(type(expr))
@@ -87,7 +87,7 @@ def subexpressions(expr: Expr) -> tuple[Expr, ...]:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """An expression and everything below it, each before what it contains."""
+    """An expression and all its subexpressions in preorder."""
     stack = [expr]
     while stack:
         node = stack.pop()
@@ -97,10 +97,10 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def bindings(expr: Expr) -> Iterator[Binding]:
-    """Every binding below an expression, branches and nested functions included, in the order of
-    the text.
+    """Every binding in an expression, including branches and nested functions, in the order of the
+    text.
 
-    A binding comes before those inside its value.
+    A binding comes before the bindings in its value.
     """
     stack: list[Expr | Binding] = [expr]
     while stack:
@@ -116,8 +116,8 @@ def bindings(expr: Expr) -> Iterator[Binding]:
 
 
 def sequences(function: ast.Function) -> Iterator[ast.Function | ast.SeqExpr]:
-    """The functions and the sequences of a function in normal form, itself first, outer ones before
-    inner ones.
+    """The functions and the sequences in a function in normal form, beginning with itself, outer
+    ones before inner ones.
     """
     stack: list[Expr] = [function]
     while stack:
@@ -141,9 +141,7 @@ _NESTED = frozenset({ast.Function, ast.If, ast.SeqExpr})
 
 
 def struct_infos(expr: Expr) -> Iterator[StructInfo]:
-    """Every StructInfo written below an expression:
-    of parameters, results, bindings, casts and calls.
-    """
+    """Every annotation in an expression: of parameters, results, bindings, casts and calls."""
     for node in walk(expr):
         match node:
             case ast.Call(sinfo_args=infos) if infos:
@@ -168,7 +166,7 @@ def _written_in(block: ast.BindingBlock) -> Iterator[StructInfo]:
 
 
 def bound_vars(expr: Expr) -> set[Var]:
-    """The variables that something below the expression binds."""
+    """The variables that are bound in an expression."""
     bound: set[Var] = set()
     for node in walk(expr):
         if isinstance(node, ast.Function):
@@ -181,7 +179,8 @@ def bound_vars(expr: Expr) -> set[Var]:
 
 
 def free_vars(expr: Expr) -> tuple[Var, ...]:
-    """The Relax variables an expression uses and does not bind, each once, in order of first use.
+    """The distinct Relax variables that an expression uses but does not bind, in order of first
+    use.
 
     A variable has identity, so a use outside the scope of its binding still counts as bound.
     """
@@ -191,7 +190,9 @@ def free_vars(expr: Expr) -> tuple[Var, ...]:
 
 
 def called_globals(expr: Expr) -> tuple[GlobalVar, ...]:
-    """The global functions an expression mentions (calls, or passes on), each once, in order."""
+    """The distinct global functions that an expression mentions (calls or passes as values), in
+    order.
+    """
     return tuple(dict.fromkeys(node for node in walk(expr) if isinstance(node, GlobalVar)))
 
 
@@ -211,7 +212,9 @@ _LIMIT = 50_000
 
 @contextmanager
 def recursion_room(frames: int = _LIMIT) -> Iterator[None]:
-    """Let Python recurse as deep as the nesting limit of texts needs, for the duration."""
+    """Raise Python's recursion limit to the nesting limit of texts inside the ``with``
+    statement.
+    """
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, frames))
     try:
