@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
+from rlx.grammar.entries import Entry
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.node import Span
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def linear(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.linear(x, w, bias)` is `R.matmul(x, R.permute_dims(w)) + bias`."""
     data, weight = a.need(0, "data"), a.need(1, "weight")
-    bias, data_type = a.take(2, "bias"), a.take(3, "out_dtype")
+    bias, data_type = _given(a.take(2, "bias")), _given(a.take(3, "out_dtype"))
     a.done(4)
     coerce, at = context.coerce, a.span
     where = (data.span, weight.span)
@@ -25,7 +26,7 @@ def linear(context: ReadContext, a: Arguments) -> ast.Expr:
     )
     attrs = {} if data_type is None else {"out_dtype": coerce.attr(data_type)}
     product = _call("matmul", (coerce.expr(data), turned), attrs, where, at)
-    if bias is None or bias.value is None:
+    if bias is None:
         return product
     return _call("add", (product, coerce.expr(bias)), {}, (at, bias.span), at)
 
@@ -38,6 +39,11 @@ def relu6(context: ReadContext, a: Arguments) -> ast.Expr:
     limits = tuple(ast.PrimValue(tir.IntImm(k), a.span) for k in (0, 6))
     spans = (data.span, a.span, a.span)
     return _call("clip", (context.coerce.expr(data), *limits), {}, spans, a.span)
+
+
+def _given(entry: Entry | None) -> Entry | None:
+    """An argument; `None` is the same as none at all."""
+    return None if entry is None or entry.value is None else entry
 
 
 def _call(
