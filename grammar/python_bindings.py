@@ -36,10 +36,8 @@ class PythonBinding(NamedTuple):
         The name.
     at
         The start of its statement.
-    sure
-        Whether its line has no condition.
     value
-        The text of its value, if that may be a literal.
+        The text of its value, if that may be a literal and the line has no condition.
     imported
         The path of the imported module, or of the imported name in it.
     among
@@ -48,7 +46,6 @@ class PythonBinding(NamedTuple):
 
     name: str
     at: int
-    sure: bool = False
     value: str | None = None
     imported: str | None = None
     among: int | None = None
@@ -66,7 +63,7 @@ def bindings(text: str, span: Span) -> Iterator[PythonBinding]:
         if last or tokens[at].type == "SEMICOLON":
             end = span[1] if last else tokens[at].start
             for found in _statement(tokens[first:at], text, (start, end)):
-                yield found if not head else found._replace(sure=False)
+                yield found if not head else found._replace(value=None)
             start, first = end, at + 1
 
 
@@ -121,7 +118,7 @@ def _statement(tokens: Sequence[Token], text: str, span: Span) -> Iterator[Pytho
         several = any(token.type == "COMMA" for token in names)
         named = [token.value for token in names if token.type in ("NAME", "TARGET")]
         for index, name in enumerate(named):
-            yield PythonBinding(name, span[0], True, value, None, index if several else None)
+            yield PythonBinding(name, span[0], value, None, index if several else None)
     for word, sign in pairwise(tokens):
         if word.type == "NAME" and text.startswith(":=", sign.start):
             yield PythonBinding(word.value, span[0])
@@ -251,9 +248,9 @@ def _import(part: Sequence[Token], module: str | None, at: int) -> Iterator[Pyth
     renamed = any(token.type == "AS" for token in part[:-1])
     if module is not None:
         if what == STAR or part[-1].type == "NAME":
-            yield PythonBinding(name, at, True, None, f"{module}.{what}")
+            yield PythonBinding(name, at, None, f"{module}.{what}")
     elif renamed:
-        yield PythonBinding(name, at, True, None, what)
+        yield PythonBinding(name, at, None, what)
     else:
         top = what.partition(".")[0]
-        yield PythonBinding(top, at, True, None, top)
+        yield PythonBinding(top, at, None, top)

@@ -43,23 +43,20 @@ _BINDING = ("=", "for", "as", "global", "nonlocal", "del", "case")
 class BoundName:
     """A binding of a name.
 
-    ``value`` is the text of its value, if that may be a literal. ``imported`` is the module path of
-    an import. ``straight`` means that the binding is directly in the scope, not in a condition or a
-    loop.
+    ``value`` is the text of its value, if that may be a literal and the binding is directly in the
+    scope, not in a condition or a loop. ``imported`` is the module path of an import.
     """
 
-    __slots__ = ("at", "imported", "index", "straight", "value")
+    __slots__ = ("at", "imported", "index", "value")
 
     def __init__(
         self,
         at: int,
-        straight: bool,
         value: str | None = None,
         imported: str | None = None,
         index: int | None = None,
     ) -> None:
         self.at = at
-        self.straight = straight
         self.value = value
         self.imported = imported
         self.index = index
@@ -193,7 +190,7 @@ class Surroundings:
     def _value(
         self, places: list[BoundName], here: bool, at: int, holder: PythonScope, depth: int
     ) -> object:
-        if not all(place.straight and place.value is not None for place in places) or depth > 20:
+        if any(place.value is None for place in places) or depth > 20:
             return CAPTURED
         if here:
             places = [place for place in places if place.at < at]
@@ -296,11 +293,11 @@ def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
                 at.unread.append((start, end, column == at.body))
             continue
         kind, name = head
-        at.bind(name, BoundName(start, False))
+        at.bind(name, BoundName(start))
         inner = PythonScope(kind, start, column, at, text)
         if kind == "function":
             for parameter in parameters(text, (start, end)):
-                inner.bind(parameter, BoundName(start, False))
+                inner.bind(parameter, BoundName(start))
         found.append((start, inner))
         at = inner
     return root, found
@@ -324,6 +321,6 @@ def _bind(scope: PythonScope, text: str, span: Span, straight: bool) -> None:
         if found.name == STAR:
             scope.star = True
         else:
-            sure = straight and found.sure
-            place = BoundName(found.at, sure, found.value, found.imported, found.among)
+            value = found.value if straight else None
+            place = BoundName(found.at, value, found.imported, found.among)
             scope.bind(found.name, place)
