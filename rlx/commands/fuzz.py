@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from textwrap import shorten
 
 from rlx.generate.campaign.campaign import campaign, local
 from rlx.generate.campaign.draft import draft
@@ -153,7 +154,7 @@ def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
     entry = unused(draft(finding), folder)
     table.append(entry)
     path = write_entry(entry, folder)
-    return f"{path}: {finding.sentence[:200]}\n"
+    return f"{path}: {shorten(finding.sentence, 200, placeholder=' …')}\n"
 
 
 def _submit(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,22 @@ def test_bash_offers_what_there_is(scripts: Path) -> None:
         lines = [["rlx", command.name, "x", each.flags[-1], ""] for each in valued]
         if lines:
             assert offered(scripts, *lines) == [list(each.values) for each in valued]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_value_is_offered_just_where_one_may_follow(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The parser itself says which options take none."""
+    parser = completion.parser_of(name)
+    (described,) = (each for each in commands() if each.name == name)
+    for option in described.options:
+        for flag in option.flags:
+            if flag.startswith("--"):
+                with suppress(SystemExit):
+                    parser.parse_args([f"{flag}=x"])
+                refused = "ignored explicit argument" in capsys.readouterr().err
+                assert refused != option.takes, flag
 
 
 @pytest.mark.parametrize(

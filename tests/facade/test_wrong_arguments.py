@@ -90,3 +90,17 @@ class TestInstrument:
                 rlx.tvm.Instrument(**{argument: value})
             except (TypeError, ValueError) as error:
                 _said(error, value)
+
+    def test_sizes_are_numbers_whether_anything_runs_or_not(self) -> None:
+        pytest.importorskip("tvm")
+        for value in VALUES:
+            good = type(value) is int and value >= 0
+            for sizes in ([value], (3, value), [value, 3]):
+                for run in (False, True):
+                    try:
+                        rlx.tvm.Instrument(sizes=sizes, run=run)
+                    except (TypeError, ValueError) as error:
+                        assert not good, value
+                        _said(error, value)
+                    else:
+                        assert good, value

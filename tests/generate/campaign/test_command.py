@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +88,62 @@ def test_each_new_cause_is_one_file(
     ]
     assert command.main([*options, "--seed", "2"]) == 0
     assert len(read_entries(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("word", ["a", "of", "memory", "\n\tindented"])
+@pytest.mark.parametrize("count", [1, 20, 60, 99, 100, 101, 300])
+def test_a_new_cause_is_told_in_one_line(
+    word: str,
+    count: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a sentence, as many words as 200 characters hold; dots say that there are more."""
+    sentence = " ".join([word] * count)
+    found = Finding("crash", "check", "a stage", "a cause", sentence, "", "x", 1)
+
+    def seen(state: Any, *rest: object) -> list[Finding]:
+        state.add(found)
+        return [found]
+
+    monkeypatch.setattr(command, "campaign", seen)
+    assert command.main(["--out", str(tmp_path), "--jobs", "1", "--no-reduce"]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    (told,) = (line.partition(".rlx: ")[2] for line in printed if ".rlx: " in line)
+    whole = " ".join(sentence.split())
+    if len(whole) <= 200:
+        assert told == whole
+    else:
+        words = told.removesuffix(" …").split()
+        assert whole.startswith(" ".join(words)) and told.endswith(" …")
+        assert len(told) <= 200 < len(told) + 1 + len(words[0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_progress_is_told_once_a_second(
+    seed: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And whenever the time is over, so that the last line counts everything."""
+    rng = random.Random(seed)
+    times = [0.0]
+    while times[-1] < 20:
+        times.append(times[-1] + rng.choice([0.0, 0.1, 0.4, 0.9, 1.0, 1.1, 3.0]))
+
+    def seen(state: Any, *rest: Any) -> list[Finding]:
+        progress: Callable[[Any, float], None] = rest[-1]
+        for number, elapsed in enumerate(times):
+            state.done[0] = number
+            progress(state, elapsed)
+        return []
+
+    monkeypatch.setattr(command, "campaign", seen)
+    command.main(["--out", str(tmp_path), "--jobs", "1", "--time", "19s"])
+    told = set(map(int, re.findall(r"s: (\d+) programs", capsys.readouterr().err)))
+    last = 0.0
+    for number, elapsed in enumerate(times):
+        assert (number in told) == (elapsed - last >= 1 or elapsed >= 19), (elapsed, last)
+        last = elapsed if number in told else last
