@@ -53,8 +53,7 @@ class Cells:
         self.data = data
         self.written = written
         self.read: Callable[[int], Number] = data.item
-        # NumPy counts one float of 8 bits among its own, and gives its elements as they are.
-        if data.dtype.kind not in "biuf" or (data.dtype.kind == "f" and data.itemsize == 1):
+        if data.dtype.kind not in "biuf":
             whole = "int" in data.dtype.name
             self.read = lambda at: int(data[at]) if whole else float(data[at])
 

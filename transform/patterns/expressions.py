@@ -132,7 +132,8 @@ def _count(operator: Operator, given: int) -> None:
         name = operator.name.removeprefix("relax.")
         expected = f"{least}" if least == most else f"{least} to {most if most else 'any number'}"
         raise PatternError(
-            f"no call matches: {name} takes {expected} arguments, the pattern has {given}"
+            f"no call matches: {name} takes {expected} argument{'s' * (expected != '1')},"
+            f" the pattern has {given}"
         )
 
 

@@ -10,6 +10,7 @@ from rlx.grammar.dtype import HANDLE, INT64
 from rlx.semantics import native
 from rlx.semantics.native import arrays
 from rlx.semantics.native.arrays import Damaged
+from rlx.semantics.native.program import generate
 from rlx.semantics.tir import evaluate
 
 from .programs import of_body
@@ -196,3 +197,15 @@ def test_guards_are_looked_at(index: int) -> None:
     )
     with pytest.raises(Damaged):
         native.compile(inside, bounds=False)([np.array([5, index, 0, 0])])
+
+
+def test_an_index_that_is_loaded_is_computed_before_the_loops_that_do_not_change_it() -> None:
+    parameters = (
+        'A: T.Buffer((9, 4), "int32"), I: T.Buffer(("n",), "int32"), B: T.Buffer(("n", 4), "int32")'
+    )
+    func = of_body(parameters, "for i, j in T.grid(n, 4): B[i, j] = A[I[i], j] + A[j, I[i] % 4]")
+    lines = generate(func, bounds=True, disjoint=True).text.splitlines()
+    inner = [k for k, line in enumerate(lines) if "for (" in line][-1]
+    loads = [k for k, line in enumerate(lines) if "= b2[" in line]
+    assert loads
+    assert all(k < inner for k in loads)

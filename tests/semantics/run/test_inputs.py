@@ -358,3 +358,10 @@ def test_an_input_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_dimensions_are_integers_from_0(size: str) -> None:
     assert refused("x: R.Shape(ndim=1)", x=f"[{size}]")
     assert "is not an integer of at least 0" in refused("x: R.Shape(ndim=2)", x="[0, -1]")
+
+
+@pytest.mark.parametrize("ndim", [63, 64, 65, 66, 1000])
+def test_a_rank_may_be_as_large_as_numpy_allows(ndim: int) -> None:
+    params = f'x: R.Tensor(ndim={ndim}, dtype="int8")'
+    expected = "at most 64 dimensions" if ndim > 64 else "too large to generate"
+    assert expected in refused(params)

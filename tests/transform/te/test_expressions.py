@@ -155,6 +155,10 @@ def test_bad_input() -> None:
         (lambda: made(lambda i, j: i // 0), "a division by zero"),
         (lambda: made(lambda i, j: "x"), "expected a number or an element"),
         (lambda: made(lambda i: te.sum(A[i, k], axis=k) + 1.0, (N,)), "a tensor of its own"),
+        (
+            lambda: te.compute((N,), lambda i: (s := te.sum(A[i, k], axis=k), s)),
+            "a tensor of its own",
+        ),
         (lambda: made(lambda i: te.sum(A[i, k], axis="k"), (N,)), "axes of te.reduce_axis"),
         (lambda: te.comm_reducer(lambda a, b: a * b), "has no identity"),
         (lambda: te.comm_reducer(abs, lambda kind: te.const(0, kind)), "expected 2"),  # type: ignore[arg-type]
@@ -220,3 +224,10 @@ def test_running_results() -> None:
     outside = te.running((N, M), lambda i, j: A[i, j + 1], 1, te.maximum)
     with pytest.raises(te.TensorExpressionError, match="read outside"):
         te.create_prim_func([A, outside], "int64")
+
+
+def test_a_tensor_is_shown_with_its_shape_as_python_writes_tuples() -> None:
+    shapes: list[tuple[Any, ...]] = [(), (N,), (N, M), (N, M, N)]
+    shown = [repr(te.placeholder(shape, "int8", name="A")) for shape in shapes]
+    tuples = ["()", f"({N},)", f"({N}, {M})", f"({N}, {M}, {N})"]
+    assert shown == [f"Tensor(A: {each}, int8)" for each in tuples]

@@ -218,6 +218,27 @@ def test_several_to_one_in_dataflow_blocks_only() -> None:
     ]
 
 
+def test_what_stands_before_an_unused_binding_stays() -> None:
+    text = FMA.replace("    m = R", "    k = R.exp(x)\n    m = R").replace("relu(a)", "relu(k)")
+    text = text.replace("gv = ", "g = R.add(a, x)\n    gv = ").replace("relu(k)", "relu(g) + k")
+    shown = _shown(FuseMultiplyAdd()(rlx.parse(_body(text))))
+    assert shown[:3] == ["with R.dataflow():", "k = R.exp(x)", "a = R.ewise_fma(x, y, x)"]
+
+
+def test_all_that_became_unused_goes() -> None:
+    chain = (
+        "with R.dataflow():\n    a = x\n    b = a\n    k = R.exp(y)\n    d = b\n"
+        "    c = R.add(d, k)\n    R.output(c)\nreturn c"
+    )
+    assert _shown(Fold()(rlx.parse(_body(chain)))) == [
+        "with R.dataflow():",
+        "k = R.exp(y)",
+        "c = R.add(x, k)",
+        "R.output(c)",
+        "return c",
+    ]
+
+
 def test_what_is_still_used_stays() -> None:
     text = FMA.replace("R.nn.relu(a)", "R.add(a, m)")
     assert "m = R.multiply(x, y)" in _shown(FuseMultiplyAdd()(rlx.parse(_body(text))))
