@@ -18,7 +18,12 @@ OPEN += (
     'R.Tuple(R.Tensor((3,), "int8"), R.Shape(ndim=1))',
     "R.Tuple(R.Tuple(R.Object))",
 )
-CLOSED: tuple[str, ...] = ('R.Tensor((3,), "int8")', 'R.Tensor(("n",), "int8")', "R.Shape([3])", 'R.Prim("int64")')
+CLOSED: tuple[str, ...] = (
+    'R.Tensor((3,), "int8")',
+    'R.Tensor(("n",), "int8")',
+    "R.Shape([3])",
+    'R.Prim("int64")',
+)
 CLOSED += ("R.Tuple()", 'R.Tuple(R.Tensor((), "bool"), R.Shape([]))')
 
 
