@@ -13,9 +13,9 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.entries import Token
 from rlx.grammar.function_bodies import AFTER_RETURN
 from rlx.grammar.kept_text import kept_names
+from rlx.grammar.lexer import words_of
 from rlx.grammar.outline import indentation, logical_lines
 from rlx.grammar.relax_statements import NO_CLASS
-from rlx.grammar.source_tokens import words_of
 
 _NAMES = frozenset(["WF01-escape", "WF02-undefined"])
 """What is said of a name behind the statement that would have bound or exported it."""

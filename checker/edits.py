@@ -12,8 +12,9 @@ from rlx.grammar import ast
 from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.entries import Token
+from rlx.grammar.lexer import words_of
 from rlx.grammar.node import Record, Span, replace
-from rlx.grammar.source_tokens import closing, statements, words_of
+from rlx.grammar.source_tokens import closing, statements
 from rlx.grammar.visit import walk
 
 

@@ -60,7 +60,7 @@ def without_ignored(source: Source, diagnostics: Sequence[Diagnostic]) -> list[D
 
 def ignores(source: Source) -> Iterator[Ignore]:
     """The comments of a text that silence something, in order."""
-    for start, text in comments(source.text):
+    for start, text in comments(source.text) if "rlx:" in source.text else ():
         for match in _IGNORE.finditer(text):
             line, _ = source.position(start)
             span = (start + match.start(), start + match.end())

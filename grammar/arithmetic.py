@@ -7,7 +7,7 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import FLOAT32, INT32, INT64, DataType
 from rlx.grammar.entries import Entry, Rejected
-from rlx.grammar.lexer import MAX_NESTING
+from rlx.grammar.lexer import MAX_NESTING, words_of
 from rlx.grammar.node import Span
 from rlx.grammar.operands import Operands, Scalars
 from rlx.grammar.partial_nodes import (
@@ -19,7 +19,6 @@ from rlx.grammar.partial_nodes import (
 )
 from rlx.grammar.precedence import Chain
 from rlx.grammar.prim_operators import BY_SYMBOL, COMPARISON, NOT, SIGN
-from rlx.grammar.source_tokens import words_of
 
 RELAX = {
     "+": "relax.add",

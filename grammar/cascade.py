@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from rlx.grammar.entries import Token
-from rlx.grammar.lexer import CONTINUED, HEADS, OPENING, is_decorator
+from rlx.grammar.lexer import CONTINUED, HEADS, OPENING, is_decorator, words_of
 from rlx.grammar.node import Span
-from rlx.grammar.source_tokens import long_strings, words_of
+from rlx.grammar.source_tokens import long_strings
 
 
 class Cascade:

@@ -11,18 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
+from rlx.grammar.lexer import words_of
 from rlx.grammar.node import Span
 from rlx.grammar.outline import HEAD, logical_lines
+from rlx.grammar.source_tokens import parts_of
 
-_TOKEN = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
-    r"'''(?:[^'\\]|\\.|'(?!''))*+'''|"
-    r'"(?:[^"\\\n]|\\.)*+"|'
-    r"'(?:[^'\\\n]|\\.)*+'|"
-    r"(?P<comment>\#[^\n]*+)",
-    re.DOTALL,
-)
 PRINTED = re.compile(
     r"#\s*(from\s+(typing|tvm)[\w.]*\s+import\s+\w+(\s+as\s+\w+)?|import\s+tvm|"
     r"Metadata omitted\..*|with T\.s?block\(\"root\"\):?)\s*"
@@ -32,9 +27,25 @@ PRINTED = re.compile(
 
 def comments(text: str) -> Iterator[tuple[int, str]]:
     """The comments of a text, outside strings, with their offsets."""
-    for found in _TOKEN.finditer(text):
-        if found["comment"]:
-            yield found.start(), found["comment"]
+    if "#" not in text:
+        return
+    end = 0
+    behind = (len(text), len(text))
+    for start, stop in chain((token.span for token in parts_of(text, (0, len(text)))), [behind]):
+        if text.find("#", end, start) >= 0:
+            yield from _between(text, end, start)
+        end = stop
+
+
+def _between(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """The comments between two tokens, where a string that is not closed may stand, too."""
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        at = text.find("#", start, stop)
+        if at >= 0 and not any(quote in text[start:at] for quote in "\"'"):
+            yield at, text[at:stop]
+        start = stop + 1
 
 
 class Remarks:
@@ -48,12 +59,9 @@ class Remarks:
 
     def __init__(self, text: str = "") -> None:
         self.text = text
-        documentation = set(_documentation(text))
-        found = [
-            (m.start(), m[0].rstrip())
-            for m in _TOKEN.finditer(text)
-            if m["comment"] or m.span() in documentation
-        ]
+        found = [(at, comment.rstrip()) for at, comment in comments(text)]
+        found += [(start, text[start:end]) for start, end in _documentation(text)]
+        found.sort()
         self._left: list[tuple[int, int, str]] = []
         above = False  # whether the comment below this one is above a definition
         for at, comment in reversed(found):
@@ -103,7 +111,9 @@ def _documentation(text: str) -> Iterator[Span]:
     head = False
     for start, end in logical_lines(text):
         if head and text[start] in "\"'":
-            yield (start, start + len(text[start:end].rstrip(";").rstrip()))
+            end = start + len(text[start:end].rstrip(";").rstrip())
+            if [token.span for token in words_of(text, (start, end))] == [(start, end)]:
+                yield start, end
         head = HEAD.match(text, start) is not None
 
 

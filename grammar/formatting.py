@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar import ast
 from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
+from rlx.grammar.lexer import words_of
 from rlx.grammar.node import Record, Span, replace
 from rlx.grammar.outer_level import declares
 from rlx.grammar.outline import logical_lines, metadata_statement
-from rlx.grammar.source_tokens import words_of
 
 if TYPE_CHECKING:
     from rlx.grammar.entries import Token

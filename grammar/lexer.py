@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from rlx.grammar.entries import END, TERMINALS, Token, token
 from rlx.grammar.layout_messages import MIXED, NO_BLOCK, NO_MATCH
+from rlx.grammar.node import Span
 
 MAX_NESTING = 512
 """The maximum nesting depths of brackets and of indented blocks."""
@@ -71,40 +72,11 @@ TOKEN = re.compile(
 argument or a target is matched without trying the other tokens that start with a word.
 """
 
-KEYWORDS = {
-    word: word.upper()
-    for word in [
-        "class",
-        "return",
-        "pass",
-        "assert",
-        "if",
-        "elif",
-        "else",
-        "for",
-        "in",
-        "while",
-        "with",
-        "as",
-        "not",
-    ]
-}
+_KEYWORDS = "class return pass assert if elif else for in while with as not"
+KEYWORDS = {word: word.upper() for word in _KEYWORDS.split()}
 _RESERVED = {**KEYWORDS, "and": "OP", "or": "OP"}
-PUNCTUATION = {
-    "(": "LPAR",
-    ")": "RPAR",
-    "[": "LSQB",
-    "]": "RSQB",
-    "{": "LBRACE",
-    "}": "RBRACE",
-    ",": "COMMA",
-    ":": "COLON",
-    "=": "EQUAL",
-    "@": "AT",
-    "~": "TILDE",
-    ".": "DOT",
-    ";": "SEMICOLON",
-}
+_SIGNS = "LPAR RPAR LSQB RSQB LBRACE RBRACE COMMA COLON EQUAL AT TILDE DOT SEMICOLON"
+PUNCTUATION = dict(zip("()[]{},:=@~.;", _SIGNS.split(), strict=True))
 """The terminals that Lark names after their characters."""
 OPENING = {
     **dict.fromkeys(["HEAD", "LPAR", "LSQB", "LBRACE"], 1),
@@ -276,6 +248,13 @@ class Lexer:
                 return found.start
             before = kind
         return 0
+
+
+def words_of(text: str, span: Span) -> Iterator[Token]:
+    """The tokens of a stretch of text, without layout; an annotation at its start word by word."""
+    lexer = Lexer(text, *span, _ignore, layout=False)
+    lexer.whole_info = False
+    return (found for found in lexer if found.type != END)
 
 
 class _Layout:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from rlx.grammar.entries import Token, unquote
-from rlx.grammar.lexer import KEYWORDS
+from rlx.grammar.lexer import KEYWORDS, words_of
 from rlx.grammar.node import Span
 from rlx.grammar.reports import ReadContext
-from rlx.grammar.source_tokens import statements, words_of
+from rlx.grammar.source_tokens import statements
 
 _LETTERS = frozenset("RTI")
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.dialects import TIR_MODULES
+from rlx.grammar.lexer import words_of
 from rlx.grammar.node import Span
 from rlx.grammar.outline import logical_lines
-from rlx.grammar.source_tokens import words_of
 from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:

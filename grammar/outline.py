@@ -7,10 +7,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice
 
 from rlx.grammar.dialects import TIR_MODULES
-from rlx.grammar.lexer import MAX_LINE
+from rlx.grammar.lexer import MAX_LINE, words_of
 from rlx.grammar.misspelt import decorator
 from rlx.grammar.node import Record, Span
-from rlx.grammar.source_tokens import words_of
 
 _LINE = re.compile(
     r"""
@@ -177,31 +176,15 @@ def methods(text: str, start: int, owner: int) -> Iterator[str]:
         yield function.name
 
 
-DECORATOR = (
-    r"@[ \t]*+(?:I\.ir_module|R\.function|R\.func|T\.prim_func|tvm\.script\.ir_module|"
-    rf"script\.ir_module|ir_module|relax\.function|(?:{'|'.join(TIR_MODULES)})\.prim_func)\b"
+_DECORATORS = frozenset(
+    [
+        *("I.ir_module", "R.function", "R.func", "T.prim_func", "tvm.script.ir_module"),
+        *("script.ir_module", "ir_module", "relax.function"),
+        *(f"{module}.prim_func" for module in TIR_MODULES),
+    ]
 )
-
-_OUTER = re.compile(
-    rf"""
-      (?P<decorator>^[ \t]*+{DECORATOR})
-    | (?P<other>^[ \t]*+@[ \t]*+[\w.]++)
-    | (?P<string>\"\"\"(?:[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
-        |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?)
-    | (?P<comment>\#[^\n]*+)
-    | (?P<typevar>^[A-Za-z_][\w,\ \t]*+=[ \t]*+\(?(?:typing\.)?TypeVar\([^\n]*+)
-    | (?P<line>^[^\s\#"'][^\n"'\#]*+)
-    | [^"'\#\n]++
-    | \n
-    """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
-
-_HARMLESS = re.compile(
-    r"(?:from|import)\b|metadata[ \t]*=|if[ \t]+__name__|[)\]}]|__\w+__\b"
-    r"|\w+[ \t]*=[ \t]*(?:T|tirx?|tvm\.tirx?)\.(?:Var|SizeVar|var|int64|int32)\("
-)
-_TYPE_VARS = re.compile(r"([A-Za-z_][\w, \t]*?)[ \t]*=[ \t]*\(?(?:typing\.)?TypeVar\(")
+_DIMENSIONS = frozenset(["Var", "SizeVar", "var", "int64", "int32"])
+_MODULES = frozenset(["T", *TIR_MODULES, *(f"tvm.{module}" for module in TIR_MODULES)])
 
 
 def regions(
@@ -214,35 +197,74 @@ def regions(
     decorators under other names are found, too. ``"typevar"`` is a declaration, ``"stray"`` a line
     that does not belong in a Relax text.
     """
-    at = 0
-    while at < len(text):
-        found = _OUTER.match(text, at)
-        if found is None:
-            at += 1
-            continue
-        kind = found.lastgroup
-        at = found.end()
-        if kind == "other":
-            word = found[0].lstrip().removeprefix("@").lstrip()
-            if canonical is None:
-                outer = text[found.start()] == "@"
-                if outer and decorator(word):
-                    kind = "decorator"
-                elif outer:
-                    yield "stray", found.start(), at
-            elif _may_mark(word, text):
-                word = canonical(word)
-                if re.fullmatch(DECORATOR, f"@{word}") or (word[1:2] == "." and decorator(word)):
-                    kind = "decorator"
-        if kind == "decorator":
-            start = found.start() + len(found[0]) - len(found[0].lstrip())
-            resumed = yield "definition", start, at
-            if resumed is not None:
-                at = resumed
-        elif kind == "typevar":
-            yield "typevar", found.start(), at
-        elif kind == "line" and not _HARMLESS.match(found[0]):
-            yield "stray", found.start(), at
+    resumed: int | None = 0
+    while resumed is not None:
+        lines, resumed = logical_lines(text, resumed), None
+        for at, end in lines:
+            line = text.rfind("\n", 0, at) + 1
+            if text[at] != "@" and line < at:
+                continue
+            mark, stop = _mark(text, at)
+            if mark:
+                if text[line:at].strip():
+                    continue
+                if _marks(mark, line == at, text, canonical):
+                    resumed = yield "definition", at, stop
+                    if resumed is not None:
+                        break
+                elif canonical is None and line == at:
+                    yield "stray", at, stop
+            elif line == at and _declares(text, (at, end)):
+                yield "typevar", at, end
+            elif line == at and canonical is None and not _is_harmless(text, (at, end)):
+                yield "stray", at, _plain_end(text, at, end)
+
+
+def _mark(text: str, at: int) -> tuple[str, int]:
+    """The word of a decorator at an offset, as misspelt as it may be, and where it ends; none where
+    no decorator stands.
+    """
+    start = at + 1
+    while text.startswith((" ", "\t"), start):
+        start += 1
+    end = start
+    while end < len(text) and (text[end].isalnum() or text[end] in "._"):
+        end += 1
+    return (text[start:end], end) if text[at] == "@" else ("", at)
+
+
+def _marks(word: str, outer: bool, text: str, canonical: Callable[[str], str] | None) -> bool:
+    """Whether a decorator marks a definition of Relax, misspelt as it may be."""
+    if word in _DECORATORS:
+        return True
+    if canonical is None:
+        return outer and bool(decorator(word))
+    if not _may_mark(word, text):
+        return False
+    word = canonical(word)
+    return word in _DECORATORS or (word[1:2] == "." and bool(decorator(word)))
+
+
+def _is_harmless(text: str, span: Span) -> bool:
+    """Whether a line at the outer level says nothing that a Relax text must not say."""
+    first = list(islice(words_of(text, span), 2))
+    if not first:
+        return text[span[0]] in "\"'"
+    kind, value = first[0].type, first[0].value
+    behind = first[1].value if len(first) > 1 else ""
+    if kind == "TARGET":
+        module, _, word = behind.removesuffix("(").rpartition(".")
+        made = behind.endswith("(") and module in _MODULES and word in _DIMENSIONS
+        return value == "metadata" or made
+    dunder = len(value) > 4 and value.startswith("__") and value.endswith("__")
+    main = kind == "IF" and behind == "__name__"
+    return kind == "STRING" or value in ("import", "from") or dunder or main or value in ")]}"
+
+
+def _plain_end(text: str, at: int, end: int) -> int:
+    """Where the first line of a stretch ends, or a string or comment in it begins."""
+    places = (text.find(sign, at, end) for sign in "\n\"'#")
+    return min((place for place in places if place >= 0), default=end)
 
 
 def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> list[Span]:
@@ -263,8 +285,24 @@ def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> li
 
 
 def declared_names(line: str) -> list[str]:
-    """The names that the ``"typevar"`` lines of a text declare."""
-    return [name.strip() for names in _TYPE_VARS.findall(line) for name in names.split(",")]
+    """The names that a ``"typevar"`` line declares."""
+    names = []
+    for token in words_of(line, (0, len(line))):
+        if token.type in ("NAME", "TARGET"):
+            names.append(token.value)
+        if token.type == "TARGET":
+            return names
+    return []
+
+
+def _declares(text: str, span: Span) -> bool:
+    """Whether a line is ``n, m = TypeVar("n"), …``."""
+    if text.find("TypeVar(", *span) < 0:
+        return False
+    tokens = words_of(text, span)
+    last = next((token.type for token in tokens if token.type not in ("NAME", "COMMA")), "")
+    behind = next((token.value for token in tokens if token.type != "LPAR"), "")
+    return last == "TARGET" and behind in ("TypeVar(", "typing.TypeVar(")
 
 
 def _may_mark(word: str, text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.source_tokens import long_strings
 
 _MARKS = {
     re.compile(r"[ \t]*(?:>>>|\.\.\.)(?=[ \n]|\Z)"): "prompts of Python in front of its lines",
@@ -21,9 +22,11 @@ def pasted(text: str) -> Diagnostic | None:
     before it.
     """
     at = 0
+    strings = long_strings(text)
     for line in text.splitlines(keepends=True):
+        inside = any(start < at < end for start, end in strings)
         for mark, what in _MARKS.items():
-            found = mark.match(line)
+            found = None if inside else mark.match(line)
             fence = "fences" in what
             if found and (fence or _PROGRAM.match(line[found.end() :].lstrip())):
                 words = f"this text has {what}"

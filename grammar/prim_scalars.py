@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from rlx.grammar import tir
@@ -20,7 +21,7 @@ from rlx.grammar.node import Node, Span, fields
 from rlx.grammar.outline import logical_lines
 from rlx.grammar.partial_nodes import Form, Name
 from rlx.grammar.prim_types import value_type
-from rlx.grammar.source_tokens import names_in
+from rlx.grammar.source_tokens import long_strings, names_in
 
 LOCAL = "local_scalar"
 """The default allocation of a scalar's memory."""
@@ -43,8 +44,19 @@ def assigns_lets(text: str) -> bool:
         return True
     if "tvm.script" not in text:
         return False
-    lines = [line for _, line in comments(text)] + [text[a:b] for a, b in logical_lines(text)]
+    lines = chain(_printed(text), (text[a:b] for a, b in logical_lines(text)))
     return any("tvm.script" in line and _imports_tir(line.lstrip("# ")) for line in lines)
+
+
+def _printed(text: str) -> Iterator[str]:
+    """The comments that may be printed imports."""
+    at = text.find("tvm.script")
+    while at >= 0:
+        line, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if not any(a < line < b for a, b in long_strings(text)):
+            yield from (comment for _, comment in comments(text[line:end]))
+        at = text.find("tvm.script", end)
 
 
 def _imports_tir(line: str) -> bool:

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rlx.grammar.entries import Token
-from rlx.grammar.lexer import OPENING
+from rlx.grammar.lexer import OPENING, words_of
 from rlx.grammar.node import Span
-from rlx.grammar.source_tokens import closing, words_of
+from rlx.grammar.source_tokens import closing
 
 MAX_VALUE = 400
 """The maximum length of a constant's text in characters."""

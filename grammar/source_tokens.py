@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from rlx.grammar.entries import Token, token
-from rlx.grammar.lexer import OPENING, Lexer
+from rlx.grammar.lexer import OPENING, Lexer, words_of
 from rlx.grammar.node import Span
 
 _NAMED = frozenset(["NAME", "DOTTED", "HEAD", "INFO", "TARGET"])
@@ -25,13 +25,6 @@ def statements(text: str, span: Span) -> Iterator[list[Token]]:
         elif found:
             yield found
             found = []
-
-
-def words_of(text: str, span: Span) -> Iterator[Token]:
-    """The tokens of an annotation, word by word."""
-    lexer = Lexer(text, *span, _ignore, layout=False)
-    lexer.whole_info = False
-    return (token for token in lexer if token.type not in _LAYOUT)
 
 
 def parts_of(text: str, span: Span) -> Iterator[Token]:

@@ -12,11 +12,11 @@ from functools import cached_property
 from itertools import islice
 
 from rlx.grammar.dialects import TIR_MODULES
+from rlx.grammar.lexer import words_of
 from rlx.grammar.node import Span
 from rlx.grammar.outline import logical_lines, width
 from rlx.grammar.partial_nodes import CAPTURED, Captured
 from rlx.grammar.python_bindings import STAR, bindings, makes_dimension, parameters
-from rlx.grammar.source_tokens import words_of
 
 IMPORTED = {
     **{f"tvm.script{p}.{m}": "R" for p in ("", ".parser", ".ir_builder") for m in ("relax",)},

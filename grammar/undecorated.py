@@ -6,16 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.lexer import words_of
 from rlx.grammar.node import Span, replace
 from rlx.grammar.outline import HEAD, indentation, logical_lines
-from rlx.grammar.source_tokens import names_in, words_of
+from rlx.grammar.source_tokens import names_in
 from rlx.grammar.suggest import closest, did_you_mean
-
-if TYPE_CHECKING:
-    from re import Match
 
 _PYTHON_FUNCTION = frozenset(["pyfunc", "I.pyfunc", "ir.pyfunc", "tvm.script.pyfunc"])
 _ANNOTATIONS = frozenset(
@@ -84,17 +81,17 @@ def missing(
             if not marked and [word.type for word in words_of(text, (start, end))][2:3] == [
                 "COLON"
             ]:
-                outer = (width, head, line)
+                outer = (width, (head[1], head[2], line, start))
             continue
         names = set(names_in(text, (start, end)))
         words = {canonical(word) for word in _annotating(names)}
         if marked or "R" not in words:  # one for PrimFuncs may be a macro
             continue
         if outer is not None:
-            yield _report(*outer[1:])
+            yield undecorated(*outer[1], "warning")
             outer = None
         elif "self" not in names:
-            yield _report(head, line)
+            yield undecorated(head[1], head[2], line, start, "warning")
 
 
 def misplaced(text: str, span: Span) -> Diagnostic:
@@ -124,10 +121,6 @@ def _annotating(names: Collection[str]) -> Iterator[str]:
         module, _, last = name.rpartition(".")
         if module and last in _ANNOTATIONS:
             yield module
-
-
-def _report(head: Match[str], line: int) -> Diagnostic:
-    return undecorated(head[1], head[2], line, head.start(), "warning")
 
 
 def undecorated(kind: str, name: str, line: int, start: int, severity: str) -> Diagnostic:

@@ -8,10 +8,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from rlx.grammar.entries import Token
-from rlx.grammar.lexer import OPENING
+from rlx.grammar.lexer import OPENING, words_of
 from rlx.grammar.node import Record, Span, replace
 from rlx.grammar.outline import FunctionOutline, outline
-from rlx.grammar.source_tokens import closing, statements, words_of
+from rlx.grammar.source_tokens import closing, statements
 
 
 class Piece(Record):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rlx.grammar.comments import comments
 from rlx.grammar.formatting import format_text
 from rlx.grammar.outline import metadata_statement, metadata_text
 from rlx.grammar.parser import parse
@@ -86,3 +87,49 @@ class Module:
     formatted = format_text(text).text
     assert formatted is not None
     assert '"""What it is."""' in formatted and '"""What it does."""' in formatted
+
+
+def test_a_declaration_in_a_comment_declares_nothing() -> None:
+    text = f'n = TypeVar("n")  # or: m = TypeVar("m")\n{MAIN}'
+    (module,) = parse(text).modules
+    assert module.type_vars == ("n",)
+
+
+def test_what_continues_a_line_is_none() -> None:
+    text = f'n, m = (\nTypeVar("n"),\nTypeVar("m"),\n)\n{MAIN}\nr"""said"""\n'
+    found = parse(text)
+    assert found.diagnostics == () and found.modules[0].type_vars == ("n", "m")
+
+
+def test_a_function_behind_a_class_that_was_not_read_is_read() -> None:
+    text = """@I.ir_module
+~ M:
+    @R.function
+    def f(x: R.Object):
+        return x
+
+    @R.function
+    def g(x: R.Object):
+        return x
+"""
+    found = parse(text)
+    assert len(found.diagnostics) == 1
+    assert [name.name_hint for each in found.modules for name in each.functions] == ["f", "g"]
+
+
+FENCED = '"""How it is used:\n\n```python\ny = 2\n```\n"""\nx = 3\n'
+
+
+def test_a_fence_in_a_string_is_no_fence_around_the_program() -> None:
+    (found,) = parse(FENCED).diagnostics
+    assert "fences" not in found.message
+    (found,) = parse(FENCED.replace('"""', "")).diagnostics
+    assert "fences" in found.message
+
+
+def test_comments_are_those_between_tokens() -> None:
+    text = (
+        "x = 'a # b'  # one\ny = R.f(  # two\n    R.Tensor((  # three)\n    n,)))\nz = \"a # b\n#\n"
+    )
+    assert [said for _, said in comments(text)] == ["# one", "# two", "# three)", "#"]
+    assert all(text.startswith(said, at) for at, said in comments(text))
