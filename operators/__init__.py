@@ -1,4 +1,6 @@
-"""The operators of Relax: one declaration each, found by name without importing the others."""
+"""The operators of Relax. Each has one declaration, which is found by name without importing the
+others.
+"""
 
 from rlx.operators.registry import allow, is_known, lookup, similar
 

@@ -1,8 +1,8 @@
-"""The kinds of parameters: what an argument may be, and what the rule receives for it.
+"""The kinds of parameters: which arguments are allowed, and which values the rule gets for them.
 
-An argument stands in a text as an expression (``R.prim_value(3)``, ``(1, 2)``, ``R.dtype("int8")``,
-a variable) or, as a keyword, as a plain value (``3``, ``(1, 2)``, ``"int8"``); both become the
-same.
+In a text, an argument is an expression (``R.prim_value(3)``, ``(1, 2)``, ``R.dtype("int8")``, a
+variable) or, as a keyword, a plain value (``3``, ``(1, 2)``, ``"int8"``). Both are converted to the
+same value.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ Convert = Callable[["Site", Any, Parameter, int], Any]
 
 UNKNOWN = Tensor()
 NULL = ObjectStructInfo()
-"""What is known of ``R.null_value()``: this object and no other of its kind."""
+"""The struct info of ``R.null_value()``, recognised by identity."""
 _LITERALS = (StringImm, DataTypeImm)
 
 
 def null(site: Site, value: object, kind: str = "expr") -> bool:
     """Whether an argument is null: ``None``, ``R.null_value()`` (bound to a variable or not),
-    ``R.tuple()`` where no list of numbers is meant.
+    ``R.tuple()`` unless it is a list of numbers.
     """
     match value:
         case None:
@@ -325,13 +325,13 @@ class Kind(Record):
     Attributes
     ----------
     words
-        What it is called.
+        Its name in messages.
     checked
-        What the rule receives for an argument.
+        Returns the value that the rule gets for an argument.
     evaluated
-        What the evaluation receives for the argument's plain value.
+        Returns the value that the evaluation gets for the argument's plain value.
     plain
-        Whether it is an attribute, which texts give as a plain value of Python.
+        Whether it is an attribute, which texts give as a plain Python value.
     """
 
     words: str

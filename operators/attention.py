@@ -1,4 +1,4 @@
-"""Attention: queries look up keys and mix values, head by head."""
+"""Attention."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions
 
 @rule("OBL-attention", "5ca9ae69", "obligation")
 def belong(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
-    """Query, key and value belong together: batches, the keys' length, heads, and the heads'
-    width.
-    """
+    """Check that query, key and value match in batch size, number of keys, heads and width."""
     pairs = (
         ("OBL-attention-batch", query[0], key[0], 0, 1, 0),
         ("OBL-attention-batch", query[0], value[0], 0, 2, 0),
@@ -58,7 +56,7 @@ def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
 
 @rule("OBL-bias", "e6a421f3", "obligation")
 def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
-    """The bias broadcasts to (batch, heads, queries, keys)."""
+    """Check that the bias broadcasts to (batch, heads, queries, keys)."""
     wanted = (query[0], query[2], query[1], key[1])
     fits = site.together("OBL-bias-dims", 3)
     for k, (dim, aim) in enumerate(zip(bias, wanted, strict=True)):
@@ -97,7 +95,9 @@ def attention(
     causal_mask: str | None = None,
     window_size: int | None = None,
 ) -> StructInfo:
-    """For each query the mean of the values, weighted by how well it fits their keys."""
+    """For each query, the mean of the values, weighted by the similarity of the query and their
+    keys.
+    """
     for index, info in enumerate((query, key, value)):
         rank(site, info, index, 4)
     operands = (query, key, value) if bias is None else (query, key, value, bias)
@@ -132,5 +132,5 @@ def attention_var_len(
     causal_mask: str | None = None,
     window_size: int | None = None,
 ) -> StructInfo:
-    """Attention over sequences of different lengths, one after the other in one axis."""
+    """Attention over sequences of different lengths, concatenated along one axis."""
     return attention(site, queries, keys, values, None)

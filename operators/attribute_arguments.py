@@ -1,6 +1,4 @@
-"""Arguments that are attributes: integers, numbers, words and data types, as a rule receives
-them.
-"""
+"""Attribute arguments of rules: integers, numbers, words and data types."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ _INT32 = range(-(1 << 31), 1 << 31)
 
 
 def in_words(site: Site, value: object, parameter: Parameter) -> str:
-    """An argument that does not fit, in words."""
+    """A description of an invalid argument."""
     if isinstance(value, Expr):
         from rlx.operators.site import show
 
@@ -29,7 +27,7 @@ def in_words(site: Site, value: object, parameter: Parameter) -> str:
 
 
 def integer32(site: Site, value: Any, parameter: Parameter, index: int) -> int:
-    """An attribute that is an integer, of which no more than 32 bits are kept."""
+    """An attribute that is a 32-bit integer."""
     found = integer(site, value, parameter, index)
     if found not in _INT32:
         words = f"{parameter.name} is {found}, which does not fit into 32 bits"
@@ -55,7 +53,7 @@ def integer(site: Site, value: Any, parameter: Parameter, index: int) -> int:
 
 
 def count(site: Site, value: Any, parameter: Parameter, index: int) -> int:
-    """An integer, which may also stand in a constant of rank 0."""
+    """An integer, which may also be a constant of rank 0."""
     if isinstance(value, ast.Constant) and isinstance(value.data.value, int):
         return int(value.data.value)
     return integer32(site, value, parameter, index)
@@ -77,7 +75,7 @@ def integers(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[
 
 
 def integer_list(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
-    """Integers in a list; a single one is none."""
+    """A list of integers; a single integer is rejected."""
     if items(value) is None:
         words = f"{in_words(site, value, parameter)}, expected a list of integers"
         site.fail("D14-argument", words, index)

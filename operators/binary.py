@@ -1,4 +1,4 @@
-"""Two operands of one element type, broadcast to one shape."""
+"""Binary operators on operands of the same element type, with broadcasting."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ _WITH_BOOLEANS = frozenset(
         "power",
     ]
 )
-"""Arithmetic in which TVM's code takes Booleans behind for numbers."""
+"""Arithmetic in which TVM's code treats later Boolean operands as numbers."""
 
 _SCALAR: Dims = (ONE,)
 
 
 @rule("OBL-broadcast", "1aeeecb7", "obligation")
 def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | None:
-    """The shape that two shapes broadcast to; None where it depends on which dimension is 1.
+    """The shape that two shapes broadcast to; None if it depends on which dimension is 1.
 
     Parameters
     ----------
     i, j
-        The arguments that the shapes are of.
+        The arguments with these shapes.
     """
     if len(a) < len(b):
         a, b, i, j = b, a, j, i
@@ -92,7 +92,7 @@ def _proved_equal(site: Site, x: PrimExpr, y: PrimExpr) -> bool:
 
 
 def equal_or_one(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    """That two dimensions are equal, or one of those that is not a literal is 1."""
+    """The condition that two dimensions are equal, or one that is not a literal is 1."""
     condition: PrimExpr = EQ(a, b)
     for dim in (a, b):
         if literal(dim) is None:
@@ -101,7 +101,9 @@ def equal_or_one(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the
+    other operand.
+    """
     x1, x2 = _wide_as(site, 0, x1, x2), _wide_as(site, 1, x2, x1)
     _narrow(site, (x1, x2))
     kind = agree(site, (x1, x2), booleans=site.name in _WITH_BOOLEANS)
@@ -141,7 +143,7 @@ def _narrow(site: Site, operands: tuple[Operand, Operand]) -> None:
 
 
 def comparison(site: Site, x1: Operand, x2: Operand) -> StructInfo:
-    """A comparison: Booleans, of whatever element types."""
+    """A comparison of any element types; the result is Boolean."""
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
         return PrimStructInfo(BOOL)
     return shaped(site, (x1, x2), BOOL)
@@ -153,7 +155,7 @@ def combine(site: Site, infos: Sequence[Tensor]) -> StructInfo:
 
 
 def shaped(site: Site, infos: Sequence[Operand], kind: DataType) -> Tensor:
-    """A tensor of the shape that all broadcast to."""
+    """A tensor of the shape that all operands broadcast to."""
     head = infos[0]
     device = place(site, infos)
     if type(head) is TensorStructInfo and _one_shape(head, infos):

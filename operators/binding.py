@@ -1,7 +1,7 @@
-"""Which argument of a call each parameter gets: by position, by keyword, by default.
+"""Binding of arguments to parameters: by position, by keyword, by default.
 
-How the arguments of a call are read depends only on how many are positional and which keywords
-there are; that plan is made once for each such form and kept by the operator.
+The binding depends only on the number of positional arguments and on the keywords. The operator
+caches one plan for each such combination.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ Reader = Callable[["Site"], Any]
 
 
 def plan(site: Site) -> tuple[Reader, ...]:
-    """How to read the value of each parameter from calls of the form of this one.
+    """The plan that reads the value of each parameter from calls with the same arguments as this
+    one.
 
     Raises
     ------
     Violation
-        ``D14-arity``: an argument too many, or one missing. ``D14-argument``: an unknown keyword.
+        ``D14-arity``: too many arguments, or a missing one. ``D14-argument``: an unknown keyword.
     """
     parameters, call = site.operator.parameters, site.call
     given = len(call.args)
@@ -196,16 +197,16 @@ Source = Literal["types", "rest", "positional", "keyword", "default", "missing"]
 
 
 class ArgumentMatch(Record):
-    """Where the value of a parameter comes from.
+    """The source of a parameter's value.
 
     Attributes
     ----------
     parameter, index
         The parameter and its position.
     source
-        ``"positional"``: the argument of that position; ``"rest"``: all from there on;
-        ``"keyword"``: the one of its name; ``"types"``: the type arguments; ``"default"``;
-        ``"missing"``: nothing gives it one.
+        ``"positional"``: the argument at this position; ``"rest"``: all arguments from this
+        position on; ``"keyword"``: the argument with its name; ``"types"``: the type arguments;
+        ``"default"``; ``"missing"``: there is none.
     twice
         Whether a keyword gives it another value.
     """
@@ -219,12 +220,12 @@ class ArgumentMatch(Record):
 def matched(
     parameters: Sequence[Parameter], given: int, keywords: Collection[str]
 ) -> Iterator[ArgumentMatch]:
-    """Where each parameter's value comes from, in the parameters' order.
+    """The source of each parameter's value, in the order of the parameters.
 
     Parameters
     ----------
     given
-        How many arguments are positional; those that no parameter takes are left over.
+        The number of positional arguments; surplus arguments are ignored.
     keywords
         The names of the others.
     """

@@ -1,4 +1,4 @@
-"""Calls that cross into TIR and into packed functions: their result is what the call declares."""
+"""Calls of PrimFuncs and packed functions, whose results are declared by the call."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _NO_ARGUMENTS = (ast.PrimValue, ast.StringImm, ast.DataTypeImm)
 
 
 def with_tuple(call: Call) -> Call | None:
-    """The call with a tuple literal for its arguments, which stand second (NF5).
+    """The call with a tuple literal as its second argument, the argument tuple (NF5).
 
-    A variable that is annotated as a tuple is taken apart; any other single argument is put into a
-    tuple.
+    A variable with a tuple annotation is replaced by the tuple of its fields; any other single
+    argument is put into a tuple.
     """
     if len(call.args) < 2 or isinstance(call.args[1], ast.Tuple):
         return None
@@ -50,7 +50,7 @@ def with_tuple(call: Call) -> Call | None:
 
 @rule("OBL-outputs", "f35e2d6d", "obligation")
 def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
-    """A call that allocates its results declares a tensor of some shape, or a tuple of such
+    """The declared results of a call that allocates them: a tensor with a shape, or a tuple of such
     tensors.
     """
     if len(types) != 1:
@@ -99,7 +99,7 @@ def call_tir_with_grad(
     *,
     out_sinfo: Types,
 ) -> StructInfo:
-    """As ``call_tir``, with the name of the function that computes the gradient."""
+    """Like ``call_tir``, with the name of the function that computes the gradient."""
     return call_tir(site, func, args, tir_vars, out_sinfo=out_sinfo)
 
 
@@ -107,7 +107,9 @@ def call_tir_with_grad(
 def overwritten(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], count: int
 ) -> None:
-    """Each result names the argument it overwrites, or -1: one that is there, none twice."""
+    """Check the indices of overwritten arguments: each is -1 or that of an existing argument, and
+    none is repeated.
+    """
     if len(indices) != count:
         site.fail(
             "OBL-inplace-length",
@@ -141,7 +143,7 @@ def call_tir_inplace(
     inplace_indices: Ints,
     out_sinfo: Types,
 ) -> StructInfo:
-    """As ``call_tir``, with results that overwrite arguments."""
+    """Like ``call_tir``, with results that overwrite arguments."""
     out = outputs(site, out_sinfo)
     passed(site, args)
     trailing(site, tir_vars)
@@ -160,7 +162,7 @@ def reuses(
     given: Sequence[StructInfo],
     out: Sequence[TensorStructInfo],
 ) -> None:
-    """A result that overwrites an argument has its element type and shape."""
+    """Check that a result that overwrites an argument has the argument's element type and shape."""
     from rlx.operators.site import show
 
     for number, (result, k) in enumerate(zip(out, indices, strict=True)):
@@ -185,7 +187,7 @@ def reuses(
 def kept(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], out: Sequence[StructInfo]
 ) -> None:
-    """What a packed function overwrites is known to be what it yields."""
+    """Check that arguments overwritten by a packed function match the declared results."""
     from rlx.operators.site import show
     from rlx.solver.order import compatibility
 
@@ -212,7 +214,7 @@ def call_dps_packed(site: Site, func: Expr, args: Expr, out_sinfo: Types) -> Str
 
 @operator("relax.call_pure_packed")
 def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> StructInfo:
-    """A packed function called in the belief that it has no visible effect."""
+    """A packed function that is assumed to have no visible effect."""
     packed(site, func)
     stated(site, sinfo_args)
     return declared_result(sinfo_args)
@@ -220,7 +222,7 @@ def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> 
 
 @rule("OBL-written", "50122a73", "obligation")
 def written(site: Site, args: Expr) -> None:
-    """The arguments stand in the call, as a tuple or as one tensor."""
+    """Check that the arguments are a tuple literal or one tensor."""
     info = site.ctx.info(args)
     best = declared_result(site.call.sinfo_args)
     if isinstance(args, ast.Tuple) and site.call.spelled.get(1) != "a tuple":
@@ -236,14 +238,14 @@ def written(site: Site, args: Expr) -> None:
 
 
 def said(site: Site, types: Types) -> None:
-    """What a call yields should be said, although older texts leave it out."""
+    """Warn if a call does not declare its result, which older texts omit."""
     if not types:
         site.warn("OBL-stated-result", "no result is declared, so the result may be any value")
 
 
 @rule("OBL-stated", "3cfc9c17", "obligation")
 def stated(site: Site, types: Types) -> None:
-    """A call of a packed function that counts as pure says what it yields."""
+    """Check that a pure call of a packed function declares its result."""
     if not types:
         site.fail("OBL-stated-result", "no result is declared, expected sinfo_args")
 
@@ -252,7 +254,7 @@ def stated(site: Site, types: Types) -> None:
 def call_inplace_packed(
     site: Site, func: Expr, *args: Expr, inplace_indices: Ints, sinfo_args: Types
 ) -> StructInfo:
-    """A packed function that overwrites arguments which nothing else uses."""
+    """A packed function that overwrites arguments that nothing else uses."""
     packed(site, func)
     stated(site, sinfo_args)
     given = [site.ctx.info(arg) for arg in args]
@@ -268,7 +270,7 @@ def call_inplace_packed(
 
 @operator("relax.call_builtin_with_ctx", pure=False)
 def call_builtin(site: Site, func: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
-    """A function of the run time, which gets its state besides."""
+    """A run-time function, which also gets the state of the run time."""
     packed(site, func)
     written(site, args)
     said(site, sinfo_args)
@@ -297,7 +299,7 @@ def call_py_func(site: Site, py_func_name: Expr, args: TupleExpr, out_sinfo: Typ
 def call_tir_local_view(
     site: Site, func: Expr, args: Expr, tir_vars: Any | None = None, *, out: Types
 ) -> StructInfo:
-    """A PrimFunc called on the parts of distributed tensors that a worker has."""
+    """A PrimFunc called on a worker's parts of distributed tensors."""
     return declared_result(out)
 
 
@@ -320,14 +322,14 @@ def call_tir_dyn(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
 def assert_op(
     site: Site, condition: Expr, *format_args: Listed, format_: StrExpr = ""
 ) -> StructInfo:
-    """Stops the program unless a Boolean scalar is true."""
+    """Stops the program if a Boolean scalar is false."""
     asserted(site, condition)
     return UNIT
 
 
 @rule("OBL-assert", "fc21a418", "obligation")
 def asserted(site: Site, condition: Expr) -> None:
-    """The condition of an assertion is a Boolean scalar."""
+    """Check that the condition of an assertion is a Boolean scalar."""
     info = site.ctx.info(condition)
     kind = getattr(info, "dtype", None)
     ndim = site.rank(info) if isinstance(info, TensorStructInfo) else 0

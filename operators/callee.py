@@ -1,4 +1,4 @@
-"""What the operators that call functions may call: packed functions, closures, names."""
+"""Callees of the operators that call functions: packed functions, closures, names."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 LITERALS = (ast.StringImm, ast.DataTypeImm)
-"""Expressions that are Objects to the derivation, and certainly no functions, tensors, shapes or
+"""Expressions whose struct info is Object, but that are certainly not functions, tensors, shapes or
 tuples.
 """
 
 
 def declared_result(types: Sequence[StructInfo]) -> StructInfo:
-    """What the type arguments of a call say of its result: Object without any, a tuple of
-    several.
+    """The result declared by the type arguments of a call: Object if there are none, a tuple if
+    there are several.
     """
     if len(types) == 1:
         return types[0]
@@ -55,7 +55,7 @@ def _prim_func(site: Site, func: Expr) -> bool:
 
 @rule("OBL-packed", "ab1a793b", "obligation")
 def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
-    """What is called as a packed function is one, or where ``prim_func`` says so a PrimFunc."""
+    """Check that the callee is a packed function or, if ``prim_func`` is set, a PrimFunc."""
     info = _signature(site, "OBL-packed-function", func, "a packed function")
     if info is None:
         if not site.ctx.poisoned(func):
@@ -66,9 +66,9 @@ def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
 
 @rule("OBL-closure", "d483b9c3", "obligation")
 def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
-    """What is called as a closure is a function, and takes the arguments that it is given.
+    """Check that the callee is a function and accepts the arguments.
 
-    ``captured`` says that these are the last arguments only.
+    ``captured`` means that these are only the last arguments.
     """
     info = _signature(site, "OBL-closure-function", func, "a function")
     given = site.ctx.info(args)
@@ -102,7 +102,7 @@ def _arguments(
 
 @rule("OBL-name", "ab93dbb3", "obligation")
 def named(site: Site, func: Expr) -> None:
-    """A function that is called by its name has a string for it."""
+    """Check that the name of a function called by name is a string."""
     if isinstance(func, ast.StringImm):
         return
     if not isinstance(site.ctx.info(func), ObjectStructInfo) or isinstance(func, LITERALS):

@@ -1,4 +1,4 @@
-"""What an operator's rule may ask and say while the type of a call is derived."""
+"""Queries and reports of an operator's rule during the derivation of a call."""
 
 from __future__ import annotations
 
@@ -11,33 +11,30 @@ if TYPE_CHECKING:
     from rlx.solver.prover import Prover
 
 Message = str | Callable[[], str]
-"""A sentence, or a function that writes it: most obligations hold, and their sentences are not
-read.
-"""
+"""A sentence, or a function that makes it, because most obligations hold and need no sentence."""
 
 Place = ast.Expr | int | str | None
-"""An expression, the number of a parameter (from 0), a keyword as the call writes it, or the call
-itself.
+"""An expression, the index of a parameter (from 0), a keyword of the call, or the call itself.
 
-A number beyond the positional arguments means one that was given by keyword.
+An index beyond the positional arguments denotes a keyword argument.
 """
 
 
 class OperatorContext(Protocol):
-    """Where a call stands: what its arguments are, and who hears of its mistakes.
+    """The context of a call: its arguments, and the receiver of its diagnostics.
 
     Attributes
     ----------
     discharged
-        How many proof obligations held on sight (identical dimensions, literals). The rules count
-        them here; those handed to :meth:`require` are counted by it.
+        The number of proof obligations that are trivially true (identical dimensions, literals).
+        The rules count them here; :meth:`require` counts its own.
     """
 
     discharged: int
 
     @property
     def prover(self) -> Prover:
-        """The prover of the scope that the call stands in."""
+        """The prover of the scope of the call."""
 
     def info(self, expr: ast.Expr) -> ast.StructInfo:
         """The struct info of an argument."""
@@ -57,31 +54,31 @@ class OperatorContext(Protocol):
         message: Message,
         at: Place = None,
     ) -> bool:
-        """Prove an obligation (a conjunction, judged jointly) and report it where it does not hold.
+        """Prove an obligation (a conjunction, decided jointly) and report it if it is not proved.
 
-        False for every value is an error, false for some a warning with the counterexample and the
-        assumption that would make it true, unknown a note.
+        An obligation that is false for all values is an error; one that is false for some is a
+        warning with the counterexample and the assumption that would make it true; an undecided one
+        is a note.
 
         Returns
         -------
         bool
-            False if it fails for every value, so that the rule can leave out what would only repeat
-            the error.
+            False if it fails for all values, so that the rule can omit consequential errors.
         """
 
     def fresh_dim(self, hint: str) -> tir.Var:
-        """A dimension of which only the existence is known, because data decide on it."""
+        """A new unknown dimension that depends on data."""
 
     def global_info(self, gv: ast.GlobalVar) -> ast.FuncStructInfo | None:
         """The signature of a function of the module."""
 
     def prim_func(self, gv: ast.GlobalVar) -> tir.PrimFunc | None:
-        """The PrimFunc of that name, if it is one."""
+        """The PrimFunc with this name, if any."""
 
     def bound(self, var: ast.Var) -> ast.Expr | None:
         """The value that a variable is bound to, if it is a call of an operator."""
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
-        """The virtual devices that the module declares: kinds of targets, and numbers among those
-        of a kind.
+        """The virtual devices of the module: kinds of targets, and indices among the devices of a
+        kind.
         """

@@ -17,8 +17,8 @@ from rlx.spec.registry import rule
 
 @rule("OBL-channels", "7d0422aa", "obligation")
 def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: PrimExpr) -> bool:
-    """The data's channels are the weight's input channels of all groups, and the groups divide the
-    output's.
+    """Check that the data have the input channels of all groups of the weight, and that the groups
+    divide the output channels.
     """
     each = mul(weight, const(groups))
     return divided(site, out, groups, "output channels") and site.equal(
@@ -35,7 +35,7 @@ def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: Pri
 
 @rule("OBL-groups", "2dcf2355", "obligation")
 def divided(site: Site, count: PrimExpr, groups: int, what: str) -> bool:
-    """The number of groups is positive and divides the channels."""
+    """Check that the number of groups is positive and divides the channels."""
     positive(site, groups)
     if groups == 1 or (literal(count) is not None and (literal(count) or 0) % groups == 0):
         site.ctx.discharged += 1
@@ -49,7 +49,7 @@ def divided(site: Site, count: PrimExpr, groups: int, what: str) -> bool:
 
 
 def positive(site: Site, groups: int) -> None:
-    """There is at least one group."""
+    """Check that there is at least one group."""
     if groups < 1:
         site.fail("OBL-groups-positive", f"the number of groups is {groups}, expected at least 1")
 
@@ -189,7 +189,7 @@ def _grown(length: PrimExpr, window: PrimExpr, plan: _Plan, k: int) -> PrimExpr:
 
 @rule("OBL-grown", "9eeb39ed", "obligation")
 def extra_padding(site: Site, plan: _Plan) -> None:
-    """The output padding of a transposed convolution is less than the stride."""
+    """Check that the output padding of a transposed convolution is less than the stride."""
     for extra, stride in zip(plan.extra, plan.strides, strict=True):
         if extra >= stride:
             words = f"the output padding {extra} must be less than the stride {stride}"

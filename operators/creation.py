@@ -1,4 +1,4 @@
-"""Tensors out of nothing, or out of a shape."""
+"""Creation of tensors."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
 
 @rule("OBL-lengths", "8f57c560", "obligation")
 def lengths(site: Site, shape: ShapeExpr) -> None:
-    """No dimension of a new tensor is negative."""
+    """Check that no dimension of a new tensor is negative."""
     for dim in shape.values:
         if (literal(dim) or 0) < 0:
             site.fail("OBL-lengths-negative", f"the shape has a dimension of {show(dim)}", 0)
@@ -170,7 +170,7 @@ def arange(
     step: Prim = ONE,
     dtype: Type | None = None,
 ) -> StructInfo:
-    """The numbers from a start to before an end; from 0 if only one is given."""
+    """The numbers from a start (0 by default) to an exclusive end."""
     if end is None:
         start, end = ZERO, start
     if start is None or end is None or step is None:
@@ -185,12 +185,12 @@ def arange(
 
 @rule("OBL-arange", "8ef83f50", "obligation")
 def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
-    """The number of steps from a start to an end: the step is not 0 and leads there.
+    """The number of steps from a start to an end; the step must not be 0 and must lead to the end.
 
     Returns
     -------
     PrimExpr or None
-        None where it depends on floating-point numbers that are not literals.
+        None if it depends on floating-point numbers that are not literals.
     """
     values = [e.value if isinstance(e, FloatImm) else literal(e) for e in (start, end, step)]
     if values[2] == 0:
@@ -248,7 +248,7 @@ def hamming_window(
 
 @rule("OBL-weights", "1551277d", "obligation")
 def windows(site: Site, size: PrimExpr | None) -> None:
-    """A window has at least one weight."""
+    """Check that a window has at least one weight."""
     if size is not None and type_of(size).is_integer and (literal(size) or 0) <= 0:
         site.require(
             "OBL-weights-size", GT(size, ZERO), lambda: f"the window has {show(size)} weights", 0

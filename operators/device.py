@@ -1,6 +1,4 @@
-"""Where values are: virtual devices, workers, meshes; and what concerns only how they are
-compiled.
-"""
+"""Placement of values on virtual devices, workers and meshes, and hints for compilers."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ def to_vdevice(site: Site, data: Expr, dst_vdevice: Any) -> StructInfo:
 
 @rule("OBL-vdevice", "07001a69", "obligation")
 def declared(site: Site, device: VDevice | None, data: Expr) -> VDevice:
-    """A transfer goes to a virtual device of the module."""
+    """Check that the target of a transfer is a virtual device of the module."""
     best = site.ctx.info(data)
     if device is None:
         site.fail("OBL-vdevice-kind", "the target is not a virtual device", 1, _placed(best, None))
@@ -76,7 +74,7 @@ def _placed(info: StructInfo, device: VDevice | None) -> StructInfo:
 
 @operator("relax.device", calls="string('llvm'), prim(0)")
 def device(site: Site, device_type: Any, index: Any = 0) -> StructInfo:
-    """A physical device, as texts write it among the arguments of an operator."""
+    """A physical device, as an argument of an operator."""
     return OBJECT
 
 
@@ -84,7 +82,7 @@ def device(site: Site, device_type: Any, index: Any = 0) -> StructInfo:
 def hint_on_device(
     site: Site, data: Tensor, dst_vdevice: Any, memory_scope: str = "global"
 ) -> StructInfo:
-    """The value on a device of the module, if it has the one that is named."""
+    """The value on the named device, if the module has this device."""
     hinted(site, dst_vdevice)
     wanted = _device(dst_vdevice) or _numbered(site, dst_vdevice)
     return data if wanted is None else _placed(data, wanted)
@@ -95,7 +93,7 @@ _KINDS = SHORT.keys() | NUMBERS.keys()
 
 @rule("OBL-hint", "70187c18", "obligation")
 def hinted(site: Site, device: object) -> None:
-    """A hint names a device: a virtual one, a text, or ``R.device(…)``."""
+    """Check that a hint gives a device: a virtual one, a text, or ``R.device(…)``."""
     found = site.ctx.bound(device) if isinstance(device, Var) else device
     if isinstance(found, Call) and isinstance(found.op, Op):
         if found.op.op_name == "relax.device":
@@ -155,7 +153,7 @@ def allreduce(site: Site, x: Tensor, op_type: str = "sum", in_group: int = True)
 @operator("relax.grad.start_checkpoint")
 @operator("relax.grad.end_checkpoint")
 def checkpoint(site: Site, input_: Expr) -> StructInfo:
-    """Where a part begins or ends that is computed again for the gradient: a variable, as it is."""
+    """The begin or end of a part that is recomputed for the gradient; the value is unchanged."""
     scalar = input_.value if isinstance(input_, PrimValue) else None
     if not isinstance(input_, Var) and not isinstance(scalar, tir.Var):
         site.fail("D14-argument", "the input of a checkpoint must be a variable", 0)
@@ -173,19 +171,21 @@ def no_grad(site: Site, input_: Whole) -> StructInfo:
 )
 @operator("relax.dist.redistribute", calls="x(a, b), device_mesh='mesh[0]', placement='S[0]' | 'R'")
 def distributed(site: Site, value: Expr, device_mesh: Any, placement: Any) -> StructInfo:
-    """A value of the same kind, spread over the devices of a mesh."""
+    """The same value, distributed over the devices of a mesh."""
     return site.ctx.info(value)
 
 
 @operator("relax.dist.redistribute_replica_to_shard", calls="x(a, 4), num_workers=2, axis=1")
 def to_shard(site: Site, input_: Expr, num_workers: int, axis: int) -> StructInfo:
-    """A part of a tensor that every worker has whole: a distributed tensor, opaque here."""
+    """A part of a tensor that every worker has completely: a distributed tensor, which is opaque
+    here.
+    """
     return OBJECT
 
 
 @operator("relax.ccl.allgather", calls="x(a, b), num_workers=2 | 4")
 def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> StructInfo:
-    """The tensors of all workers one after the other."""
+    """The concatenated tensors of all workers."""
     rank(site, x, 0, 1, -1)
     dims = site.dims(x)
     if dims is None:
@@ -201,7 +201,7 @@ def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> 
     """,
 )
 def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0) -> StructInfo:
-    """The tensor of the first worker divided among all along an axis."""
+    """The tensor of the first worker, distributed among all workers along an axis."""
     known(site, "shape", (0, x))
     ndim, dims = site.rank(x), site.dims(x)
     if ndim is None or dims is None:
@@ -216,7 +216,7 @@ def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0
 
 @rule("OBL-workers", "5a3ba21b", "obligation")
 def shared(site: Site, x: TensorStructInfo, along: int, workers: int) -> None:
-    """The number of workers is positive and divides the length of the axis."""
+    """Check that the number of workers is positive and divides the length of the axis."""
     if workers < 1:
         site.fail("OBL-workers-positive", f"num_workers is {workers}, expected at least 1")
     length = (site.dims(x) or ())[along]

@@ -1,4 +1,4 @@
-"""Dimensions computed from dimensions: literals folded, the rest written as a person would."""
+"""Arithmetic on dimensions, with literals folded and results in readable form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MINUS_ONE, ZERO, ONE = const(-1), const(0), const(1)
 
 
 def literal(dim: PrimExpr | None) -> int | None:
-    """The value of a dimension that is a literal, or arithmetic on literals (``4 + 1``), else
+    """The value of a dimension that is a literal, or arithmetic on literals (``4 + 1``); otherwise
     None.
     """
     if type(dim) is IntImm:
@@ -54,7 +54,7 @@ def _folded(dim: PrimExpr, depth: int) -> int | None:
 
 
 def same(a: PrimExpr, b: PrimExpr) -> bool:
-    """Whether two dimensions are equal on sight: one object, or equal literals."""
+    """Whether two dimensions are trivially equal: the same object, or equal literals."""
     return a is b or (type(a) is IntImm and type(b) is IntImm and a.value == b.value)
 
 
@@ -126,7 +126,7 @@ def floordiv(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def exact(a: PrimExpr, by: int) -> PrimExpr | None:
-    """``a // by`` where it is plain that ``by`` divides, else None."""
+    """``a // by`` if ``by`` obviously divides ``a``; otherwise None."""
     if by == 1:
         return a
     value = literal(a)
@@ -161,7 +161,7 @@ def maximum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def product(dims: Iterable[PrimExpr]) -> PrimExpr:
-    """The product of all, 1 of none; the literals are multiplied into one factor, written last."""
+    """The product of all dimensions (1 if there are none), with one literal factor at the end."""
     whole, symbolic = 1, None
     for dim in dims:
         value = literal(dim)
@@ -173,7 +173,7 @@ def product(dims: Iterable[PrimExpr]) -> PrimExpr:
 
 
 def total(dims: Iterable[PrimExpr]) -> PrimExpr:
-    """The sum of all, 0 of none."""
+    """The sum of all dimensions (0 if there are none)."""
     result: PrimExpr = ZERO
     for dim in dims:
         result = add(result, dim)

@@ -1,4 +1,4 @@
-"""Element types of Relax as NumPy has them; only running a program loads NumPy."""
+"""NumPy types of Relax's element types; NumPy is only loaded to run programs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
 @cache
 def numpy_type(kind: DataType) -> np.dtype[Any] | None:
-    """The type of arrays that hold elements of a type; narrow floats and integers are those of
-    ml_dtypes.
+    """The type of arrays with elements of a type; narrow floats and integers use ml_dtypes.
 
-    None where no array has such elements: vectors, handles, Void.
+    None if arrays cannot have such elements: vectors, handles, Void.
     """
     import ml_dtypes
     import numpy as np

@@ -1,9 +1,9 @@
-"""How operators compute: plain values in, plain values out.
+"""Evaluation of operators on plain values.
 
 A plain value is a ``numpy.ndarray`` for a tensor (its dtype is the element type), a tuple of
 integers for a shape, a number for a prim, a tuple for a tuple, ``str``, :class:`DataType`, and None
-for null. The functions that compute stand in `operators/evaluate/`, one file a family, and have the
-names of their operators; only running a program loads NumPy.
+for null. The functions are in `operators/evaluate/`, one file per family, and have the names of
+their operators; NumPy is only loaded to run programs.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class OperatorFault(Exception):
     Attributes
     ----------
     code
-        The premise that fails: ``E-index-range``.
+        The failing premise: ``E-index-range``.
     message
-        What was expected and what was found, with values.
+        The expected and the actual values.
     operand
-        The operand at fault, where one is known to be.
+        The operand that caused the fault, if known.
     """
 
     def __init__(self, code: str, message: str, operand: Plain = None) -> None:
@@ -49,37 +49,37 @@ class OperatorFault(Exception):
 
 
 class Evaluation(Protocol):
-    """What an evaluation knows of the run around it."""
+    """The queries of an evaluation on the run."""
 
     @property
     def info(self) -> ast.StructInfo | None:
         """The struct info that was derived for the call, None if there is none."""
 
     def prim(self, expr: PrimExpr) -> int | float | bool:
-        """The number that an expression over shape variables has."""
+        """The number that an expression over shape variables evaluates to."""
 
     def value(self, expr: ast.Expr) -> Plain:
-        """The value of an expression that stands among the attributes."""
+        """The value of an expression in an attribute."""
 
 
 @cache
 def evaluation(name: str) -> Evaluate | None:
-    """The function in `operators/evaluate/` that computes an operator of that full name, None if
-    there is none.
+    """The function in `operators/evaluate/` that computes the operator with this full name, or
+    None.
 
-    It has the last word of the operator's name, or stands in its file's table ``OPERATORS``. The
-    whole folder is imported when the first operator is evaluated.
+    It is named like the last part of the operator's name, or is in its file's table ``OPERATORS``.
+    The whole folder is imported when the first operator is evaluated.
     """
     return function(name.removeprefix("relax."))
 
 
 def numpy_dtype(kind: DataType) -> np.dtype[Any]:
-    """The type that arrays of a data type's elements have.
+    """The type of arrays with elements of a data type.
 
     Raises
     ------
     OperatorFault
-        ``E-operator-dtype``: if no array has such elements.
+        ``E-operator-dtype``: if arrays cannot have such elements.
     """
     found = numpy_type(kind)
     if found is None:
@@ -98,7 +98,7 @@ def data_type(kind: np.dtype[Any]) -> DataType:
 def arguments(
     operator: OperatorSignature, call: ast.Call, args: Sequence[Plain], run: Evaluation
 ) -> list[Plain]:
-    """A value for each parameter, as :func:`rlx.operators.binding.plan` finds struct info for each.
+    """A value for each parameter, bound by :func:`rlx.operators.binding.plan`.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def arguments(
 
 
 def unshared(result: Plain, args: Sequence[Plain]) -> Plain:
-    """A result with copies in place of arrays that lie in an argument's memory, as views and empty
-    reductions do.
+    """A result in which arrays in an argument's memory, such as views and empty reductions, are
+    copied.
     """
     import numpy as np
 

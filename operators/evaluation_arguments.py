@@ -1,6 +1,6 @@
-"""What the evaluation of an operator receives for an argument, by the kind of the parameter.
+"""Conversions of arguments for the evaluation of an operator, by the kind of the parameter.
 
-Each function raises ``TypeError`` or ``ValueError`` where a plain value is not of its kind.
+Each function raises ``TypeError`` or ``ValueError`` if a plain value has the wrong kind.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rlx.operators.dim_arithmetic import literal
 
 
 def same(value: Any) -> Any:
-    """The value as it is."""
+    """The value unchanged."""
     return value
 
 
@@ -27,26 +27,24 @@ def array(value: Any) -> Any:
 
 
 def scalar(value: Any) -> Any:
-    """A number, as the value of a scalar is; of an object that holds something else there is
-    none.
-    """
+    """The number of a scalar; other objects are rejected."""
     if not isinstance(value, int | float):
         raise TypeError(f"found {value!r}")
     return value
 
 
 def operand(value: Any) -> Any:
-    """A tensor, or a scalar in place of one."""
+    """A tensor, or a scalar instead of one."""
     return value if isinstance(value, int | float) else array(value)
 
 
 def arrays(value: Any) -> tuple[Any, ...]:
-    """The tensors of a tuple; one alone is one of them."""
+    """The tensors of a tuple; a single tensor counts as a tuple of one."""
     return tuple(array(item) for item in value) if isinstance(value, tuple) else (array(value),)
 
 
 def sizes(value: Any) -> tuple[int, ...]:
-    """Integers; one alone is one of them."""
+    """Integers; a single integer counts as a list of one."""
     return tuple(int(item) for item in value) if isinstance(value, tuple) else (int(value),)
 
 
@@ -54,8 +52,8 @@ COPIED, INFERRED = "copied", "inferred"
 
 
 def in_place_of_sizes(written: Expr, value: Any) -> Any:
-    """The sizes of a new shape, with :data:`COPIED` for a 0 and :data:`INFERRED` for a -1 that
-    stand in the text. A 0 that was computed is one.
+    """The sizes of a new shape, with :data:`COPIED` for a literal 0 and :data:`INFERRED` for a
+    literal -1. A computed 0 is kept.
     """
     match written:
         case ShapeExpr(values=items):
@@ -111,5 +109,5 @@ def number(value: Any) -> int | float:
 
 
 def prims(value: Any) -> tuple[Any, ...]:
-    """Scalars; one alone is one of them."""
+    """Scalars; a single scalar counts as a list of one."""
     return tuple(map(scalar, value if isinstance(value, tuple) else (value,)))

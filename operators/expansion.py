@@ -1,4 +1,4 @@
-"""Tensors repeated to a larger shape, and summed back to a smaller one."""
+"""Broadcasting to a shape, and its reverse."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def broadcast_to(site: Site, x: Tensor, shape: Shape) -> StructInfo:
 def expands(
     site: Site, dims: Dims | None, wanted: Dims, index: int, best: Tensor, ndim: int | None = None
 ) -> None:
-    """A shape (or only its rank) broadcasts to another: aligned at the end, each dimension is equal
-    or 1.
+    """Check that a shape (or only its rank) broadcasts to another: aligned at the end, each
+    dimension is equal or 1.
     """
     ndim = ndim if dims is None else len(dims)
     if ndim is not None and ndim > len(wanted):

@@ -1,4 +1,4 @@
-"""Operators of the user's own: declared in a module that the user names, or allowed without a
+"""User-defined operators: declared in a module given by the user, or allowed without a
 declaration.
 """
 
@@ -15,11 +15,11 @@ _loaded: set[str] = set()
 
 
 _files: set[str] = set()
-"""Where the rules stand that users declared."""
+"""The locations of the rules that users declared."""
 
 
 class OperatorsError(Exception):
-    """The module that the user names cannot be imported, or what it declares cannot be."""
+    """The user's module cannot be imported, or one of its declarations is invalid."""
 
 
 def operator(
@@ -75,8 +75,8 @@ def operator(
 
 
 def blamed(error: BaseException) -> str | None:
-    """The line of a rule of the user's own in which an exception arose, ``file:line``; None if it
-    arose elsewhere.
+    """The line of a user-defined rule that raised an exception, ``file:line``; None if it was
+    raised elsewhere.
     """
     from traceback import extract_tb
 
@@ -87,8 +87,7 @@ def blamed(error: BaseException) -> str | None:
 
 
 def load(sources: Sequence[str], allowed: Sequence[str]) -> None:
-    """Import the modules that declare operators, and let pass what is allowed without a
-    declaration.
+    """Import the modules that declare operators, and allow some operators without a declaration.
 
     Parameters
     ----------

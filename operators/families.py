@@ -1,4 +1,4 @@
-"""Which file declares which operators: made from the declarations by `make operators`."""
+"""The file that declares each operator; generated from the declarations by `make operators`."""
 
 FAMILIES = {
     "attention": "nn.attention nn.attention_bias nn.attention_var_len",

@@ -1,8 +1,8 @@
-"""What other libraries call the operators of Relax, and what they call their parameters.
+"""The names of Relax's operators and their parameters in other libraries.
 
-A name is compared without regard to case and underscores, first with its namespace and then
-without: ``nn.functional.relu``, ``MatMul`` and ``batch_matmul`` are all found. Names are those of
-PyTorch, NumPy, JAX, TensorFlow, ONNX and Relay.
+Names are compared without case and underscores, first with their namespace and then without:
+``nn.functional.relu``, ``MatMul`` and ``batch_matmul`` are all found. Names are those of PyTorch,
+NumPy, JAX, TensorFlow, ONNX and Relay.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ _OPERATORS = {
     "where": "select ifelse if_else cond",
     "zeros": "new_zeros",
 }
-"""By the operator of Relax, the names that others give it."""
+"""The names of each Relax operator in other libraries."""
 
 _PARAMETERS = {
     "axis": "dim dims dimension axes perm reduction_indices along",
@@ -225,7 +225,7 @@ _PARAMETERS = {
     "x2": "b y rhs other right mat2",
     "y": "b x2 rhs other",
 }
-"""By a parameter of Relax's operators, the names that others give it."""
+"""The names of each parameter of Relax's operators in other libraries."""
 
 
 @cache
@@ -238,13 +238,13 @@ def _by_foreign_name() -> dict[str, str]:
 
 
 def own_name(name: str) -> str | None:
-    """What Relax calls an operator that others call ``name``."""
+    """The Relax name of an operator that other libraries call ``name``."""
     table = _by_foreign_name()
     return table.get(_plain(name)) or table.get(_plain(name.rpartition(".")[2]))
 
 
 def own_parameters(name: str) -> list[str]:
-    """The parameters that others call ``name``."""
+    """The parameters that other libraries call ``name``."""
     return [own for own, names in _PARAMETERS.items() if name.lower() in names.split()]
 
 

@@ -19,7 +19,7 @@ from rlx.spec.registry import rule
 
 @rule("OBL-size", "69294171", "obligation")
 def size_of(site: Site, size: Expr, count: int) -> Dims | None:
-    """A size has a length for each spatial axis; one stands for all. None where it is not known."""
+    """The lengths of a size, one for each spatial axis or one for all; None if unknown."""
     dims = size.values if isinstance(size, ShapeExpr) else None
     info = site.ctx.info(size)
     ndim = info.ndim if isinstance(info, ShapeStructInfo) else -1
@@ -102,7 +102,7 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: int = False,
 ) -> StructInfo:
-    """The image at the points of a grid, which holds their coordinates along axis 1."""
+    """The image sampled at the points of a grid, whose axis 1 has their coordinates."""
     count = max(layout_rank(layout_) - 2, 2)
     axes = f"NC{SPATIAL[min(count, 3)]}"
     best = ranked(layout_rank(layout_), data.dtype, data.vdevice)
@@ -118,7 +118,9 @@ def grid_sample(
 
 @rule("OBL-grid", "d94e654c", "obligation")
 def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
-    """A grid for each image, with a coordinate for each spatial axis along axis 1."""
+    """Check that there is one grid for each image, with one coordinate per spatial axis along axis
+    1.
+    """
     for code, wanted, found, what in (
         ("OBL-grid-batch", batch, points[0], "images"),
         ("OBL-grid-coordinates", const(count), points[1], "coordinates"),
@@ -142,9 +144,7 @@ def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
     """,
 )
 def affine_grid(site: Site, data: Tensor, size: Size, align_corners: int = True) -> StructInfo:
-    """The grid of points that an affine transformation (2 by 3, or 3 by 4) moves a regular grid
-    to.
-    """
+    """The image of a regular grid under an affine transformation (2 by 3, or 3 by 4)."""
     rank(site, data, 0, 3)
     dims = site.dims(data)
     count = _axes_of(site, size)
@@ -170,7 +170,7 @@ def _axes_of(site: Site, size: Expr) -> int:
 
 @rule("OBL-affine", "fae2f2b7", "obligation")
 def transforms(site: Site, dims: Dims, count: int) -> None:
-    """The transformation is a matrix of one row for each axis and one column more."""
+    """Check that the transformation has one row for each axis, and one more column than rows."""
     matrix = site.together("OBL-affine-matrix", 0)
     for dim, wanted in zip(dims[1:], (count, count + 1), strict=True):
         matrix.equal(

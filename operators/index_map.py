@@ -1,4 +1,4 @@
-"""Index maps: where each element of a tensor goes, written as a Python function of its indices."""
+"""Index maps: the new index of each element of a tensor, as a Python function of its indices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Range = tuple[PrimExpr, PrimExpr]
 
 
 class IndexMap(Record):
-    """An index map read: the names of the indices, and an expression for each axis of the
+    """A parsed index map: the names of the indices, and one expression for each axis of the
     result.
     """
 
@@ -36,12 +36,13 @@ class _Unreadable(Exception):
 
 @cache
 def read(text: str) -> IndexMap | None:
-    """The map of a text ``lambda i, j: (j, i)``, with or without ``T.index_map(…)`` around it.
+    """Parse the map in a text ``lambda i, j: (j, i)``, with or without ``T.index_map(…)`` around
+    it.
 
     Returns
     -------
     IndexMap or None
-        None for what is neither, or takes its indices as one tuple.
+        None for any other text, and for a map that takes its indices as one tuple.
     """
     try:
         found = python.parse(text.strip(), mode="eval").body
@@ -113,12 +114,12 @@ _OPERATIONS: dict[type[python.operator], Callable[[Range, Range], Range]] = {
 
 @rule("OBL-map", "188d9f67", "obligation")
 def mapped(site: Site, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
-    """The dimensions that the elements of a shape are mapped into, each counted from 0.
+    """The dimensions of the mapped tensor, with indices from 0.
 
     Returns
     -------
     list of PrimExpr, or None
-        None where the map is not sums, products, quotients and remainders of its indices.
+        None if the map does not consist of sums, products, quotients and remainders of its indices.
     """
     names: dict[str, Range] = {
         name: (ZERO, sub(dim, ONE)) for name, dim in zip(found.names, dims, strict=True)
@@ -140,7 +141,7 @@ def mapped(site: Site, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
 
 
 def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
-    """What fills places that no element goes to is a number of the elements' type."""
+    """Check that the padding value is a number of the element type."""
     if pad is None:
         return
     value = pad.value if isinstance(pad, PrimValue) else pad
@@ -172,7 +173,7 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
 def layout_transform(
     site: Site, x: Tensor, index_map: Any, pad_value: Any | None = None
 ) -> StructInfo:
-    """The elements at the places that an index map names."""
+    """The elements moved to the indices given by an index map."""
     given = index_map.value if isinstance(index_map, PrimValue) else index_map
     if not isinstance(given, OpaqueExpr):
         site.fail(

@@ -1,4 +1,4 @@
-"""Elements picked and placed by indices."""
+"""Gathering and scattering by indices."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rlx.spec.registry import rule
 
 @rule("OBL-bounds", "f37f3374", "obligation")
 def within(site: Site, index: int, length: PrimExpr, negative: bool) -> None:
-    """Indices that the text gives are within the axis, as far as they are known."""
+    """Check that the known indices are within the axis."""
     for value in _extremes(site, index):
         number = literal(value)
         if number is not None and number < 0 and negative:
@@ -79,7 +79,7 @@ def _leaves(value: object) -> Iterator[int]:
 def take(
     site: Site, x: Tensor, indices: Operand, axis_: int | None = None, mode: str = "fast"
 ) -> StructInfo:
-    """The slices of an axis that the indices name, in the indices' shape."""
+    """The slices of an axis that the indices select, in the indices' shape."""
     elements(site, indices, 1, "integer")
     ndim = site.rank(x)
     if axis_ is None:
@@ -103,7 +103,7 @@ def take(
 
 @rule("OBL-gather", "0c8e8928", "obligation")
 def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, along: int) -> None:
-    """The indices are within the data along every other axis."""
+    """Check that the indices are no longer than the data along every other axis."""
     a, b = site.dims(data), site.dims(indices)
     enough = site.together("OBL-gather-dims", 1)
     for k, (length, count) in enumerate(zip(a or (), b or (), strict=False)):
@@ -130,7 +130,9 @@ def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, alon
     """,
 )
 def gather_elements(site: Site, data: Tensor, indices: Tensor, axis_: int = 0) -> StructInfo:
-    """For each index, the element at its place but for the axis, which the index names."""
+    """For each index, the element at its own position, except along the axis, where the index
+    selects.
+    """
     elements(site, indices, 1, "signed")
     ndim = site.rank(data)
     if ndim is None:
@@ -153,7 +155,7 @@ def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
 
 @rule("OBL-tuples", "8f986502", "obligation")
 def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
-    """The last dimension of the indices is no more than the axes they may name."""
+    """Check that the last dimension of the indices does not exceed the number of axes to index."""
     if depth > ndim:
         site.fail(
             "OBL-tuples-depth",
@@ -173,7 +175,7 @@ def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     """,
 )
 def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) -> StructInfo:
-    """The slices that the tuples along the indices' last axis name."""
+    """The slices that the tuples along the indices' last axis select."""
     elements(site, indices, 1, "int64")
     depth, ndim = _depth(site, indices, 1), site.rank(data)
     batches(site, batch_dims, indices, data)
@@ -193,7 +195,9 @@ def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) ->
 
 @rule("OBL-batches", "edf32452", "obligation")
 def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStructInfo) -> None:
-    """The leading axes that data and indices share are axes of both, but the indices' last."""
+    """Check that data and indices have the shared batch axes, not counting the last axis of the
+    indices.
+    """
     ranks = (site.rank(indices), site.rank(data))
     most = min([r - k for r, k in zip(ranks, (1, 0), strict=True) if r is not None], default=batch)
     if not 0 <= batch <= most:
@@ -202,7 +206,7 @@ def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStruc
 
 @rule("OBL-scatter", "09b581fd", "obligation")
 def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, what: str) -> None:
-    """The updates have the shape of the places they go to."""
+    """Check that the updates have the shape of the positions that the indices select."""
     rank(site, updates, index, len(wanted))
     alike = site.together("OBL-scatter-updates", index)
     for k, (a, b) in enumerate(zip(wanted, site.dims(updates) or (), strict=False)):
@@ -232,7 +236,7 @@ def scatter_elements(
     axis_: int = 0,
     reduction: str = "update",
 ) -> StructInfo:
-    """The data with each update put where its index says along the axis."""
+    """The data with each update at the index along the axis."""
     elements(site, indices, 1, "integer")
     agree(site, (data, updates), (0, 2))
     ndim = site.rank(data)
@@ -262,7 +266,7 @@ def scatter_nd(
     updates: Tensor,
     reduction: str = "update",
 ) -> StructInfo:
-    """The data with each update put where its tuple of indices says."""
+    """The data with each update at its tuple of indices."""
     elements(site, indices, 1, "integer")
     agree(site, (data, updates), (0, 2))
     known(site, "dtype", (0, data), (2, updates))
@@ -336,7 +340,7 @@ def index_put(
     values: Tensor,
     accumulate: int = False,
 ) -> StructInfo:
-    """The data with values put where an index for every axis says."""
+    """The data with values at positions given by one index for every axis."""
     agree(site, (data, values), (0, 2))
     ndim = site.rank(data)
     if indices is not None:
@@ -351,7 +355,7 @@ def index_put(
 
 @rule("OBL-every", "92bf1a95", "obligation")
 def every(site: Site, count: int, ndim: int) -> None:
-    """There is a tensor of indices for each axis."""
+    """Check that there is one tensor of indices for each axis."""
     if count != ndim:
         words = f"{count} tensors of indices are given for rank {ndim} {site.of(0)}"
         site.fail("OBL-every-axis", words, 1)
@@ -366,7 +370,7 @@ def one_hot(
     depth: int,
     axis_: int = -1,
 ) -> StructInfo:
-    """A new axis that holds one value at the index and another elsewhere."""
+    """A new axis that has one value at the index and another elsewhere."""
     elements(site, indices, 0, "integer")
     kinds = [scalar_type(site, value, at) for at, value in ((1, on_value), (2, off_value))]
     agree(site, [PrimStructInfo(kind) for kind in kinds], (1, 2))

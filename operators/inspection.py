@@ -1,4 +1,4 @@
-"""Facts of a tensor at run time, one scalar each."""
+"""Properties of a tensor at run time, as scalars."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def tensor_shape_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
     """,
 )
 def tensor_stride_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
-    """How many elements apart neighbours along an axis are."""
+    """The stride of an axis in elements."""
     _along(site, tensor, axis)
     return PrimStructInfo(INT64)
 

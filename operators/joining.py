@@ -1,4 +1,4 @@
-"""Tensors joined to one, and one divided into several."""
+"""Concatenation and splitting of tensors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from rlx.spec.registry import rule
 
 @rule("OBL-concat", "97eb7b53", "obligation")
 def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | None:
-    """The shapes of tensors of one rank that are equal but for the axis joined along.
+    """The joined shape of tensors of the same rank that are equal except along the joined axis.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
     """,
 )
 def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
-    """Tensors one after the other along an axis; vectors if none is given."""
+    """The tensors concatenated along an axis; vectors if no axis is given."""
     if tensors is None:
         return ranked(None, VOID)
     some, ndim = _some(site, tensors), _common_rank(site, tensors)
@@ -128,7 +128,7 @@ def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """,
 )
 def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
-    """Tensors of one shape along a new axis."""
+    """Tensors of the same shape stacked along a new axis."""
     if tensors is None:
         return ranked(None, VOID)
     some, ndim = _some(site, tensors), _common_rank(site, tensors)
@@ -142,12 +142,12 @@ def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
 
 
 MOST_PARTS = 65536
-"""More parts than any program has: each is a field of the result's type."""
+"""The maximum number of parts, since each is a field of the result's type."""
 
 
 @rule("OBL-split", "fd275858", "obligation")
 def part_lengths(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
-    """The lengths of the parts that a length is cut into, none negative."""
+    """The lengths of the parts of an axis, which must not be negative."""
     if isinstance(cut, int):
         return _sections(site, length, cut)
     _ascending(site, cut)
@@ -208,8 +208,8 @@ def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
     """,
 )
 def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0) -> StructInfo:
-    """An axis cut into equal sections (the last may be shorter), or at indices. One part is the
-    tensor itself.
+    """An axis split into equal sections (the last may be shorter), or at indices. A single part is
+    the tensor itself.
     """
     cut = indices_or_sections
     count = cut if isinstance(cut, int) else len(cut) + 1
@@ -241,7 +241,7 @@ def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0)
     """,
 )
 def meshgrid(site: Site, tensors: Tensors, indexing: str | None = "ij") -> StructInfo:
-    """For each vector, its elements spread over the product of all."""
+    """The coordinates of the grid that the vectors span."""
     if tensors is None:
         return OBJECT
     some = _some(site, tensors)

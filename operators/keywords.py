@@ -1,4 +1,4 @@
-"""Which parameter a keyword that an operator does not have was meant for."""
+"""Suggestions for unknown keywords of operators."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from rlx.operators.parameters import Parameter
 def meant(
     keyword: str, parameters: Sequence[Parameter], positional: int, given: Collection[str]
 ) -> list[str]:
-    """The parameters that a keyword may have been meant for: what others call so, or what is
-    spelled alike.
+    """The parameters similar to an unknown keyword: those with this name in other libraries, or
+    with a similar spelling.
 
     Parameters
     ----------
     positional, given
-        How many parameters the call gives by position, and which by keyword: those are not meant.
+        The number of parameters given by position, and the keywords; these parameters are not
+        suggested.
     """
     open_names = [
         p.name for p in parameters[positional:] if p.name not in given and p.kind != "types"

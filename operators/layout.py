@@ -1,4 +1,4 @@
-"""Layouts: in which order, and in which pieces, a tensor holds its axes.
+"""Layouts: the order and the splitting of a tensor's axes.
 
 ``NHWC`` names axes in order; in ``NCHW4c`` the channels are split, with 4 of them innermost.
 """
@@ -20,13 +20,13 @@ COMMON = (
     *("NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC", "OIW", "OWI", "WIO", "IOW"),
     *("OIHW", "OHWI", "HWIO", "HWOI", "IOHW", "OIDHW", "DHWIO", "ODHWI", "IODHW"),
 )
-"""Layouts that programs have, for suggestions."""
+"""Common layouts, for suggestions."""
 
 _PIECE = re.compile(r"([A-Z])|(\d+)([a-z])")
 
 
 class Layout(Record):
-    """A layout read: its pieces from the outside in, each an axis and the factor split off (None:
+    """A parsed layout: its pieces from the outside in, each an axis and the factor split off (None:
     the rest).
     """
 
@@ -79,9 +79,9 @@ def _covers(layout: Layout, axes: str) -> bool:
 def layout(
     site: Site, text: str, axes: str, info: Tensor | None, index: int, best: StructInfo
 ) -> Layout:
-    """A layout of the named axes, each once, that a tensor of that rank and those pieces can have.
+    """Check and parse a layout of the named axes for a tensor.
 
-    Without a tensor, it is the layout of a result.
+    Without a tensor, the layout is that of a result.
     """
     found = _read(text)
     if found is None or (text != axes and not _covers(found, axes)):
@@ -127,6 +127,6 @@ def pieces(text: str) -> tuple[tuple[str, int | None], ...]:
 
 
 def layout_rank(text: str) -> int:
-    """How many axes a layout has."""
+    """The number of axes of a layout."""
     found = _read(text)
     return len(found.pieces) if found else -1

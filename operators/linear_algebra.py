@@ -48,7 +48,7 @@ def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) ->
 
 @rule("OBL-matmul", "2ee9ad32", "obligation")
 def reduces(site: Site, a: Dims, b: Dims) -> bool:
-    """The dimensions summed over are equal; False if they never are."""
+    """Check that the reduction dimensions are equal; False if they never are."""
     x, y = a[-1], b[-2] if len(b) > 1 else b[0]
     return site.equal(
         "OBL-matmul-reduction",
@@ -171,7 +171,7 @@ def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:
 
 @rule("OBL-einsum", "8a4d31d3", "obligation")
 def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
-    """The length of each label: every axis it names has that length or 1."""
+    """The length of each label; every axis with the label must have this length or 1."""
     sizes: dict[str, PrimExpr] = {}
     lengths = site.together("OBL-einsum-dims", 0)
     for term, dims in zip(terms, shapes, strict=True):

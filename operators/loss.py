@@ -1,4 +1,4 @@
-"""Losses, and gradients of operators that have one of their own."""
+"""Losses, and gradients that are operators themselves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo
 
 @rule("OBL-loss", "758909c0", "obligation")
 def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], index: int) -> None:
-    """Predictions and targets of a loss agree in every dimension they share."""
+    """Check that predictions and targets of a loss agree in every shared dimension."""
     if len(wanted) != len(found):
         site.fail(
             "OBL-loss-rank",
@@ -138,7 +138,7 @@ def take_backward(
     axis: int | None = None,
     mode: str = "fast",
 ) -> StructInfo:
-    """The gradient of picking elements with respect to the data."""
+    """The gradient of `take` with respect to the data."""
     inner = Behind(site.operator, site.call, site.ctx)
     gradient(site, output_grad, take(inner, x, indices, axis, mode))
     return x

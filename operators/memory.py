@@ -1,4 +1,4 @@
-"""Storage and tensors in it, as lowered programs handle them."""
+"""Storage and tensors in it, in lowered programs."""
 
 from __future__ import annotations
 
@@ -97,32 +97,34 @@ def vm_alloc_tensor(
     dtype: TypeExpr,
     runtime_device_ind: Prim = ZERO,
 ) -> StructInfo:
-    """A tensor in a piece of memory; of a shape computed at run time only the rank is known."""
+    """A tensor in a piece of memory; if its shape is computed at run time, only the rank is
+    known.
+    """
     found = allocated(site, shape, dtype)
     return found if isinstance(shape, ShapeExpr) else ranked(found.ndim, found.dtype)
 
 
 @operator("relax.memory.kill_storage", pure=False, calls="made('memory.alloc_storage')")
 def kill_storage(site: Site, storage: Whole) -> StructInfo:
-    """The end of a piece of memory."""
+    """The end of the lifetime of a piece of memory."""
     return UNIT
 
 
 @operator("relax.memory.kill_tensor", pure=False, calls="made('builtin.alloc_tensor')")
 def kill_tensor(site: Site, tensor: Whole) -> StructInfo:
-    """The end of a tensor."""
+    """The end of the lifetime of a tensor."""
     return UNIT
 
 
 @operator("relax.vm.kill_object", pure=False, calls="made('vm.alloc_storage')")
 def kill_object(site: Site, obj: Whole) -> StructInfo:
-    """The end of any object."""
+    """The end of the lifetime of any object."""
     return UNIT
 
 
 @operator("relax.memory.ensure_zero_offset")
 def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
-    """The tensor, at the start of its memory: copied if it is not."""
+    """The tensor at the start of its memory, copied if necessary."""
     return data
 
 
@@ -140,7 +142,9 @@ def view(
     dtype: TypeExpr | None = None,
     relative_byte_offset: Prim | None = None,
 ) -> StructInfo:
-    """The memory of a tensor read as another shape or element type, from an offset on."""
+    """The memory of a tensor from an offset on, reinterpreted with another shape or element
+    type.
+    """
     integral(site, relative_byte_offset, 3)
     given = site.argument(2)
     void = isinstance(given, DataTypeImm) and given.value.is_void
@@ -164,7 +168,7 @@ def view(
 def within(
     site: Site, old: tuple[Dims, DataType], new: tuple[Dims, DataType], offset: PrimExpr | None
 ) -> None:
-    """A view ends no later than the memory it is a view of."""
+    """Check that a view does not extend beyond the memory of its tensor."""
     if old[0] is new[0] and old[1] == new[1] and offset is None:
         site.ctx.discharged += 1
         return

@@ -43,7 +43,7 @@ def flatten(site: Site, x: Tensor) -> StructInfo:
 
 @operator("relax.nn.batch_flatten", calls="x(a, b) | x(a, 3, b)")
 def batch_flatten(site: Site, data: Tensor) -> StructInfo:
-    """All axes but the first along one."""
+    """All axes except the first merged into one."""
     rank(site, data, 0, 2, -1)
     dims = site.dims(data)
     if dims is not None and len(dims) == 2:
@@ -53,7 +53,7 @@ def batch_flatten(site: Site, data: Tensor) -> StructInfo:
 
 @rule("OBL-permute", "b13bcc97", "obligation")
 def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
-    """The axes of a permutation: each axis once."""
+    """Check that a permutation names each axis once."""
     if len(order) != ndim:
         site.fail(
             "OBL-permute-axes",
@@ -176,7 +176,7 @@ def flip(site: Site, data: Tensor, axis_: int) -> StructInfo:
 def reverse_sequence(
     site: Site, data: Tensor, seq_lengths: Tensor, seq_axis: int = 1, batch_axis: int = 0
 ) -> StructInfo:
-    """The first elements of each sequence in reverse order, as many as its length says."""
+    """The first elements of each sequence reversed, up to its length."""
     elements(site, seq_lengths, 1, "int32 int64")
     rank(site, seq_lengths, 1, 1)
     ndim = site.rank(data)
@@ -188,7 +188,7 @@ def reverse_sequence(
 
 @rule("OBL-sequences", "41366daf", "obligation")
 def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batch: int) -> None:
-    """There is a length for each sequence."""
+    """Check that there is one length for each sequence."""
     dims, found = site.dims(data), site.dims(counts)
     if dims is not None and found is not None:
         site.equal(
@@ -205,7 +205,7 @@ def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batc
 
 @rule("OBL-repeat", "f825aa86", "obligation")
 def counts(site: Site, given: Sequence[int]) -> None:
-    """No number of repetitions is negative."""
+    """Check that no number of repetitions is negative."""
     if any(count < 0 for count in given):
         site.fail("OBL-repeat-count", f"the repetitions {list(given)} must not be negative")
 
@@ -233,7 +233,7 @@ def tile(site: Site, data: Tensor, repeats: Longs) -> StructInfo:
 
 @operator("relax.repeat", calls="x(a, b), repeats=2 | 1, axis=None | 0 | -1")
 def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> StructInfo:
-    """Each element repeated along an axis; of all elements in a row if none is given."""
+    """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
     counts(site, (repeats,))
     ndim, dims = site.rank(data), site.dims(data)
     along = axis_ if axis_ is None or ndim is None else axis(site, axis_, ndim, data)
@@ -253,7 +253,7 @@ def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> 
     """,
 )
 def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
-    """Groups of channels spread over the two spatial axes."""
+    """Groups of channels moved to the two spatial axes."""
     ndim, dims = rank(site, data, 0, 3, -1), site.dims(data)
     if upscale_factor < 1:
         site.fail("OBL-shuffle-factor", f"upscale_factor is {upscale_factor}, expected at least 1")
@@ -273,7 +273,7 @@ def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
 
 @rule("OBL-shuffle", "46d81ac9", "obligation")
 def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
-    """The square of the factor, which is positive, divides the number of channels."""
+    """Check that the factor is positive and its square divides the number of channels."""
     site.require(
         "OBL-shuffle-channels",
         EQ(FloorMod(channels, const(factor * factor)), ZERO),

@@ -1,4 +1,4 @@
-"""Normalisation over axes, with learnt scales and offsets; softmax."""
+"""Normalisation over axes, with learned scales and offsets; softmax."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlx.spec.registry import rule
 
 @rule("OBL-scale", "bbcc5738", "obligation")
 def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
-    """The learnt tensors have the lengths of the axes they belong to."""
+    """Check that the learned tensors have the lengths of the axes that they belong to."""
     dims = site.dims(data)
     wanted = None if dims is None else [dims[k] for k in over]
     first = 0
@@ -113,7 +113,7 @@ def group_norm(
 
 @rule("OBL-group", "7d8408f8", "obligation")
 def grouped(site: Site, count: PrimExpr, groups: int) -> None:
-    """The number of groups is positive and divides the channels that are normalised."""
+    """Check that the number of groups is positive and divides the normalised channels."""
     if groups < 1:
         site.fail("OBL-group-positive", f"num_groups is {groups}, expected at least 1")
     whole = literal(count)
@@ -194,7 +194,7 @@ def softmax(site: Site, data: Tensor, axis_: int = -1) -> StructInfo:
     """,
 )
 def prelu(site: Site, data: Tensor, alpha: Tensor, axis_: int = 1) -> StructInfo:
-    """Negative elements scaled by a learnt slope for each channel."""
+    """Negative elements scaled by a learned slope for each channel."""
     elements(site, data, 0, "float16 float32 float64")
     ndim, dims = site.rank(data), site.dims(data)
     slopes = site.dims(alpha)

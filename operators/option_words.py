@@ -1,4 +1,4 @@
-"""Words that options of operators take, and those that are meant where one is misspelt."""
+"""Known values of operators' string options, and suggestions for misspelt ones."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "indexing": ("ij", "xy"),
     "causal_mask": ("TopLeft", "BottomRight"),
 }
-"""By the name of the option, the words that some operator takes for it."""
+"""The words that some operator accepts, by the name of the option."""
 
 
 @rule("OBL-word", "b38126fa", "obligation")
 def is_meant(site: Site, text: str, option: str, index: int) -> None:
-    """The word of an option is no slip of one that operators know."""
+    """Check that the value of a string option is not a misspelling of a known word."""
     known = WORDS.get(option, ())
     near = () if text in known else closest(text, known)
     if near:

@@ -1,4 +1,4 @@
-"""Elements added around a tensor."""
+"""Padding of tensors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from rlx.spec.registry import rule
 
 @rule("OBL-pad", "c3e0b619", "obligation")
 def pads(site: Site, data: Tensor, widths: Ints) -> None:
-    """Two widths for each axis; a negative one takes elements away, and no more than there are."""
+    """Check that there are two widths for each axis; a negative one must not remove more elements
+    than exist.
+    """
     ndim = site.rank(data)
     if ndim is not None and len(widths) != 2 * ndim:
         site.fail(
@@ -50,7 +52,7 @@ def _too_much(site: Site, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> st
 def pad(
     site: Site, data: Tensor, pad_width: Longs, pad_mode: str = "constant", pad_value: float = 0.0
 ) -> StructInfo:
-    """The tensor with elements added before and after along its axes."""
+    """The tensor with padding before and after along its axes."""
     pads(site, data, pad_width)
     known(site, "rank", (0, data))
     dims = site.dims(data)

@@ -1,13 +1,12 @@
-"""The parameters of an operator, read from the signature of the function that is its rule.
+"""The parameters of an operator, read from the signature of its rule.
 
-The function takes the call's site, and then a parameter for each of the operator's: its name (with
-``_`` behind it where Python or the module uses the name), its kind as annotation, ``| None`` where
+The function takes the call's site, and then a parameter for each of the operator's: its name
+(followed by ``_`` if Python or the module uses the name), its kind as annotation, ``| None`` if
 null is a value, and its default::
 
     def concat(site: Site, tensors: Tensors, axis: int | None = 0) -> StructInfo: ...
 
-``*values: Expr`` takes the positional rest. A parameter that can only be given as a keyword stands
-behind ``*``.
+``*values: Expr`` takes all further positional arguments. Keyword-only parameters come after ``*``.
 """
 
 from __future__ import annotations
@@ -24,36 +23,36 @@ from rlx.grammar.tir import IntImm, PrimExpr
 
 Tensor = TensorStructInfo
 Operand = Annotated[TensorStructInfo | PrimStructInfo, "operand"]
-"""A tensor, or a scalar that stands for one of rank 0."""
+"""A tensor, or a scalar, which counts as a tensor of rank 0."""
 Tensors = Annotated[tuple[TensorStructInfo, ...] | None, "tensors"]
-"""Tensors of a tuple; None where not even their number is known."""
+"""The tensors of a tuple; None if not even their number is known."""
 OneOrTensors = Annotated[tuple[TensorStructInfo, ...] | None, "one_or_tensors"]
-"""Tensors of a tuple, of which one may stand alone."""
+"""The tensors of a tuple, or a single tensor."""
 Shape = Annotated[ast.Expr, "shape"]
-"""An expression that is a shape, written out where it is known."""
+"""An expression that is a shape, as its dimensions if they are known."""
 NewShape = Annotated[ast.Expr, "new_shape"]
-"""A shape in which a written 0 is copied from the old one, and a written -1 is inferred."""
+"""A shape in which a literal 0 copies the old dimension, and a literal -1 is inferred."""
 Size = Annotated[ast.Expr, "size"]
 """A shape, or one number for all axes."""
 Prim = Annotated[PrimExpr | None, "prim"]
-"""A scalar; None where its value is not known."""
+"""A scalar; None if its value is unknown."""
 Prims = Annotated[tuple[PrimExpr | None, ...] | None, "prims"]
 Ints = Annotated[tuple[int, ...], "ints"]
 IntOrInts = Annotated[int | tuple[int, ...], "int_or_ints"]
 IntList = Annotated[tuple[int, ...], "list"]
-"""Integers in a list; a single one is none."""
+"""A list of integers; a single integer is rejected."""
 Count = Annotated[int, "count"]
-"""An integer, which may also stand in a constant of rank 0."""
+"""An integer, which may also be a constant of rank 0."""
 Whole = Annotated[ast.Expr, "whole"]
-"""An expression, but no tuple that stands in the call."""
+"""An expression other than a tuple literal."""
 WholeShape = Annotated[ast.Expr, "whole_shape"]
-"""A shape that is no tuple of scalars."""
+"""A shape that is not a tuple of scalars."""
 Listed = Annotated[Any, "listed"]
-"""An argument of the positional rest, which may also be given as a list by its keyword."""
+"""One of the further positional arguments, which may also be given as a list by keyword."""
 StrExpr = Annotated[str, "str_expr"]
 IntExpr = Annotated[int, "int_expr"]
 Longs = Annotated[tuple[int, ...], "longs"]
-"""Integers of 64 bits, where other attributes have 32."""
+"""Integers of 64 bits; other attributes have 32."""
 Type = Annotated[DataType | None, "dtype"]
 """A data type; None for the unknown one."""
 TypeExpr = Annotated[DataType | None, "dtype_expr"]
@@ -75,14 +74,14 @@ _KINDS: dict[str, str] = {
     "Expr": "expr",
     "Any": "any",
 }
-"""The kinds of parameters, which are keys of :data:`rlx.operators.argument_kinds.KINDS`, by their
+"""The kinds of parameters (keys of :data:`rlx.operators.argument_kinds.KINDS`) by their
 annotations.
 """
 _VARIADIC = 4
 
 
 class Required:
-    """The default of a parameter that has none."""
+    """Marks a parameter without a default."""
 
 
 REQUIRED = Required()
@@ -94,17 +93,17 @@ class Parameter(Record):
     Attributes
     ----------
     name
-        As keyword arguments spell it.
+        Its name in keyword arguments.
     kind
-        What the rule receives: a key of :data:`rlx.operators.argument_kinds.KINDS`.
+        The kind of value that the rule gets: a key of :data:`rlx.operators.argument_kinds.KINDS`.
     optional
         Whether null (``None``, ``R.null_value()``, an empty tuple) is a value.
     default
-        What an omitted argument stands for; ``REQUIRED`` if it may not be omitted.
+        The value for an omitted argument; ``REQUIRED`` if it must not be omitted.
     variadic
         Whether it takes all further positional arguments.
     receiver
-        What the rule calls it, where it takes it as a keyword.
+        Its name in the rule, if it is a keyword there.
     """
 
     name: str
@@ -116,7 +115,7 @@ class Parameter(Record):
 
     @property
     def written(self) -> str:
-        """As a signature shows it: ``x``, ``axis=-1``, ``*args``."""
+        """Its text in a signature: ``x``, ``axis=-1``, ``*args``."""
         if self.variadic:
             return f"*{self.name}"
         if self.kind == "types" or self.default is REQUIRED:
@@ -125,7 +124,7 @@ class Parameter(Record):
 
 
 class OperatorSignature:
-    """A name with parameters: what reading the arguments of a call needs of an operator.
+    """The name and the parameters of an operator, which the binding of arguments needs.
 
     Attributes
     ----------
@@ -163,12 +162,12 @@ def parameters(
     rule
         The function that derives its struct info.
     defaults
-        Defaults of this operator that are not those of the function.
+        Defaults of this operator that differ from those of the function.
 
     Raises
     ------
     TypeError
-        If the annotation of a parameter is no kind of parameters.
+        If the annotation of a parameter is not a kind of parameters.
     """
     function: Any = getattr(rule, "__wrapped__", rule)
     code: CodeType = function.__code__

@@ -1,4 +1,4 @@
-"""Pools: one element of a window, or the mean of it."""
+"""Pooling: the maximum or the mean of a window."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a PrimFunc may be passed, and the agreement of a call with the PrimFunc it calls: buffers
-against arguments and declared results.
+"""Checks of a call against its PrimFunc: allowed arguments, and agreement of buffers with arguments
+and declared results.
 
-A PrimFunc binds its own shape variables to the lengths of the buffers it is given; all dimensions
-of all buffers are judged together under one binding.
+A PrimFunc binds its shape variables to the dimensions of its buffers; all dimensions of all buffers
+are checked together under one binding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Between floating-point numbers and small integers with a scale and a zero point."""
+"""Quantisation with a scale and a zero point."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from rlx.spec.registry import rule
 def steps(
     site: Site, data: TensorStructInfo, parameters: tuple[TensorStructInfo, ...], given: int
 ) -> None:
-    """Scale and zero point are scalars, or have one element for each place along the axis."""
+    """Check that scale and zero point are scalars, or have one element for each position along the
+    axis.
+    """
     ndim, dims = site.rank(data), site.dims(data)
     if ndim is None:
         known(site, "rank", (0, data))
@@ -79,7 +81,7 @@ def convert(
     axis: int = -1,
     out_dtype: Type = None,
 ) -> StructInfo:
-    """Elements rounded to steps of the scale, or restored from them."""
+    """Quantised or dequantised elements."""
     before, after = _TYPES[site.operator.name]
     elements(site, data, 0, before)
     elements(site, scale, 1, _FLOATS)

@@ -1,4 +1,4 @@
-"""Many elements to one: reductions over axes, arguments of extrema, running sums."""
+"""Reductions over axes, arguments of extrema, scans."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ f(a, 3, b), axis=None | 1 | [0, 2] | [-1], keepdims=None | True
 def reduced(
     site: Site, x: Tensor, axis: Ints | None = None, keepdims: int = False
 ) -> TensorStructInfo:
-    """The tensor without the axes reduced over (all if none is named), or with length 1 there."""
+    """The tensor without the reduced axes (all if none are named), or with length 1 there."""
     ndim, dims = site.rank(x), site.dims(x)
     if ndim is None:
         return ranked(0 if axis is None and not keepdims else None, x.dtype, x.vdevice)
@@ -55,7 +55,7 @@ for _name in PLAIN.split():
 def arg_reduced(
     site: Site, x: Tensor, axis: int | None = None, keepdims: int = False
 ) -> StructInfo:
-    """Where the extremum along an axis (of all elements if none is named) stands."""
+    """The index of the extremum along an axis (of all elements if no axis is named)."""
     return like(reduced(site, x, None if axis is None else (axis,), keepdims), INT64)
 
 
@@ -64,7 +64,7 @@ def arg_reduced(
     calls=_CALLS,
 )
 def median(site: Site, x: Tensor, axis: Ints | None = None, keepdims: int = False) -> StructInfo:
-    """The median; along one axis also where it stands."""
+    """The median; along one axis, also its index."""
     values = reduced(site, x, axis, keepdims)
     if axis is None or len(axis) > 1:
         return values
@@ -92,7 +92,7 @@ def scan(
     dtype: Type | None = None,
     exclusive: int | None = False,
 ) -> StructInfo:
-    """Running sums or products along an axis; of all elements in a row if none is named."""
+    """Cumulative sums or products along an axis, or of the flattened tensor if no axis is named."""
     ndim, dims = site.rank(data), site.dims(data)
     result = data if dtype is None else like(data, dtype)
     if axis_ is None:

@@ -1,6 +1,7 @@
-"""The reference of the operators, made from their declarations.
+"""The reference of the operators, generated from their declarations.
 
-``python -m rlx.operators.reference FILE`` writes the page of all; `rlx explain R.concat` shows one.
+``python -m rlx.operators.reference FILE`` writes a page of all operators; `rlx explain R.concat`
+shows one.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _words(parameter: Parameter) -> str:
 
 
 def summary(rule: object) -> str:
-    """The first paragraph of what the rule says of itself, in one line."""
+    """The first paragraph of the rule's docstring in one line."""
     return " ".join((rule.__doc__ or "").strip().partition("\n\n")[0].split())
 
 

@@ -1,4 +1,4 @@
-"""What an operator's declaration is, and how it is found by its name."""
+"""Declarations of operators, and their lookup by name."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 _HOME = {f"relax.{name}": family for family, names in FAMILIES.items() for name in names.split()}
-"""Where most operators are declared, so that a lookup imports one file. It may be out of date: what
-it does not list is looked for in all files.
+"""The files of most operators, so that a lookup imports only one file. Operators that are not
+listed are searched in all files.
 """
 _found: dict[str, Operator | None] = {}
 _allowed: list[str] = []
@@ -33,7 +33,7 @@ _BUILDER = """
     dist.call_tir dist.const dist.device_mesh cpu cuda rocm metal opencl vulkan vpi hexagon webgpu ext_dev
 """
 _SCRIPT_FUNCTIONS = frozenset(_BUILDER.split())
-"""Functions of the script's own builder, which a text may call and which are no operators."""
+"""Functions of the script's builder, which texts may call and which are not operators."""
 
 
 @cache
@@ -57,12 +57,14 @@ def every_name() -> list[str]:
 
 
 def is_listed_prefix(prefix: str) -> bool:
-    """Whether names of operators begin so (``relax.nn.``), as far as `families.py` lists them."""
+    """Whether names of operators begin with this prefix (``relax.nn.``), as far as `families.py`
+    lists them.
+    """
     return any(name.startswith(prefix) for name in _HOME)
 
 
 def lookup(name: str) -> Operator | None:
-    """The operator of that full name (``relax.nn.relu``), None if there is no such operator."""
+    """The operator with this full name (``relax.nn.relu``), or None."""
     try:
         return _found[name]
     except KeyError:
@@ -96,8 +98,8 @@ def _mentioning(word: str) -> list[str]:
 
 
 def is_known(name: str) -> bool:
-    """Whether calls of an operator that has no declaration are legal: the parser's own functions,
-    and what is allowed.
+    """Whether calls of an undeclared operator are legal: the parser's own functions, and allowed
+    operators.
     """
     from fnmatch import fnmatchcase
 
@@ -106,12 +108,12 @@ def is_known(name: str) -> bool:
 
 
 class RuleError(TypeError):
-    """The rule of an operator yields something else than struct info.
+    """The rule of an operator does not return struct info.
 
     Attributes
     ----------
     line
-        Where the rule stands, ``file:line``.
+        The location of the rule, ``file:line``.
     """
 
     def __init__(self, rule: Rule, found: object) -> None:
@@ -122,19 +124,19 @@ class RuleError(TypeError):
 
 
 def is_built_in(name: str) -> bool:
-    """Whether Relax has an operator of that full name."""
+    """Whether Relax has an operator with this full name."""
     operator = lookup(name)
     return operator is not None and operator.rule.__module__.rpartition(".")[0] == __package__
 
 
 def forget(name: str) -> None:
-    """Look an operator up anew: a declaration of it comes."""
+    """Forget the lookup of an operator, because it is about to be declared."""
     _found.pop(name, None)
 
 
 def allow(pattern: str) -> None:
-    """Let calls of undeclared operators pass whose name (without ``relax.``) a pattern such as
-    ``my.*`` describes.
+    """Allow calls of undeclared operators whose name (without ``relax.``) matches a pattern such as
+    ``my.*``.
     """
     short = pattern.removeprefix("relax.").removeprefix("R.")
     if short not in _allowed:
@@ -142,9 +144,7 @@ def allow(pattern: str) -> None:
 
 
 def similar(name: str) -> list[str]:
-    """The words, as texts write them, that an unknown operator's name may have been meant for; best
-    first.
-    """
+    """The names in texts that are similar to an unknown operator's name, best first."""
     from rlx.grammar.forms import FORMS, PROTOTYPE_OPERATORS
     from rlx.grammar.suggest import closest, distance
     from rlx.operators.foreign_names import own_name
@@ -185,14 +185,14 @@ declared: dict[str, Operator] = {}
 
 
 class Operator(OperatorSignature):
-    """A built-in operator, or one of the user's.
+    """A built-in or user-defined operator.
 
     Attributes
     ----------
     pure
         Whether a call of it has no visible effect.
     calls
-        Patterns of legal calls, from which programs are generated; empty where they follow from the
+        Patterns of legal calls, from which programs are generated; empty if they follow from the
         signature.
     """
 
@@ -227,8 +227,8 @@ class Operator(OperatorSignature):
     def derive(self, call: Call, ctx: OperatorContext) -> StructInfo:
         """The struct info of a call.
 
-        What the rule finds wrong is reported to the context, at most one error for a mistake; the
-        result is then what is still certain.
+        The rule reports errors to the context, at most one per mistake; the result is then what is
+        still certain.
         """
         site = Site(self, call, ctx)
         attrs = call.attrs
@@ -276,7 +276,7 @@ class Operator(OperatorSignature):
 
     @property
     def can_evaluate(self) -> bool:
-        """Whether :meth:`evaluate` computes."""
+        """Whether :meth:`evaluate` can compute the operator."""
         return self._function() is not None
 
     def evaluate(self, call: Call, args: Sequence[Plain], run: Evaluation) -> Plain:
@@ -288,12 +288,13 @@ class Operator(OperatorSignature):
             The values of the positional arguments; plain values are those of
             :mod:`rlx.operators.evaluation`.
         run
-            What is known of the run around the call.
+            Queries on the run.
 
         Returns
         -------
         Plain
-            New arrays, or an argument itself where the operator says so; never a view of one.
+            New arrays, or an argument itself if the operator is declared so; never a view of an
+            argument.
 
         Raises
         ------
@@ -313,16 +314,16 @@ class Operator(OperatorSignature):
 
     @property
     def has_form(self) -> bool:
-        """Whether calls of the operator must have a form of their own (NF5, WF23)."""
+        """Whether the operator prescribes a form for its calls (NF5, WF23)."""
         return self._normalizer is not None
 
     def normalize(self, call: Call) -> Call | None:
-        """The call in the form that the normal form asks of this operator (NF5, WF23).
+        """The call in the form that this operator prescribes (NF5, WF23).
 
         Returns
         -------
         Call or None
-            None where the call already has that form, or the operator asks for none.
+            None if the call already has this form, or the operator prescribes none.
         """
         return None if self._normalizer is None else self._normalizer(call)
 
@@ -346,17 +347,17 @@ def operator(
     pure
         Whether a call of it has no visible effect.
     calls
-        Patterns of legal calls, one a line, the plainest first (:mod:`rlx.generate.calls.pattern`);
-        may be left out where they follow from the signature. Which alternatives go together the
-        rule decides.
+        Patterns of legal calls, one per line, the simplest first
+        (:mod:`rlx.generate.calls.pattern`). May be omitted if they follow from the signature. The
+        rule decides which alternatives are compatible.
     compute
-        What computes it, where that is not the function of the operator's name in
+        The function that computes it, if that is not the function with the operator's name in
         `operators/evaluate/`.
     normalizer
         The form that calls must have; see :meth:`Operator.normalize`.
     **defaults
-        Defaults of this operator's parameters, where operators that share a rule have different
-        ones.
+        Defaults of this operator's parameters, if they differ from those of other operators with
+        the same rule.
     """
 
     def declare(rule: R) -> R:

@@ -48,9 +48,10 @@ def _factors(dims: Dims) -> Factors:
 
 @rule("OBL-reshape", "2a3a6e09", "obligation")
 def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
-    """The shape that a reshape asks for: -1 inferred, 0 copied, the number of elements kept.
+    """The target shape of a reshape: -1 is inferred, 0 is copied, and the number of elements is
+    kept.
 
-    Where a variable holds the shape, its numbers stand for themselves.
+    If a variable holds the shape, 0 and -1 have no special meaning.
     """
     old = site.dims(x)
     written = not isinstance(site.argument(1), Var)

@@ -1,4 +1,4 @@
-"""What the rules of most operators are made of: results, element types, ranks, axes."""
+"""Helpers of operators' rules: results, element types, ranks, axes."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def tensor(dims: Iterable[PrimExpr], kind: DataType, vdevice: VDevice | None = N
 def shaped(
     site: Site, shape: Expr, dtype: DataType, vdevice: VDevice | None = None
 ) -> TensorStructInfo:
-    """A tensor of a shape that an expression gives; of any shape where that may be none, which no
-    annotation can name.
+    """A tensor with the shape given by an expression; of unknown shape if the expression may not be
+    a shape.
     """
     if isinstance(shape, ShapeExpr):
         return TensorStructInfo(shape, dtype, len(shape.values), vdevice)
@@ -46,19 +46,19 @@ def shaped(
 
 
 def ranked(ndim: int | None, kind: DataType, vdevice: VDevice | None = None) -> Tensor:
-    """A tensor of which at most the rank is known."""
+    """A tensor with at most a known rank."""
     return TensorStructInfo(None, kind, -1 if ndim is None else ndim, vdevice)
 
 
 def like(info: Tensor, kind: DataType) -> Tensor:
-    """A tensor of the same shape and place, of another element type."""
+    """A tensor of the same shape and device, with another element type."""
     if info.dtype == kind:
         return info
     return TensorStructInfo(info.shape, kind, info.ndim, info.vdevice)
 
 
 def resized(info: Tensor, dims: Dims | None, ndim: int | None) -> Tensor:
-    """A tensor of the same element type and place, of other dimensions."""
+    """A tensor of the same element type and device, with other dimensions."""
     if dims is None:
         return ranked(ndim, info.dtype, info.vdevice)
     return tensor(dims, info.dtype, info.vdevice)
@@ -83,8 +83,8 @@ _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
 
 @rule("OBL-element", "29f757fc", "obligation")
 def elements(site: Site, info: Operand, index: int, group: str) -> None:
-    """The operand's elements are of a group of types (a key of the table), or of one of the types
-    named.
+    """Check that the operand's element type is in a group of types (a key of the table), or is one
+    of the named types.
     """
     if info.dtype.is_void:
         return
@@ -103,7 +103,9 @@ def elements(site: Site, info: Operand, index: int, group: str) -> None:
 
 @rule("OBL-known", "0942e6bb", "obligation")
 def known(site: Site, what: str, *operands: tuple[int, Tensor]) -> None:
-    """The rank, shape or element type of these operands is known; at most one is reported."""
+    """Check that the rank, shape or element type of these operands is known; at most one is
+    reported.
+    """
     for index, info in operands:
         if info is UNKNOWN or not _missing(site, what, info):
             continue
@@ -126,11 +128,11 @@ def agree(
     at: Sequence[int] | None = None,
     booleans: bool = False,
 ) -> DataType:
-    """The operands (those arguments) have one element type; it, or Void where one of them is
-    unknown.
+    """Check that these operands have the same element type, and return it, or Void if one of them
+    is unknown.
 
-    Where ``booleans`` says so, Booleans behind the first operand count as numbers of its type, with
-    a warning.
+    If ``booleans`` is set, later Boolean operands count as numbers of the first operand's type,
+    with a warning.
     """
     first = next((n for n, info in enumerate(infos) if not info.dtype.is_void), 0)
     kind = infos[first].dtype
@@ -150,7 +152,7 @@ def agree(
 
 @rule("OBL-place", "2635676e", "obligation")
 def place(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> VDevice | None:
-    """The operands are on one virtual device, as far as it is said."""
+    """Check that the operands are on the same virtual device, as far as their devices are known."""
     found: VDevice | None = None
     for number, info in enumerate(infos):
         device = info.vdevice if isinstance(info, TensorStructInfo) else None
@@ -173,12 +175,12 @@ def _device(device: VDevice) -> str:
 
 @rule("OBL-rank", "ceb72744", "obligation")
 def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None) -> int | None:
-    """The operand's rank is ``low``, or between ``low`` and ``high`` (-1: without limit).
+    """Check that the operand's rank is ``low``, or between ``low`` and ``high`` (-1: no limit).
 
     Returns
     -------
     int or None
-        The rank, None where it is unknown.
+        The rank, or None if it is unknown.
     """
     found = site.rank(info)
     high = low if high is None else high
@@ -190,7 +192,7 @@ def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None
 
 @rule("OBL-axis", "9afe56f0", "obligation")
 def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT) -> list[int]:
-    """Axes counted from 0: each within the rank, none twice."""
+    """Axes counted from 0, after a check that each is within the rank and none is repeated."""
     found: list[int] = []
     for axis in given:
         if not -ndim <= axis < ndim:
@@ -223,7 +225,7 @@ def _of_first(site: Site) -> str:
 
 @rule("OBL-choice", "dafc2029", "obligation")
 def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> None:
-    """An attribute that chooses among variants of the operator names one of them."""
+    """Check that an attribute names one of the operator's variants."""
     if given not in words and not (given is None and None in words):
         site.fail(
             "OBL-choice-word",
@@ -233,7 +235,7 @@ def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> No
 
 @rule("OBL-gradient", "a6d9d23c", "obligation")
 def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
-    """The gradient of a result has the result's element type and shape."""
+    """Check that the gradient of a result has the result's element type and shape."""
     if not isinstance(result, TensorStructInfo):
         return
     agree(site, (given, result), (0, 1))
@@ -255,7 +257,7 @@ def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
 
 
 def scalar_type(site: Site, value: PrimExpr | None, index: int) -> DataType:
-    """The type of the scalar that an argument is: of a variable, the one that is derived for it."""
+    """The data type of a scalar argument; for a variable, the derived one."""
     given = site.argument(index)
     info = None if given is None else site.ctx.info(given)
     if isinstance(given, Var) and isinstance(info, PrimStructInfo):
@@ -264,6 +266,6 @@ def scalar_type(site: Site, value: PrimExpr | None, index: int) -> DataType:
 
 
 def integral(site: Site, dim: PrimExpr | None, index: int) -> None:
-    """A scalar that becomes a dimension is an integer."""
+    """Check that a scalar used as a dimension is an integer."""
     if dim is not None and not (kind := type_of(dim)).is_integer:
         site.fail("D14-argument", f"{site.shown(index)} must be an integer, not {kind}", index)

@@ -1,4 +1,4 @@
-"""Elements chosen by a condition, and where and how often elements stand."""
+"""Selection of elements by conditions, and their indices and counts."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def where(site: Site, condition: Tensor, x1: Tensor, x2: Tensor) -> StructInfo:
 
 @operator("relax.nonzero", calls="x(a, b) | x(a)")
 def nonzero(site: Site, x: Tensor) -> StructInfo:
-    """The indices of the elements that are not 0: one row per axis, as many columns as there
-    are.
-    """
+    """The indices of the nonzero elements: one row per axis, one column per element."""
     ndim = site.rank(x)
     if ndim is None:
         return ranked(2, INT64, x.vdevice)
@@ -55,7 +53,7 @@ def bucketize(
     out_int32: int = False,
     right: int = False,
 ) -> StructInfo:
-    """Between which boundaries each element lies."""
+    """The number of boundaries below each element."""
     rank(site, boundaries, 1, 1)
     return like(input_tensor, INT32 if out_int32 else INT64)
 
@@ -76,9 +74,7 @@ def unique(
     return_counts: IntExpr = False,
     axis_: IntExpr | None = None,
 ) -> StructInfo:
-    """The distinct elements (or slices along an axis), and on demand where and how often they
-    stand.
-    """
+    """The distinct elements (or slices along an axis), and optionally their indices and counts."""
     ndim, dims = site.rank(x), site.dims(x)
     along = axis(site, axis_, ndim) if axis_ is not None and ndim is not None else 0
     number: PrimExpr = ONE if ndim == 0 else site.ctx.fresh_dim("unique")

@@ -1,4 +1,4 @@
-"""Between tensors and shapes."""
+"""Conversions between tensors and shapes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def size(site: Site, expr: Tensor) -> StructInfo:
 
 @operator("relax.tensor_to_shape", calls="int64(3) | int64(2) | int64(1)")
 def tensor_to_shape(site: Site, expr: Tensor) -> StructInfo:
-    """The shape whose dimensions a vector of integers holds."""
+    """The shape whose dimensions are the elements of a vector of integers."""
     elements(site, expr, 0, "integer")
     rank(site, expr, 0, 1)
     known(site, "rank", (0, expr))

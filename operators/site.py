@@ -1,4 +1,4 @@
-"""The call that a rule looks at, in a module or alone, and words for what goes wrong there."""
+"""The call that a rule derives, in a module or alone, and helpers for its messages."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Dims = tuple[PrimExpr, ...]
 
 
 class Violation(Exception):
-    """A premise that certainly fails: one error, and the struct info that is still certain.
+    """A certainly failing premise: one error, and the struct info that is still certain.
 
-    ``code`` is None where the error has been reported and only the way out is left.
+    ``code`` is None if the error was already reported.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Site:
         self.operator, self.call, self.ctx = operator, call, ctx
 
     def dims(self, tensor: Tensor) -> Dims | None:
-        """The dimensions of a tensor, None where they are unknown."""
+        """The dimensions of a tensor, or None if they are unknown."""
         shape = tensor.shape
         if type(shape) is ShapeExpr:
             return shape.values
@@ -69,7 +69,7 @@ class Site:
         return () if tensor.ndim == 0 else None
 
     def rank(self, tensor: Tensor) -> int | None:
-        """The rank of a tensor, None where it is unknown."""
+        """The rank of a tensor, or None if it is unknown."""
         shape = tensor.shape
         if type(shape) is ShapeExpr:
             return len(shape.values)
@@ -84,7 +84,7 @@ class Site:
     def fail(
         self, code: str, message: str, at: Place = None, best: StructInfo = OBJECT
     ) -> NoReturn:
-        """Give up with one error; ``best`` is what is still known of the result.
+        """Stop the rule with one error; ``best`` is what is still known about the result.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class Site:
         raise Violation(code, message, at, best)
 
     def stop(self, best: StructInfo = OBJECT) -> NoReturn:
-        """Give up after an obligation that never holds.
+        """Stop the rule after an obligation that never holds.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Site:
         raise Violation(None, "", None, best)
 
     def warn(self, code: str, message: str, at: Place = None) -> None:
-        """Report what may go wrong."""
+        """Report a warning."""
         self.ctx.report(code, "warning", f"{self.name}: {message}", at)
 
     def require(
@@ -114,7 +114,7 @@ class Site:
         message: Callable[[], str],
         at: Place = None,
     ) -> bool:
-        """Hand a proof obligation to the context; see :meth:`OperatorContext.require`."""
+        """Pass a proof obligation to the context; see :meth:`OperatorContext.require`."""
         return self.ctx.require(code, condition, lambda: f"{self.name}: {message()}", at)
 
     def equal(
@@ -127,16 +127,16 @@ class Site:
         return self.require(code, EQ(a, b), message, at)
 
     def together(self, code: str, at: Place = None) -> Together:
-        """Obligations of one premise, to be judged as one."""
+        """Obligations of one premise, which are decided together."""
         return Together(self, code, at)
 
     @property
     def name(self) -> str:
-        """The operator's name as texts write it."""
+        """The operator's name in texts."""
         return self.operator.name.removeprefix("relax.")
 
     def of(self, index: int, info: StructInfo | None = None) -> str:
-        """An argument in words: ``(of x: Tensor((n, 4), float32))``; or what stands in it, if
+        """An argument in a message: ``(of x: Tensor((n, 4), float32))``, or a part of it if
         ``info`` is given.
         """
         return f"(of {self.shown(index, info)})"
@@ -160,18 +160,20 @@ class Site:
 
 
 class Behind(Site):
-    """A call as the operator sees it whose gradient it computes: without the first argument."""
+    """A call of a gradient operator as seen by the original operator: without the first
+    argument.
+    """
 
     __slots__ = ()
 
     def fail(
         self, code: str, message: str, at: Place = None, best: StructInfo = OBJECT
     ) -> NoReturn:
-        """Give up with one error; see :meth:`Site.fail`."""
+        """Stop the rule with one error; see :meth:`Site.fail`."""
         super().fail(code, message, _next(at), best)
 
     def warn(self, code: str, message: str, at: Place = None) -> None:
-        """Report what may go wrong."""
+        """Report a warning."""
         super().warn(code, message, _next(at))
 
     def require(
@@ -181,7 +183,7 @@ class Behind(Site):
         message: Callable[[], str],
         at: Place = None,
     ) -> bool:
-        """Hand a proof obligation to the context."""
+        """Pass a proof obligation to the context."""
         return super().require(code, condition, message, _next(at))
 
     def shown(self, index: int, info: StructInfo | None = None) -> str:
@@ -194,7 +196,7 @@ def _next(at: Place) -> Place:
 
 
 class Together:
-    """Obligations of one premise over several dimensions: one question, at most one diagnostic."""
+    """Obligations of one premise on several dimensions: one question, at most one diagnostic."""
 
     __slots__ = ("at", "code", "open", "site")
 
@@ -203,18 +205,18 @@ class Together:
         self.open: list[tuple[PrimExpr, Callable[[], str]]] = []
 
     def equal(self, a: PrimExpr, b: PrimExpr, message: Callable[[], str]) -> None:
-        """Two dimensions are equal."""
+        """Require that two dimensions are equal."""
         if same(a, b):
             self.site.ctx.discharged += 1
         else:
             self.open.append((EQ(a, b), message))
 
     def require(self, condition: PrimExpr, message: Callable[[], str]) -> None:
-        """A condition holds."""
+        """Require that a condition holds."""
         self.open.append((condition, message))
 
     def settle(self) -> bool:
-        """Judge all of them; False if they never hold together."""
+        """Decide all obligations; False if they never hold together."""
         if not self.open:
             return True
         conditions = [condition for condition, _ in self.open]
@@ -238,8 +240,8 @@ def _known(ndim: int) -> int | None:
 
 
 class CallAlone(ABC):
-    """An :class:`~rlx.operators.context.OperatorContext` of a call alone; who uses it says what
-    becomes of reports.
+    """An :class:`~rlx.operators.context.OperatorContext` for a single call; subclasses define the
+    handling of reports.
     """
 
     def __init__(self) -> None:
@@ -247,13 +249,11 @@ class CallAlone(ABC):
 
     @cached_property
     def prover(self) -> Prover:
-        """A prover to which nothing is known."""
+        """A prover without known facts."""
         return Prover(Context())
 
     def info(self, expr: Expr) -> StructInfo:
-        """The struct info of an argument: what it says itself, and of a variable what is
-        annotated.
-        """
+        """The struct info of an argument; for a variable, its annotation."""
         match expr:
             case Var(struct_info_annotation=StructInfo() as info):
                 return info
@@ -269,14 +269,14 @@ class CallAlone(ABC):
         return OBJECT
 
     def poisoned(self, expr: Expr) -> bool:
-        """Never: nothing was reported before."""
+        """Always False, because nothing was reported before."""
         return False
 
     @abstractmethod
     def report(
         self, code: str, severity: str, message: str, at: Place = None, **extra: object
     ) -> None:
-        """Hear what is wrong with the call."""
+        """Receive a diagnostic of the call."""
 
     def require(
         self,
@@ -285,14 +285,14 @@ class CallAlone(ABC):
         message: Message,
         at: Place = None,
     ) -> bool:
-        """Report an obligation of the call that is not proved to hold for all sizes."""
+        """Report an obligation of the call that is not proved for all sizes."""
         parts = (condition,) if isinstance(condition, tir.PrimExpr) else condition
         if not all(self.prover.always(part).proved for part in parts):
             self.report(code, "warning", message if isinstance(message, str) else message(), at)
         return True
 
     def fresh_dim(self, hint: str) -> tir.Var:
-        """A dimension on which data decide."""
+        """A new dimension that depends on data."""
         return tir.Var(hint)
 
     def global_info(self, gv: ast.GlobalVar) -> FuncStructInfo | None:
@@ -331,5 +331,5 @@ def of(name: str, info: ast.StructInfo) -> str:
 
 
 def short(operator: str) -> str:
-    """An operator's name as texts write it: ``nn.relu`` of ``relax.nn.relu``."""
+    """An operator's name in texts: ``nn.relu`` for ``relax.nn.relu``."""
     return operator.removeprefix("relax.")

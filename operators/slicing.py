@@ -1,4 +1,4 @@
-"""Parts of a tensor from a begin to an end along axes, and parts put back."""
+"""Slices of tensors, and replacement of slices."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from rlx.spec.registry import rule
 
 
 def natural(index: PrimExpr) -> bool:
-    """Whether an index is plainly at least 0: built of lengths, which are, without a difference."""
+    """Whether an index is obviously not negative: it consists of lengths without a difference."""
     stack = [index]
     while stack:
         e = stack.pop()
@@ -60,7 +60,7 @@ def natural(index: PrimExpr) -> bool:
 
 
 def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
-    """An index as slices read it: counted from the end if negative, then held inside the axis."""
+    """A slice bound: counted from the end if negative, then clamped to the axis."""
     value = literal(index)
     if value is not None and value < 0:
         index = add(length, index)
@@ -78,11 +78,11 @@ def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
 def extent(
     site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr, inbound: bool
 ) -> PrimExpr:
-    """The number of elements a slice takes: its stride is not 0, and it ends no earlier than it
-    begins.
+    """The number of elements of a slice, after a check that its stride is not 0 and its end is not
+    before its begin.
 
-    If the slice is said to be in bounds, begin and end lie inside the axis; otherwise they are
-    moved there.
+    If the slice is declared to be in bounds, begin and end must be within the axis; otherwise they
+    are clamped.
     """
     step = literal(stride)
     if step is None:
@@ -145,12 +145,13 @@ def _symbolic(
 
 @rule("OBL-slices", "c1deb68b", "obligation")
 def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | None:
-    """Axes, begins, ends and strides of a slice are lists of one length; the axes are literals.
+    """Check that axes, begins, ends and strides of a slice are lists of equal length, and that the
+    axes are literals.
 
     Returns
     -------
     list of int, or None
-        The axes; None where a list is not known.
+        The axes; None if a list is unknown.
     """
     given = [item for item in (over, *lists) if item is not None]
     if len({len(item) for item in given}) > 1:
@@ -185,7 +186,7 @@ def strided_slice(
     strides: Prims | None = None,
     assume_inbound: int = False,
 ) -> StructInfo:
-    """Every so many elements from a begin to before an end along the axes."""
+    """The elements from begin to end, in steps of the stride, along the axes."""
     ndim, dims = site.rank(x), site.dims(x)
     if strides is None:
         strides = None if axes_ is None else (ONE,) * len(axes_)
@@ -223,7 +224,7 @@ def dynamic_strided_slice(
     end: Tensor,
     strides: Tensor,
 ) -> StructInfo:
-    """As ``strided_slice``, with bounds that are known only at run time."""
+    """Like ``strided_slice``, with bounds that are known only at run time."""
     ndim = site.rank(x)
     bounds = list(enumerate((begin, end, strides), 1))
     for index, info in bounds:
@@ -240,7 +241,9 @@ def dynamic_strided_slice(
 
 @rule("OBL-listed", "78a42651", "obligation")
 def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInfo]]) -> None:
-    """A begin, an end and a stride are given for each axis, and their number is a literal."""
+    """Check that there is one begin, end and stride for each axis, and that their number is a
+    literal.
+    """
     for index, info in bounds:
         dims = site.dims(info)
         if not dims:
@@ -294,9 +297,7 @@ def slice_scatter(
 def ascending(
     site: Site, start: PrimExpr | None, end: PrimExpr | None, step: PrimExpr | None
 ) -> None:
-    """A slice that is replaced goes forward: its step is positive, its end is not before its
-    start.
-    """
+    """Check that a replaced slice has a positive step and that its end is not before its start."""
     if step is not None and (literal(step) or 0) < 1:
         words = f"the step is {show(step)}, not positive"
         if not site.require("OBL-ascending-step", GE(step, ONE), lambda: words):
@@ -308,7 +309,7 @@ def ascending(
 
 @rule("OBL-replace", "5a680392", "obligation")
 def replaced(site: Site, wanted: Dims, found: Dims) -> None:
-    """What replaces a slice has its shape."""
+    """Check that the replacement of a slice has the shape of the slice."""
     alike = site.together("OBL-replace-dims", 1)
     for k, (a, b) in enumerate(zip(wanted, found, strict=True)):
         alike.equal(

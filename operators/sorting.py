@@ -1,4 +1,4 @@
-"""Order along an axis, and what is drawn from a distribution."""
+"""Sorting along an axis, and draws from a distribution."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def sort(site: Site, x: Tensor, axis_: int = -1, descending: int = False) -> Str
 def argsort(
     site: Site, data: Tensor, axis: int = -1, descending: int = False, dtype: Type | None = INT32
 ) -> StructInfo:
-    """Where the elements in order stand along an axis."""
+    """The indices of the sorted elements along an axis."""
     return like(sort(site, data, axis, descending), dtype or VOID)  # type: ignore[arg-type]
 
 
 @rule("OBL-topk", "5c9418c1", "obligation")
 def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
-    """No more elements are asked for than there are along the axis."""
+    """Check that the axis has at least k elements."""
     length = dims[along]
     if literal(length) is not None and (literal(length) or 0) >= count:
         site.ctx.discharged += 1
@@ -73,8 +73,8 @@ def topk(
     largest: int = True,
     dtype: Type | None = INT32,
 ) -> StructInfo:
-    """The first ``k`` elements in order along an axis (all, if ``k`` is not positive), and their
-    places.
+    """The first ``k`` sorted elements along an axis (all, if ``k`` is not positive), and their
+    indices.
     """
     ndim, dims = site.rank(data), site.dims(data)
     if ndim is None or dims is None:
@@ -92,7 +92,7 @@ def topk(
 
 @rule("OBL-draws", "d8e9a2f9", "obligation")
 def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> None:
-    """Samples and indices are columns of one length."""
+    """Check that samples and indices are columns of equal length."""
     a, b = site.dims(sample), site.dims(indices)
     for index, dims in ((1, a), (2, b)):
         if dims is not None:

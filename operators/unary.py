@@ -1,4 +1,4 @@
-"""Element by element, one operand: the result has its shape, and mostly its element type."""
+"""Unary elementwise operators: the result has the operand's shape, and usually its element type."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test(site: Site, x: Tensor) -> StructInfo:
 
 
 def activation(site: Site, data: Tensor) -> StructInfo:
-    """Floats to floats, between the layers of a network."""
+    """An activation function, from floats to floats."""
     return float_elementwise(site, data)
 
 
@@ -75,7 +75,7 @@ def leakyrelu(site: Site, data: Tensor, alpha: float = 0.01) -> StructInfo:
 
 @operator("relax.nn.softplus", calls="f(a, b), beta=None | 2.0, threshold=None | 10.0")
 def softplus(site: Site, data: Tensor, beta: float = 1.0, threshold: float = 20.0) -> StructInfo:
-    """A smooth maximum with zero, above a threshold the element itself."""
+    """A smooth maximum with zero; above a threshold, the element itself."""
     return float_elementwise(site, data)
 
 
@@ -87,7 +87,7 @@ def softplus(site: Site, data: Tensor, beta: float = 1.0, threshold: float = 20.
     """,
 )
 def clip(site: Site, x: Tensor, min_: Prim, max_: Prim) -> StructInfo:
-    """Elements held between two scalars."""
+    """Elements clamped between two scalars."""
     return x
 
 
@@ -158,7 +158,7 @@ def ewise_fma(site: Site, x1: Tensor, x2: Tensor, x3: Tensor) -> StructInfo:
 
 @rule("OBL-fused", "a110e3a3", "obligation")
 def fused(site: Site, infos: tuple[TensorStructInfo, ...]) -> None:
-    """The operands of a fused multiplication and addition have one shape."""
+    """Check that the operands of a fused multiply-add have the same shape."""
     ranks = {r for x in infos if (r := site.rank(x)) is not None}
     if len(ranks) > 1:
         words = f"the ranks {sorted(ranks)} of the operands differ {site.of(0)}"

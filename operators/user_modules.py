@@ -1,4 +1,4 @@
-"""Modules of the user's own, which the command line names."""
+"""User-defined modules given on the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def imported(source: str) -> ModuleType:
     """A module by its name, looked for in the current directory too, or by the path of a ``.py``
     file.
 
-    What the module raises, and what Python raises where there is none, is passed on.
+    Exceptions of the module, and of the import itself, are propagated.
     """
     if source.endswith(".py"):
         return _of_a_file(Path(source))

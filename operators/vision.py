@@ -1,4 +1,4 @@
-"""Detection: choosing boxes, and features of regions of interest."""
+"""Detection: selection of boxes, and features of regions of interest."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def all_class_nms(
     score_threshold: Tensor,
     output_format: str = "onnx",
 ) -> StructInfo:
-    """The boxes that remain for each class: rows of (batch, class, box), the first ones filled, and
-    how many.
+    """The remaining boxes of each class: rows of (batch, class, box), of which the first ones are
+    filled, and their number.
     """
     rank(site, boxes, 0, 3)
     rank(site, scores, 1, 3)
@@ -62,8 +62,8 @@ def all_class_nms(
 
 @rule("OBL-scored", "17b01b14", "obligation")
 def scored(site: Site, boxes: Dims, scores: Dims) -> None:
-    """Boxes are three-dimensional with four edges each; scores are there for each batch, class and
-    box.
+    """Check that boxes are three-dimensional with four edges each, and that there are scores for
+    each batch, class and box.
     """
     for index, a, b in (
         (1, boxes[0], scores[0]),
@@ -85,7 +85,7 @@ def scored(site: Site, boxes: Dims, scores: Dims) -> None:
 def get_valid_counts(
     site: Site, data: Tensor, score_threshold: float = 0.0, id_index: int = 0, score_index: int = 1
 ) -> StructInfo:
-    """How many boxes of each batch are above the threshold, these boxes first, and their
+    """The number of boxes of each batch above the threshold, these boxes first, and their
     indices.
     """
     rank(site, data, 0, 3)
@@ -109,9 +109,9 @@ def _identified(id_index: int) -> dict[str, tuple[int, int]]:
 
 @rule("OBL-fields", "5adb25f9", "obligation")
 def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, int]]) -> None:
-    """Where an attribute says that numbers of a box stand, the box has them.
+    """Check that a box has the fields that attributes refer to.
 
-    ``places`` has for each attribute the index of the first number, and how many there are.
+    ``places`` has the index of the first number and the count of numbers for each attribute.
     """
     dims = site.dims(data)
     size = None if dims is None else literal(dims[-1])
@@ -125,7 +125,7 @@ def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, i
 def suppressed(
     site: Site, data: TensorStructInfo, valid: TensorStructInfo, indices: TensorStructInfo
 ) -> None:
-    """There is a count of valid boxes for each batch, and an index for each box."""
+    """Check that there is one count of valid boxes for each batch, and one index for each box."""
     dims = site.dims(data)
     if dims is None:
         return
@@ -167,7 +167,7 @@ def non_max_suppression(
     soft_nms_sigma: float = 0.0,
     score_threshold: float = 0.0,
 ) -> StructInfo:
-    """The boxes that do not overlap better ones: themselves, or their indices and how many."""
+    """The boxes that do not overlap better ones, or their indices and their number."""
     rank(site, data, 0, 3)
     elements(site, valid_count, 1, "int32")
     elements(site, indices, 2, "int32")
@@ -199,7 +199,7 @@ def multibox_transform_loc(
     keep_background: int = True,
     apply_softmax: int = True,
 ) -> StructInfo:
-    """Anchors moved by predicted offsets to boxes, and the scores of their classes."""
+    """The boxes given by anchors and predicted offsets, and the scores of their classes."""
     rank(site, cls_pred, 0, 3)
     rank(site, loc_pred, 1, 2)
     rank(site, anchor, 2, 3)
@@ -221,7 +221,7 @@ def multibox_transform_loc(
 
 @rule("OBL-anchors", "76f75843", "obligation")
 def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims | None) -> None:
-    """Each anchor has four edges, scores, and four offsets in each batch."""
+    """Check that each anchor has four edges, scores, and four offsets in each batch."""
     if anchor is not None:
         for k, length, words in ((0, 1, "one set of anchors"), (2, 4, "four edges")):
             site.equal(
@@ -274,7 +274,7 @@ def roi_align(
     layout: str = "NCHW",
     mode: str = "avg",
 ) -> StructInfo:
-    """Each region of interest at one size, interpolated."""
+    """Each region of interest resized by interpolation."""
     choice(site, "mode", mode, ("avg", "max"))
     choice(site, "layout", layout, ("NCHW", "NHWC"))
     return _regions(site, data, rois, pooled_size, layout)
@@ -292,7 +292,7 @@ def roi_pool(
     spatial_scale: float,
     layout: str = "NCHW",
 ) -> StructInfo:
-    """Each region of interest at one size, the maximum of each cell."""
+    """Each region of interest resized to the maximum of each cell."""
     if layout != "NCHW":
         site.fail("OBL-layout-axes", f"the layout is {layout!r}, expected 'NCHW'")
     return _regions(site, data, rois, pooled_size, layout)
@@ -321,7 +321,7 @@ def _regions(
 
 @rule("OBL-rois", "da4adab2", "obligation")
 def rows(site: Site, regions: Dims) -> None:
-    """A region is a row of five numbers: the image, and four edges."""
+    """Check that a region is a row of five numbers: the image, and four edges."""
     site.equal(
         "OBL-rois-row",
         regions[1],

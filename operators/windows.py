@@ -1,4 +1,4 @@
-"""What convolutions and pools share: windows that move over spatial axes."""
+"""Windows over spatial axes, shared by convolutions and pools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
-"""The spatial axes by their number."""
+"""The names of the spatial axes by their number."""
 
 
 @rule("OBL-window", "e409d59d", "obligation")
@@ -37,7 +37,7 @@ def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int
 
 @rule("OBL-padding", "696b28cc", "obligation")
 def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
-    """The padding of each axis, both sides added: 1 number, one per axis, or all befores and all
+    """The total padding of each axis, from one number, one per axis, or all befores and all
     afters.
     """
     if len(given) == 1:
@@ -63,10 +63,9 @@ def positions(
     after: int | None = None,
     best: StructInfo = OBJECT,
 ) -> PrimExpr:
-    """How many positions a window has along an axis; not fewer than none.
+    """The number of positions of a window along an axis, after a check that it is not negative.
 
-    ``after`` is given where a last window that is only begun counts too: how much of the padding is
-    behind.
+    ``after`` is the trailing padding, if an incomplete last window also counts.
     """
     reach = add(mul(sub(window, const(1)), const(dilation)), const(1))
     slack = pad + (stride - 1 if after is not None else 0)
@@ -105,6 +104,6 @@ def _begun(count: PrimExpr, length: PrimExpr, after: int, reach: int, stride: in
 
 
 def behind(given: Sequence[int], count: int) -> tuple[int, ...]:
-    """How much of the padding of each axis is behind."""
+    """The trailing padding of each axis."""
     after = given[count:] if len(given) == 2 * count else (*given,) * (count // len(given))
     return tuple(after)

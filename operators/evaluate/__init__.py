@@ -1,4 +1,4 @@
-"""How operators compute, with NumPy: functions by the names of their operators."""
+"""Evaluation of operators with NumPy, by functions with the names of the operators."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def function(name: str) -> Evaluate | None:
     there is none.
 
     A function computes the operator whose name ends with its own. The table ``OPERATORS`` of a file
-    has those that are made by another function, or that compute several operators.
+    has functions made by other functions, and functions for several operators.
     """
     tables, alone = _functions()
     return tables.get(name) or alone.get(name.rpartition(".")[2])

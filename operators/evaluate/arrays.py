@@ -1,4 +1,4 @@
-"""What the families share: types to compute in, broadcasting, axes."""
+"""Shared parts of the families: computation types, broadcasting, axes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _PLAIN_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def is_float(kind: Kind) -> bool:
-    """Whether elements are floating-point numbers, ml_dtypes' included."""
+    """Whether elements are floating-point numbers, including those of ml_dtypes."""
     return kind.kind == "f" or (kind.kind == "V" and "float" in kind.name)
 
 
 def width(kind: Kind) -> int:
-    """How many bits an element has; a Boolean one."""
+    """The number of bits of an element; a Boolean has one."""
     if kind.kind == "b":
         return 1
     found = re.match(r"[a-z]+(\d+)", kind.name)
@@ -33,7 +33,8 @@ def width(kind: Kind) -> int:
 
 
 def need_floats(name: str, *arrays: Array) -> None:
-    """Ask that elements are floating-point numbers, for operators that are defined for no others.
+    """Check that elements are floating-point numbers, for operators that are only defined for
+    these.
 
     Raises
     ------
@@ -46,7 +47,7 @@ def need_floats(name: str, *arrays: Array) -> None:
 
 
 def need_numbers(name: str, *arrays: Array) -> None:
-    """Ask that elements are no Booleans, which have no arithmetic.
+    """Check that elements are not Booleans, which have no arithmetic.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def is_narrow_integer(kind: Kind) -> bool:
 
 
 def working(kind: Kind) -> Kind:
-    """The type to compute in: floats narrower than float32 are computed as float32, narrow integers
+    """The computation type: floats narrower than float32 are computed as float32, narrow integers
     as int8.
     """
     if kind in _PLAIN_FLOATS or kind.kind in "biu":
@@ -81,7 +82,7 @@ def working(kind: Kind) -> Kind:
 
 
 def wide(x: Array) -> Array:
-    """The array in the type to compute in; the same array where it is so already."""
+    """The array converted to the computation type; the same array if it already has this type."""
     kind = working(x.dtype)
     return x if kind == x.dtype else x.astype(kind)
 
@@ -101,14 +102,14 @@ def bits_of(kind: Kind) -> int:
 
 
 def smallest(kind: Kind) -> Any:
-    """What is below or equal to every number of a type."""
+    """A lower bound of all numbers of a type."""
     if kind.kind == "b":
         return False
     return -np.inf if is_float(kind) else integer_range(kind)[0]
 
 
 def back(result: Any, kind: Kind) -> Array:
-    """A result in the type that the operator yields; narrow integers wrap."""
+    """A result converted to the operator's result type; narrow integers wrap."""
     array = np.asarray(result)
     if array.dtype == kind:
         return array
@@ -119,7 +120,7 @@ def back(result: Any, kind: Kind) -> Array:
 
 
 def wrap_narrow(array: Array, kind: Kind) -> Array:
-    """Integers in a type of less than 8 bits, two's complement."""
+    """Integers wrapped to a type of less than 8 bits, in two's complement."""
     bits = int(kind.name.removeprefix("u").removeprefix("int"))
     low = array.astype(np.int64) & ((1 << bits) - 1)
     if not kind.name.startswith("uint"):
@@ -128,25 +129,25 @@ def wrap_narrow(array: Array, kind: Kind) -> Array:
 
 
 def quiet(function: Function, *arrays: Any) -> Any:
-    """A function of arrays; infinities and NaN are values, and integers wrap."""
+    """A function on arrays without warnings for infinities, NaN and wrapping integers."""
     with np.errstate(all="ignore"):
         return function(*arrays)
 
 
 def mean(x: Array, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean of floats over axes, of no elements NaN."""
+    """The mean of floats over axes; NaN for no elements."""
     total = np.sum(x, axis=axis, keepdims=keepdims)
     with np.errstate(all="ignore"):  # np.mean warns of no elements
         return np.divide(total, x.size // max(np.size(total), 1), dtype=x.dtype)
 
 
 def kind_of(dtype: DataType | None, other: Kind) -> Kind:
-    """The type that a parameter names, or another one where it is left out."""
+    """The type given by a parameter, or the default if it is omitted."""
     return other if dtype is None else numpy_dtype(dtype)
 
 
 def operand(value: Any, like: Any) -> Array:
-    """An operand as an array: a number stands for a vector of one element of the other operand's
+    """An operand as an array; a number becomes a vector of one element with the other operand's
     type.
     """
     if isinstance(value, np.ndarray):
@@ -185,12 +186,12 @@ def axis_of(given: int, ndim: int) -> int:
 
 
 def axes_of(given: Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """Axes counted from 0, all of them where none are named."""
+    """Axes counted from 0; all axes if none are named."""
     return tuple(range(ndim)) if given is None else tuple(axis_of(a, ndim) for a in given)
 
 
 def number(value: Any) -> Any:
-    """The number in a scalar operand, a prim or a tensor of one element."""
+    """The number in a scalar operand: a prim value or a tensor of one element."""
     return value.reshape(-1)[0] if isinstance(value, np.ndarray) else value
 
 
@@ -216,4 +217,4 @@ def sizes(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 MOST_ELEMENTS = 1 << 32
-"""A tensor of more elements is not made."""
+"""The maximum number of elements of a tensor."""

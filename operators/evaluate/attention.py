@@ -99,7 +99,7 @@ def attention_var_len(
     causal: str | None,
     window: Any,
 ) -> Array:
-    """Attention over sequences of different lengths, one after the other along axis 1."""
+    """Attention over sequences of different lengths, concatenated along axis 1."""
     queries = _bounds(starts, query.shape[1], longest)
     keys = _bounds(
         starts if key_starts is None else key_starts,

@@ -61,7 +61,7 @@ def eye_like(x: Array, k: Any, kind: DataType | None) -> Array:
 
 @rule("E-arange", "d9e5a738", "computation")
 def arange(start: Any, end: Any, step: Any, kind: DataType | None) -> Array:
-    """The numbers from a start to before an end; from 0 if only one is given."""
+    """The numbers from a start (0 by default) to an exclusive end."""
     if end is None:
         start, end = 0, start
     if step == 0:
@@ -94,7 +94,7 @@ def size(x: Array) -> Array:
 
 
 def tensor_to_shape(x: Array) -> tuple[int, ...]:
-    """The shape whose dimensions a vector of integers holds."""
+    """The shape whose dimensions are the elements of a vector of integers."""
     return sizes(tuple(int(n) for n in x.reshape(-1)))
 
 

@@ -130,7 +130,7 @@ def softplus(x: Array, beta: float, threshold: float) -> Array:
 
 
 def clip(x: Array, low: Any, high: Any) -> Array:
-    """Elements held between two numbers."""
+    """Elements clamped between two numbers."""
     w = wide(x)
     if not is_float(x.dtype):
         return back(np.minimum(np.maximum(w, _held(low, x)), _held(high, x)), x.dtype)
@@ -172,10 +172,10 @@ def astype(x: Array, kind: DataType | None) -> Array:
 
 @rule("E-convert", "b7e97269", "computation")
 def convert(x: Array, kind: Kind) -> Array:
-    """Elements of another type (E-convert).
+    """Elements converted to another type (E-convert).
 
-    Integers wrap, floats round to nearest even; of a float that no integer type holds the nearest
-    integer is taken, of NaN 0.
+    Integers wrap, and floats are rounded to nearest, ties to even. A float out of the range of an
+    integer type becomes the nearest integer, and NaN becomes 0.
     """
     if kind == x.dtype:
         return x.copy()
@@ -292,8 +292,8 @@ _SCALARS = (bool, int, float)
 
 @rule("E-compare", "cefc62c1", "computation")
 def alike(a: Array, b: Array) -> tuple[Array, Array]:
-    """Operands of a comparison in one element type: a float's, the wider one's, of two integers as
-    wide the unsigned.
+    """Operands of a comparison converted to a common type: the float type, the wider type, or the
+    unsigned one of two integer types of the same width.
     """
 
     def rank(kind: Kind) -> tuple[bool, int, bool]:

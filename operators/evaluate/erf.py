@@ -11,7 +11,7 @@ import numpy as np
 
 _STEP = 1 / 64
 _END = 6.0
-"""Beyond it the function is 1 to the last bit."""
+"""The argument beyond which the function is exactly 1."""
 _TERMS = 8
 
 
@@ -36,7 +36,9 @@ def _table() -> np.ndarray[Any, Any]:
 
 
 def erf(x: Any) -> Any:
-    """The error function, to about the last bit of float64; of float32 it is rounded once."""
+    """The error function, accurate to about the last bit of float64; results in float32 are rounded
+    once.
+    """
     kind = x.dtype if isinstance(x, np.ndarray) else np.dtype(np.float64)
     size = np.minimum(np.abs(np.asarray(x, dtype=np.float64)), _END)
     known = np.where(np.isnan(size), 0.0, size)

@@ -1,4 +1,4 @@
-"""Operators that are marks for the compiler: their value is that of their operand."""
+"""Hints for compilers, whose value is that of their operand."""
 
 from __future__ import annotations
 

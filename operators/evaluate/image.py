@@ -18,8 +18,8 @@ from rlx.operators.windows import SPATIAL
 from rlx.spec.registry import rule
 
 Taps = tuple[Array, Array]
-"""For each result along an axis the places it is made of, and their weights: both (results,
-taps).
+"""The source positions of each result along an axis, and their weights; both have the shape
+(results, taps).
 """
 
 
@@ -51,7 +51,7 @@ _COORDINATES: dict[str, Callable[[Array, int, int, float, float], Array]] = {
     "tf_half_pixel_for_nn": lambda at, n, m, *_: (at + at.dtype.type(0.5)) * at.dtype.type(n / m),
     "tf_crop_and_resize": lambda at, n, m, start, end: _crop(at, n, m, start, end).astype(at.dtype),
 }
-"""Where in an axis of length n the places of an axis of length m are."""
+"""The coordinates, in an axis of length n, of the positions of an axis of length m."""
 
 _ROUNDINGS: dict[str, Callable[[Array], Array]] = {
     "round": np.round,
@@ -60,8 +60,8 @@ _ROUNDINGS: dict[str, Callable[[Array], Array]] = {
     "floor": lambda x: np.floor(x + 1e-5),
     "ceil": lambda x: np.ceil(x - 1e-5),
 }
-"""The place nearest to a coordinate; what misses a whole number by the error of its computation
-counts as it.
+"""The position nearest to a coordinate; a coordinate that differs from an integer only by rounding
+errors counts as this integer.
 """
 
 
@@ -116,7 +116,7 @@ def _options(method: str, mode: str, rounding: str, roi: Sequence[float], number
 
 
 def resize(count: str) -> Function:
-    """The evaluation of a resize over so many axes."""
+    """The evaluation of a resize over a number of axes."""
     number = int(count)
     axes = f"NC{SPATIAL[number]}"
 
@@ -236,8 +236,8 @@ def _axis_taps(at: Array, length: int, method: str, padding: str, align: int) ->
 def grid_sample(
     data: Array, grid: Array, method: str, layout: str, padding: str, align: int
 ) -> Array:
-    """The images at the points of a grid, whose axis 1 holds the coordinates from the last axis
-    on.
+    """The images sampled at the points of a grid, whose axis 1 has the coordinates from the last
+    axis to the first.
     """
     number = grid.ndim - 2
     axes = f"NC{SPATIAL.get(number, SPATIAL[2])}"
@@ -289,8 +289,8 @@ def _matrices(data: Array, number: int) -> None:
 
 
 def affine_grid(data: Array, size: Sequence[int], align: int) -> Array:
-    """The grid of points to which a matrix moves a regular grid over [-1, 1]; coordinates from the
-    last axis on.
+    """The image of a regular grid over [-1, 1] under a matrix; coordinates are ordered from the
+    last axis to the first.
     """
     wanted = sizes(size if len(size) > 1 else tuple(size) * 2)
     number, w = len(wanted), _real(data)

@@ -1,4 +1,4 @@
-"""Elements picked and placed by indices; an index out of range is a fault (E-index)."""
+"""Gathering and scattering by indices; an index out of range is a fault (E-index)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def from_zero(indices: Array, length: int, negative: bool = True) -> Array:
     Raises
     ------
     OperatorFault
-        ``E-index-range``: if one is outside of an axis of that length.
+        ``E-index-range``: if one is outside an axis of this length.
     """
     low = -length if negative else 0
     outside = (indices < low) | (indices >= length)
@@ -39,7 +39,7 @@ def from_zero(indices: Array, length: int, negative: bool = True) -> Array:
 
 
 def take(x: Array, indices: Any, axis: int | None, mode: str) -> Array:
-    """The slices of an axis that the indices name, in the indices' shape."""
+    """The slices of an axis that the indices select, in the indices' shape."""
     along = axis_of(axis or 0, x.ndim)
     length = x.shape[along]
     given = np.asarray(indices, dtype=np.int64 if isinstance(indices, int) else None)
@@ -71,7 +71,9 @@ def _take_or_nan(x: Array, given: Array, along: int) -> Array:
 
 
 def gather_elements(x: Array, indices: Array, axis: int) -> Array:
-    """For each index, the element at its place but for the axis, which the index names."""
+    """For each index, the element at its own position, except along the axis, where the index
+    selects.
+    """
     along = axis_of(axis, x.ndim)
     for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
         if k != along and n > m:
@@ -84,7 +86,7 @@ def gather_elements(x: Array, indices: Array, axis: int) -> Array:
 
 
 def gather_nd(x: Array, indices: Array, batch: int) -> Array:
-    """The slices that the tuples along the indices' last axis name."""
+    """The slices that the tuples along the indices' last axis select."""
     depth = indices.shape[-1]
     grid: list[Array] = [
         np.arange(n).reshape([n if j == k else 1 for j in range(indices.ndim - 1)])
@@ -132,7 +134,7 @@ def _assign(result: Array, grid: tuple[Array, ...], given: Array) -> None:
 
 @rule("E-scatter", "68d56e42", "computation")
 def fit(updates: Array, wanted: tuple[int, ...]) -> None:
-    """Whether updates have the shape of the places they go to (E-scatter)."""
+    """Check that updates have the shape of the positions that the indices select (E-scatter)."""
     if updates.shape != wanted:
         raise OperatorFault(
             "E-scatter-updates", (f"the updates have shape {updates.shape}, expected {wanted}")
@@ -140,7 +142,7 @@ def fit(updates: Array, wanted: tuple[int, ...]) -> None:
 
 
 def scatter_elements(x: Array, indices: Array, updates: Array, axis: int, reduction: str) -> Array:
-    """The data with each update put where its index says along the axis."""
+    """The data with each update at the index along the axis."""
     along = axis_of(axis, x.ndim)
     fit(updates, indices.shape)
     for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
@@ -154,7 +156,7 @@ def scatter_elements(x: Array, indices: Array, updates: Array, axis: int, reduct
 
 
 def scatter_nd(x: Array, indices: Array, updates: Array, reduction: str) -> Array:
-    """The data with each update put where its tuple of indices says."""
+    """The data with each update at its tuple of indices."""
     depth = indices.shape[-1]
     wanted = (*indices.shape[:-1], *x.shape[depth:])
     fit(updates, wanted)
@@ -170,7 +172,7 @@ def index_tensor(x: Array, indices: Sequence[Array]) -> Array:
 
 
 def index_put(x: Array, indices: Sequence[Array], values: Array, accumulate: int) -> Array:
-    """The data with values put where an index for every axis says."""
+    """The data with values at positions given by one index for every axis."""
     shape = broadcast(*indices)
     grid = tuple(
         np.broadcast_to(from_zero(index, x.shape[k]), shape) for k, index in enumerate(indices)
@@ -182,8 +184,8 @@ def index_put(x: Array, indices: Sequence[Array], values: Array, accumulate: int
 
 
 def one_hot(indices: Array, on: Any, off: Any, depth: int, axis: int) -> Array:
-    """A new axis that holds one value at the index and another elsewhere; of an index outside, only
-    the other.
+    """A new axis that has one value at the index and another elsewhere; for an index out of range,
+    only the other.
     """
     along = axis_of(axis, indices.ndim + 1)
     if depth < 1:
@@ -201,13 +203,13 @@ def where(condition: Array, a: Array, b: Array) -> Array:
 
 
 def nonzero(x: Array) -> Array:
-    """The indices of the elements that are not 0, a row for each axis."""
+    """The indices of the nonzero elements, with one row per axis."""
     return np.array(np.nonzero(np.atleast_1d(wide(x))), np.int64)
 
 
 @rule("E-bucketize", "37233336", "computation")
 def bucketize(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
-    """Between which boundaries each element lies."""
+    """The number of boundaries below each element."""
     side: Any = "right" if right else "left"
     limits = wide(boundaries)
     if not (limits[1:] >= limits[:-1]).all() or np.isnan(limits).any():
@@ -217,8 +219,8 @@ def bucketize(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
 
 
 def unique(x: Array, ordered: int, index: int, inverse: int, counts: int, axis: int | None) -> Any:
-    """The distinct elements (or slices along an axis), ascending; on demand where and how often
-    they stand.
+    """The distinct elements (or slices along an axis) in ascending order; optionally their indices
+    and counts.
     """
     along = None if axis is None else axis_of(axis, x.ndim)
     found: Any = np.unique(

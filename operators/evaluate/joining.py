@@ -1,4 +1,4 @@
-"""Tensors joined to one, and one divided into several."""
+"""Concatenation and splitting of tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlx.spec.registry import rule
 
 
 def concat(tensors: tuple[Array, ...], axis: int | None) -> Array:
-    """Tensors one after the other along an axis."""
+    """The tensors concatenated along an axis."""
     along = axis_of(axis or 0, tensors[0].ndim)
     _alike(tensors, along)
     return np.concatenate(tensors, along)
@@ -33,14 +33,14 @@ def _alike(tensors: tuple[Array, ...], along: int | None) -> None:
 
 
 def stack(tensors: tuple[Array, ...], axis: int | None) -> Array:
-    """Tensors of one shape along a new axis."""
+    """Tensors of the same shape stacked along a new axis."""
     _alike(tensors, None)
     return np.stack(tensors, axis_of(axis or 0, tensors[0].ndim + 1))
 
 
 @rule("E-split", "ac542e00", "computation")
 def split(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
-    """An axis cut into equal sections (the last may be shorter), or at indices."""
+    """An axis split into equal sections (the last may be shorter), or at indices."""
     along = axis_of(axis, x.ndim)
     length = x.shape[along]
     if isinstance(cut, int):
@@ -63,6 +63,6 @@ def split(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
 
 
 def meshgrid(tensors: tuple[Array, ...], indexing: str | None) -> tuple[Array, ...]:
-    """For each vector, its elements spread over the product of all."""
+    """The coordinates of the grid that the vectors span."""
     found = np.meshgrid(*tensors, indexing="xy" if indexing == "xy" else "ij")
     return tuple(np.asarray(grid).copy() for grid in found)

@@ -35,7 +35,9 @@ def outer(a: Array, b: Array) -> Array:
 
 
 def einsum(operands: tuple[Array, ...], subscripts: str) -> Array:
-    """A sum of products over the axes that the subscripts name; an axis of length 1 is repeated."""
+    """A sum of products over the axes that the subscripts name; an axis of length 1 is
+    broadcast.
+    """
     text = subscripts.replace(" ", "")
     terms = text.partition("->")[0].split(",")
     try:

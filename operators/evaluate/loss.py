@@ -1,4 +1,4 @@
-"""Losses, and gradients of operators that have one of their own."""
+"""Losses, and gradients that are operators themselves."""
 
 from __future__ import annotations
 

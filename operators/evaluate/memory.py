@@ -1,4 +1,4 @@
-"""Tensors as memory: their bytes read otherwise, and how they lie."""
+"""Tensors as memory: reinterpretation of their bytes, and their layout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlx.spec.registry import rule
 
 @rule("E-view", "2f5930b0", "computation")
 def view(x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset: Any) -> Array:
-    """The bytes of a tensor from an offset on, read as another shape or element type."""
+    """The bytes of a tensor from an offset on, reinterpreted with another shape or element type."""
     made = kind_of(kind, x.dtype)
     wanted = x.shape if shape is None else sizes(shape)
     start, held = int(offset or 0), x.nbytes
@@ -52,7 +52,7 @@ _CODES = {
     "float6_e3m2fn": 16,
     "float4_e2m1fn": 17,
 }
-"""The codes that DLPack gives to types, without their number of bits."""
+"""DLPack's type codes, without the numbers of bits."""
 
 
 def _code(x: Array) -> int:
@@ -77,7 +77,7 @@ def tensor_shape_i(x: Array, axis: Any) -> Any:
 
 
 def tensor_stride_i(x: Array, axis: Any) -> Any:
-    """How many elements apart neighbours along an axis are."""
+    """The stride of an axis in elements."""
     return np.int64(prod(x.shape[_axis(x, axis) + 1 :]))
 
 

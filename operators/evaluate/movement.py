@@ -23,8 +23,8 @@ from rlx.spec.registry import rule
 
 @rule("E-reshape", "ccb229fb", "computation")
 def reshape(x: Array, shape: tuple[int | str, ...]) -> Array:
-    """The elements in row-major order in another shape; a written 0 copies a dimension, a written
-    -1 is what is left.
+    """The elements in row-major order in another shape; a literal 0 copies a dimension, a literal
+    -1 is inferred.
     """
     copied = {k for k, n in enumerate(shape) if n == COPIED and k < x.ndim}
     wanted = [x.shape[k] if k in copied else 0 if n == COPIED else n for k, n in enumerate(shape)]
@@ -62,7 +62,7 @@ def flatten(x: Array) -> Array:
 
 
 def batch_flatten(x: Array) -> Array:
-    """All axes but the first along one."""
+    """All axes except the first merged into one."""
     rest = int(np.prod(x.shape[1:], dtype=np.int64))
     return x.reshape(x.shape[0], rest).copy()
 
@@ -85,7 +85,7 @@ def expand_dims(x: Array, given: tuple[int, ...]) -> Array:
 
 @rule("E-squeeze", "29b46a43", "computation")
 def squeeze(x: Array, given: tuple[int, ...] | None) -> Array:
-    """Axes of length 1 removed: the named ones, or all; a named one of another length is a
+    """Axes of length 1 removed: the named ones, or all; a named axis of another length is a
     fault.
     """
     gone = [k for k, n in enumerate(x.shape) if n == 1] if given is None else axes_of(given, x.ndim)
@@ -103,7 +103,7 @@ def flip(x: Array, axis: int) -> Array:
 
 
 def reverse_sequence(x: Array, lengths: Array, seq_axis: int, batch_axis: int) -> Array:
-    """Of each sequence the first so many elements in reverse."""
+    """The first elements of each sequence reversed, up to its length."""
     along, batch = axis_of(seq_axis, x.ndim), axis_of(batch_axis, x.ndim)
     if lengths.dtype.kind not in "iu":
         raise undefined("a length in reverse_sequence", lengths)
@@ -129,7 +129,7 @@ def tile(x: Array, repeats: tuple[int, ...]) -> Array:
 
 
 def repeat(x: Array, times: int, axis: int | None) -> Array:
-    """Each element repeated along an axis; of all elements in a row if none is given."""
+    """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
     _counts((times,))
     return np.repeat(x, times, None if axis is None else axis_of(axis, x.ndim))
 
@@ -140,7 +140,7 @@ def _counts(counts: tuple[int, ...]) -> None:
 
 
 def pixel_shuffle(x: Array, factor: int) -> Array:
-    """Groups of channels spread over the two spatial axes."""
+    """Groups of channels moved to the two spatial axes."""
     *lead, channels, height, width = x.shape
     if factor < 1 or channels % (factor * factor):
         raise OperatorFault(

@@ -1,4 +1,4 @@
-"""Detection: boxes that do not overlap better ones, and boxes from anchors."""
+"""Detection: non-maximum suppression, and boxes from anchors."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def _greedy(rivals: Array, most: int) -> list[int]:
 def all_class_non_max_suppression(
     boxes: Array, scores: Array, most: Any, overlap: Any, threshold: Any, form: str
 ) -> tuple[Array, ...]:
-    """For each class the boxes that do not overlap better ones, best first, packed to the front;
-    zeros behind.
+    """The boxes of each class that do not overlap better ones, best first; the rest is filled with
+    zeros.
     """
     if boxes.shape != (scores.shape[0], scores.shape[2], 4):
         raise OperatorFault(
@@ -101,8 +101,8 @@ def _by_batch(rows: Array, scores: Array) -> tuple[Array, ...]:
 def get_valid_counts(
     data: Array, threshold: float, id_index: int, score_index: int
 ) -> tuple[Array, Array, Array]:
-    """How many boxes of each batch are above the threshold, these boxes first, and their indices;
-    -1 behind.
+    """The number of boxes of each batch above the threshold, these boxes at the front, and their
+    indices; the rest is filled with -1.
     """
     _columns(data, [score_index, max(id_index, 0)])
     x = wide(data)
@@ -132,7 +132,7 @@ def non_max_suppression(
     sigma: float,
     threshold: float,
 ) -> Any:
-    """The boxes that do not overlap better ones: themselves, or their indices and how many."""
+    """The boxes that do not overlap better ones, or their indices and their number."""
     need_floats("non_max_suppression", data)
     _columns(data, [corner, corner + 3, score, max(kind, 0)])
     x = wide(data)
@@ -199,8 +199,8 @@ def multibox_transform_loc(
     keep_background: int,
     apply_softmax: int,
 ) -> tuple[Array, Array]:
-    """Anchors moved by predicted offsets to boxes (top, left, bottom, right), and the scores of
-    their classes.
+    """The boxes (top, left, bottom, right) given by anchors and predicted offsets, and the scores
+    of their classes.
     """
     need_floats("multibox_transform_loc", scores, offsets, anchors)
     batches, _, count = scores.shape

@@ -1,4 +1,4 @@
-"""Normalisation over axes, with learnt scales and offsets; softmax."""
+"""Normalisation over axes, with learned scales and offsets; softmax."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def log_softmax(x: Array, axis: int) -> Array:
 
 
 def prelu(x: Array, alpha: Array, axis: int) -> Array:
-    """Negative elements scaled by a learnt slope for each channel."""
+    """Negative elements scaled by a learned slope for each channel."""
     w, along = wide(x), axis_of(axis, x.ndim)
     slope = wide(alpha) if alpha.shape == (1,) else _along(w, alpha, (along,))
     return back(np.where(w > 0, w, quiet(lambda: w * slope)), x.dtype)

@@ -1,4 +1,4 @@
-"""Elements added around a tensor."""
+"""Padding of tensors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _widths(x: Array, widths: Sequence[int], mode: str) -> list[tuple[int, int]]
 
 
 def pad(x: Array, widths: Sequence[int], mode: str, value: float) -> Array:
-    """The tensor with elements added before and after along its axes."""
+    """The tensor with padding before and after along its axes."""
     pairs = _widths(x, widths, mode)
     options: dict[str, Any] = {"constant_values": value} if mode == "constant" else {}
     chosen: Any = _MODES[mode]

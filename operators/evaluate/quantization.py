@@ -1,4 +1,4 @@
-"""Between floating-point numbers and small integers with a scale and a zero point."""
+"""Quantisation with a scale and a zero point."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _along(x: Array, parameter: Array, axis: int) -> Any:
 
 
 def quantize(x: Array, scale: Array, zero: Array, axis: int, kind: DataType | None) -> Array:
-    """Elements as the nearest step of the scale, ties to even, held inside the type."""
+    """Elements rounded to the nearest step of the scale, ties to even, and clamped to the type."""
     made = kind_of(kind, _INT8)
     steps = quiet(lambda: np.round(wide(x) / _along(x, scale, axis)))
     moved = steps + np.asarray(_along(x, zero, axis)).astype(steps.dtype)

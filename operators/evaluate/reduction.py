@@ -1,4 +1,4 @@
-"""Many elements to one."""
+"""Reductions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from rlx.spec.registry import rule
 
 @rule("E-empty", "3393cce0", "computation")
 def need_elements(x: Array, axes: tuple[int, ...], what: str) -> None:
-    """What has no value without an element needs one; a mean of floats has one, NaN, as 0 / 0
-    has.
+    """Check that there is an element, for reductions that are undefined for none; a mean of no
+    floats is NaN.
     """
     if what in _MEANS and is_float(x.dtype):
         return
@@ -65,7 +65,7 @@ _NEEDS_ONE = _MEANS | {"max", "min"}
 
 
 def mean_of(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
-    """The mean over axes; of integers rounded towards zero, the sum wrapping."""
+    """The mean over axes. Means of integers are rounded towards zero, and their sums wrap."""
     if is_float(x.dtype):
         return mean(x, axis=axis, keepdims=keep)
     total = np.sum(x, axis=axis, keepdims=keep, dtype=_exact(x))
@@ -101,7 +101,7 @@ def reduction(name: str) -> Function:
 
 
 def arg_reduction(name: str) -> Function:
-    """The evaluation of argmax and argmin: of equal elements the first."""
+    """The evaluation of argmax and argmin; among equal elements, the first is selected."""
     function: Function = {"argmax": np.argmax, "argmin": np.argmin}[name]
 
     def evaluate(x: Array, given: int | None, keepdims: int) -> Array:
@@ -117,7 +117,7 @@ def arg_reduction(name: str) -> Function:
 
 
 def median(x: Array, given: tuple[int, ...] | None, keepdims: int) -> Any:
-    """The lower median; along one axis also where it stands."""
+    """The lower median; along one axis, also its index."""
     axes = axes_of(given, x.ndim)
     need_elements(x, axes, "median")
     w, alone = wide(x), given is not None and len(given) == 1

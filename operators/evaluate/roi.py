@@ -1,4 +1,4 @@
-"""Regions of interest of images, each at one size."""
+"""Features of regions of interest, resized to one size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 MOST_SAMPLES = 1 << 16
-"""A region of more samples along an axis is not made."""
+"""The maximum number of samples of a region along an axis."""
 
 
 @rule("E-region", "98449f3f", "computation")
@@ -49,7 +49,7 @@ def roi_align(
     layout: str,
     mode: str,
 ) -> Array:
-    """Each region at one size: of each cell the mean or the maximum of interpolated samples."""
+    """Each region resized: the mean or the maximum of interpolated samples for each cell."""
     x = wide(canonical(data, layout, "NCHW"))
     size = spread(pooled, 2)
     result = np.zeros((rois.shape[0], x.shape[1], *size), x.dtype)
@@ -102,7 +102,7 @@ def _samples(
 
 
 def roi_pool(data: Array, rois: Array, pooled: Sequence[int], scale: float, layout: str) -> Array:
-    """Each region at one size: the maximum of the elements of each cell, 0 where there are none."""
+    """Each region resized: the maximum of the elements of each cell, or 0 for an empty cell."""
     x = wide(canonical(data, layout, "NCHW"))
     size = spread(pooled, 2)
     result = np.zeros((rois.shape[0], x.shape[1], *size), x.dtype)

@@ -1,4 +1,4 @@
-"""Parts of a tensor from a begin to an end along axes, and parts put back."""
+"""Slices of tensors, and replacement of slices."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rlx.spec.registry import rule
 
 @rule("E-slice", "ec285aaf", "computation")
 def indices(length: int, begin: int, end: int, step: int, inbound: bool = False) -> range:
-    """The places that a slice takes.
+    """The indices of a slice.
 
-    Negative bounds count from the end, and bounds outside are moved to it (E-slice); where the
-    slice is said to be in bounds, they must be so.
+    Negative bounds count from the end, and bounds out of range are clamped (E-slice). If the slice
+    is declared to be in bounds, they must be in range.
     """
     if step == 0:
         raise OperatorFault("E-slice-stride", "a stride is 0")
@@ -44,7 +44,7 @@ def strided_slice(
     strides: Sequence[int] | None,
     inbound: int,
 ) -> Array:
-    """Every so many elements from a begin to before an end along the axes."""
+    """The elements from begin to end, in steps of the stride, along the axes."""
     steps = strides or (1,) * len(axes)
     if not len(axes) == len(begin) == len(end) == len(steps):
         raise OperatorFault(
@@ -59,7 +59,7 @@ def strided_slice(
 
 
 def dynamic_strided_slice(x: Array, begin: Array, end: Array, strides: Array) -> Array:
-    """As ``strided_slice`` over the leading axes, with bounds that tensors hold."""
+    """Like ``strided_slice`` over the leading axes, with bounds given by tensors."""
     axes = range(len(begin))
     return strided_slice(x, axes, begin.tolist(), end.tolist(), strides.tolist(), 0)
 

@@ -1,4 +1,4 @@
-"""Order along an axis, and what is drawn from a distribution."""
+"""Sorting along an axis, and draws from a distribution."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from rlx.spec.registry import rule
 
 _INT32 = np.dtype(np.int32)
 _SUM = 1e-2
-"""So far may the sum of a distribution be from 1; float16 has three digits."""
+"""The tolerance of a distribution's sum; float16 has three digits."""
 
 
 def order(x: Array, along: int, descending: bool) -> Array:
-    """Where the elements in order stand; equal ones stay in the order of their places, NaN comes
-    last.
-    """
+    """The indices of the sorted elements; the sort is stable, and NaN comes last."""
     w = wide(x)
     if not descending:
         return np.argsort(w, axis=along, kind="stable")
@@ -36,15 +34,13 @@ def sort(x: Array, axis: int, descending: int) -> Array:
 
 
 def argsort(x: Array, axis: int, descending: int, kind: DataType | None) -> Array:
-    """Where the elements in order stand along an axis."""
+    """The indices of the sorted elements along an axis."""
     found = order(x, axis_of(axis, x.ndim), bool(descending))
     return back(found, kind_of(kind, _INT32))
 
 
 def topk(x: Array, count: int, axis: int, wanted: str, largest: int, kind: DataType | None) -> Any:
-    """The first so many elements in order along an axis (all, if the number is not positive), and
-    their places.
-    """
+    """The first k sorted elements along an axis (all, if k is not positive), and their indices."""
     along = axis_of(axis, x.ndim)
     length = x.shape[along]
     if count > length:

@@ -34,7 +34,7 @@ Sides = list[tuple[int, int]]
 
 
 def canonical(x: Array, text: str, axes: str) -> Array:
-    """A tensor in a layout, with its axes in the order named and in one piece each."""
+    """A tensor in a layout, converted to unsplit axes in the given order."""
     if text == axes:
         return x
     order = [k for axis in axes for k, (name, _) in enumerate(pieces(text)) if name == axis]
@@ -46,8 +46,8 @@ def canonical(x: Array, text: str, axes: str) -> Array:
 
 
 def arranged(x: Array, text: str, axes: str) -> Array:
-    """A tensor whose axes are in the order named, in a layout; pieces that are not filled are
-    filled with zeros.
+    """A tensor with axes in the given order, converted to a layout; split axes are padded with
+    zeros.
     """
     if text == axes:
         return x
@@ -69,8 +69,8 @@ def arranged(x: Array, text: str, axes: str) -> Array:
 
 
 def sides(given: Sequence[int], count: int) -> Sides:
-    """The padding before and after along each axis: one number, one an axis, or all befores and all
-    afters.
+    """The padding before and after along each axis, from one number, one per axis, or all befores
+    and all afters.
     """
     if len(given) == 1:
         return [(given[0], given[0])] * count
@@ -80,7 +80,7 @@ def sides(given: Sequence[int], count: int) -> Sides:
 
 
 def cropped(x: Array, given: Sides) -> tuple[Array, Sides]:
-    """The tensor without what negative padding takes away, and the padding that is left to add."""
+    """The tensor cropped by negative padding, and the remaining padding."""
     if all(side >= 0 for pair in given for side in pair):
         return x, given
     lead = x.ndim - len(given)
@@ -102,7 +102,9 @@ def spread(given: Sequence[int], count: int) -> tuple[int, ...]:
 def windows(
     x: Array, sizes: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> Array:
-    """A view of every window over the last axes: their positions, then the places in a window."""
+    """A view of every window over the last axes: the positions of windows, then the positions in a
+    window.
+    """
     reach = [(n - 1) * d + 1 for n, d in zip(sizes, dilation, strict=True)]
     spatial = x.shape[-len(reach) :]
     counts = [(m - n) // s + 1 for n, m, s in zip(reach, spatial, strides, strict=True)]
@@ -136,7 +138,7 @@ def _channels(channels: int, each: int, outputs: int, groups: int) -> None:
 
 
 def convolution(count: str) -> Function:
-    """The evaluation of a convolution over so many axes."""
+    """The evaluation of a convolution over a number of axes."""
     axes = SPATIAL[int(count)]
 
     def evaluate(
@@ -179,7 +181,7 @@ def _mixed(seen: Array, weight: Array, number: int) -> Array:
 
 
 def transposed(count: str) -> Function:
-    """The evaluation of a transposed convolution over so many axes."""
+    """The evaluation of a transposed convolution over a number of axes."""
     axes = SPATIAL[int(count)]
 
     def evaluate(
@@ -322,7 +324,7 @@ _POOLS: dict[str, Callable[[Array, Sides, Plan, Sides], Array]] = {"max": _maxim
 
 
 def adaptive(count: str) -> Function:
-    """The evaluation of an adaptive mean over so many axes."""
+    """The evaluation of an adaptive mean over a number of axes."""
     axes = SPATIAL[int(count)]
 
     def evaluate(data: Array, size: Sequence[int] | None, layout: str, out: str | None) -> Array:
