@@ -165,7 +165,7 @@ def _printed(text: str, modules: Sequence[ast.IRModule], kept: Span | None, vers
     if kept is not None:
         first = modules[0].span if modules else None
         at = 0 if first is not None and kept[0] < first[0] else len(parts)
-        parts.insert(at, text[slice(*kept)].rstrip("\n") + "\n")
+        parts.insert(at, text[slice(*kept)] + "\n")
     if rest:
         parts.append("\n".join(rest) + "\n")
     return "\n".join(parts)
@@ -228,13 +228,9 @@ def _is_header(line: str, is_python: bool) -> bool:
 
 
 def _metadata(text: str) -> Span | None:
-    """Where the metadata of a text is, with the rest of its line."""
+    """Where the metadata of a text is."""
     found = metadata_statement(text)
-    if found is None:
-        return None
-    start, end = found.span
-    behind = text.find("\n", end) + 1 or len(text)
-    return (start, end if text[end:behind].strip() else behind)
+    return None if found is None else found.span
 
 
 def _unkept(text: str) -> Token | None:

@@ -70,7 +70,7 @@ def _value(node: ast.expr, known: Known) -> object:
             number = _value(inner, known)
             if not isinstance(number, (int, float)):
                 return NoConstant
-            return -number if isinstance(sign, ast.USub) else number
+            return -number if isinstance(sign, ast.USub) else +number
         case ast.BinOp(left=left, op=op, right=right):
             return _arithmetic(type(op), _value(left, known), _value(right, known))
     return NoConstant

@@ -371,10 +371,8 @@ def long_lines(text: str) -> list[Span]:
         return []
     found: list[Span] = []
     at = 0
-    while at <= len(text):
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        if end - at > MAX_LINE:
-            found.append((at, end))
-        at = end + 1
+    for line in text.split("\n"):
+        if len(line) > MAX_LINE:
+            found.append((at, at + len(line)))
+        at += len(line) + 1
     return found

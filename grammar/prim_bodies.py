@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from rlx.grammar import tir
@@ -10,6 +11,7 @@ from rlx.grammar.dialects import BLOCK_ATTR_WORDS
 from rlx.grammar.dtype import INT32
 from rlx.grammar.entries import Entry
 from rlx.grammar.node import Span
+from rlx.grammar.outline import logical_lines
 from rlx.grammar.partial_nodes import Form, Open, flatten, open_scope
 from rlx.grammar.prim_buffers import type_or
 from rlx.grammar.reports import NOT_UNDERSTOOD, ReadContext
@@ -49,8 +51,9 @@ class PrimBodies:
         """Uninterpreted lines."""
         start, end = span
         line = self.text.rfind("\n", 0, start) + 1
-        lead = self.text[line:start]
-        width = len(lead.expandtabs(8))
+        width = len(self.text[line:start].expandtabs(8))
+        end = start + _own(self.text[start:end], width)
+        span = (start, end)
         first, *rest = self.text[start:end].rstrip().split("\n")
         # The first line decides where the statement stands; inside brackets others may be left of
         # it.
@@ -239,3 +242,19 @@ def _extent(low: tir.PrimExpr, stop: tir.PrimExpr) -> tir.PrimExpr:
     if isinstance(low, tir.IntImm) and low.value == 0:
         return stop
     return tir.Sub(stop, low, getattr(stop, "span", None))
+
+
+def _own(text: str, column: int) -> int:
+    """The length of a statement in a text, without the comments of the next statement.
+
+    These stand behind its last line, and are not indented more than the statement.
+    """
+    last = max((end for _, end in logical_lines(text)), default=0)
+    line, *behind = text[last:].split("\n")
+    deeper = takewhile(lambda each: not each.strip() or _column(each) > column, behind)
+    return last + len("\n".join([line, *deeper]))
+
+
+def _column(line: str) -> int:
+    shown = line.expandtabs(8)
+    return len(shown) - len(shown.lstrip())

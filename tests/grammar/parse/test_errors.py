@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
+from rlx.grammar import ast, outline
 from rlx.grammar.lexer import MAX_NESTING
 from rlx.grammar.parser import ParseError, parse, parse_expr, parse_prim_expr, parse_struct_info
 
@@ -149,3 +151,45 @@ def test_what_has_no_sign_has_no_minus(value: str, kind: str) -> None:
     head = '@T.prim_func\ndef f(u: T.Buffer((4,), "uint8"), b: T.Buffer((4,), "bool")):\n'
     (found,) = parse(f"{head}    u[0] = -{value}\n").diagnostics
     assert found.message == f"unary minus is not supported for a value of type {kind}"
+
+
+TENSORS = HEAD.replace("x:", "x: R.Tensor((4,), 'float32'), t: R.Tuple(R.Tensor), LONG:")
+
+
+@pytest.mark.parametrize("owner", ["x", "(x)", "t", "t[0]", "R.add(x, x)", "x.shape"])
+@pytest.mark.parametrize("name", ["shape", "dtype", "ndim", "T", "shap", "shapes", "Shape", "size"])
+def test_no_attribute_but_the_shape(owner: str, name: str) -> None:
+    found = parse(f"{TENSORS}    y = {owner}.{name}\n    return y")
+    if name == "shape" and owner != "x.shape":
+        assert not found.diagnostics
+    else:
+        (said,) = found.diagnostics
+        assert "a Relax value has no attribute" in said.message and name in said.message
+
+
+@pytest.mark.parametrize("length", range(1, 80))
+def test_the_help_for_an_operator_repeats_operands_up_to_a_length(length: int) -> None:
+    name = "v" * length
+    text = TENSORS.replace("LONG", name)
+    (two, one) = (
+        parse(f"{text}    y = {line}\n    return y").diagnostics[0].help
+        for line in (f"x << {name}", f"not {name}")
+    )
+    assert two == (f"write R.left_shift(x, {name})" if length + 3 < 60 else None)
+    assert one == (f"write R.logical_not({name})" if length < 60 else None)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 4, 30])
+@pytest.mark.parametrize("seed", range(20))
+def test_each_line_that_is_too_long_is_told(
+    limit: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(seed)
+    lines = ["ab "[at % 3] * rng.randrange(2 * limit + 2) for at in range(rng.randrange(6))]
+    text = "\n".join(lines)
+    monkeypatch.setattr(outline, "MAX_LINE", limit)
+    spans = outline.long_lines(text)
+    assert [text[slice(*span)] for span in spans] == [line for line in lines if len(line) > limit]
+    assert all(text[:start].endswith("\n") or start == 0 for start, _ in spans)
+    said = [d.span for d in parse(text).diagnostics if "too long to be read" in d.message]
+    assert said == [(start, start + 1) for start, _ in spans]

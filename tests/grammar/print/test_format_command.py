@@ -187,3 +187,27 @@ def test_the_base_classes_of_a_module_stay() -> None:
     text = "@I.ir_module\nclass M(BasePyModule, other.Base):\n    @R.function\n    def main(x: R.Tensor):\n        return x\n"
     shown = format_text(text).text
     assert shown is not None and "class M(BasePyModule, other.Base):\n" in shown
+
+
+@pytest.mark.parametrize("functions", [1, 2, 3])
+@pytest.mark.parametrize("at", range(4))
+@pytest.mark.parametrize("end", ["\n", "", "  ", "\n\n\n", "  # why\n", "  # why"])
+def test_constants_stay_in_front_of_the_functions_or_behind_them(
+    functions: int, at: int, end: str
+) -> None:
+    """However their line ends; between two functions they go behind the last."""
+    data = 'metadata = tvm.ir.load_json("""{"ir.GenericConst": 1}""")'
+    parts = [
+        f'@R.function\ndef f{n}():\n    return metadata["ir.GenericConst"][0]\n\n'
+        for n in range(functions)
+    ]
+    last = at >= functions
+    parts.insert(at, data + (end if last or end.endswith("\n") else f"{end}\n"))
+    text = "".join(parts)
+    printed = format_text(text).text
+    assert printed is not None
+    assert printed.count(data) == 1
+    assert ("# why" in printed) == ("# why" in text)
+    assert printed.startswith(data) == (at == 0)
+    assert printed.endswith(f"{data}\n") == (at > 0)
+    assert format_text(printed).text == printed

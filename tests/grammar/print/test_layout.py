@@ -173,3 +173,35 @@ class M:  # 5
     numbers = [int(c[1:]) for c in comments(outcome.text)]
     assert sorted(numbers) == list(range(43)), outcome.text
     assert format_text(outcome.text).text == outcome.text
+
+
+def test_comments_in_and_around_what_is_kept_as_text() -> None:
+    """Each is printed once, whether its line is understood or not."""
+    text = """\
+@T.prim_func
+def k(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+    # 0
+    with T.unheard_of(3):  # 1
+        # 2
+        b[0] = a[0]  # 3
+        # 4
+    # 5
+    for i in range(4):  # 6
+        # 7
+        with T.unheard_of(i):  # 8
+            # 9
+            b[i] = a[i]  # 10
+            # 11
+        # 12
+        b[i] = b[i] + 1.0  # 13
+    # 14
+    x = lambda: 3  # 15
+    # 16
+"""
+    outcome = format_text(text)
+    assert outcome.text is not None, outcome.complaints
+    numbers = [int(c[1:]) for c in comments(outcome.text)]
+    assert sorted(numbers) == list(range(17)), outcome.text
+    assert format_text(outcome.text).text == outcome.text
+    kept = text[text.index("with T.unheard_of(i)") : text.index("        # 12")]
+    assert kept in outcome.text
