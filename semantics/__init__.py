@@ -1,7 +1,6 @@
-"""What a program means when it runs: values, the machine that takes one step at a time, and how
-runs end.
+"""The semantics of programs: values, the small-step machine, and the outcomes of runs.
 
-:func:`rlx.run` reads, checks and runs a program; :func:`load` gives the machine itself.
+:func:`rlx.run` parses, checks and runs a program; :func:`load` returns the machine itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arrays: element types of Relax as NumPy has them, content bit by bit."""
+"""Arrays: NumPy types of Relax's element types, and bitwise comparison."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def numpy_type(kind: DataType) -> Any:
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Whether two arrays of one shape and type have the same content, bit by bit: NaN is NaN, -0 is
-    not 0.
+    """Whether two arrays of the same shape and type have the same bits: NaN equals NaN, and -0
+    differs from 0.
     """
     if one.flags.c_contiguous and other.flags.c_contiguous:
         return bool(

@@ -28,18 +28,18 @@ Point = Mapping[tir.Var, int]
 
 
 class CastFailed(Exception):
-    """A check said no.
+    """A check failed.
 
     Attributes
     ----------
     code
         The premise of E-cast that failed.
     path
-        Where inside of the value: ``("argument 0", "field 1", "dimension 2")``.
+        The path inside the value: ``("argument 0", "field 1", "dimension 2")``.
     expected, found
-        Both sides, in words.
+        Both sides as text.
     value
-        The value that was checked, whole.
+        The whole checked value.
     """
 
     value: Value | None = None
@@ -64,11 +64,12 @@ def check(
     Parameters
     ----------
     values, infos
-        A value and its annotation each: the arguments of a call, or one of a cast or a return.
+        The values and their annotations: the arguments of a call, or the value of a cast or a
+        return.
     known
-        The numbers of the shape variables that have one.
+        The known numbers of shape variables.
     shapes
-        The shapes that variables standing for a tensor's shape hold.
+        The shapes held by variables that annotations give as the shapes of tensors.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def check(
     Raises
     ------
     CastFailed
-        If a value does not fit.
+        If a value does not match its annotation.
     """
     return compare(values, [demands(info) for info in infos], known, shapes)
 
@@ -90,7 +91,7 @@ def compare(
     known: Point,
     shapes: Mapping[ast.Var, Sequence[int]] | None = None,
 ) -> dict[tir.Var, int]:
-    """Compare values with the demands of their annotations; see :func:`check`."""
+    """Compare values with the parts of their annotations; see :func:`check`."""
     point: dict[tir.Var, Any] = dict(known)
     for value, found in zip(values, wanted, strict=True):
         for demand in every(found):
@@ -111,7 +112,7 @@ def compare(
 
 
 def match_cast(value: Value, info: ast.StructInfo, known: Point) -> dict[tir.Var, int]:
-    """Check one value, as `R.match_cast` does; see :func:`check`."""
+    """Check one value like `R.match_cast`; see :func:`check`."""
     return check([value], [info], known)
 
 

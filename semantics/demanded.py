@@ -1,4 +1,4 @@
-"""The numbers of values where annotations compare them."""
+"""The numbers of values that annotations compare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlx.solver.order.demands import Demand, demands, every
 def bound_by(
     values: Sequence[Value], infos: Iterable[ast.StructInfo]
 ) -> dict[tir.Var, int | float]:
-    """The shape variables that values give a number, by their annotations."""
+    """The shape variables that get a number from values with these annotations."""
     found: dict[tir.Var, int | float] = {}
     for value, info in zip(values, infos, strict=True):
         for demand in every(demands(info)):
@@ -23,7 +23,9 @@ def bound_by(
 
 
 def number_at(value: Value, demand: Demand) -> int | float | None:
-    """The number that a value has where a demand compares one; None where it has no such part."""
+    """The number in a value at the position that an annotation compares; None if the value has no
+    such part.
+    """
     for at in demand.fields:
         if not isinstance(value, TupleValue) or at >= len(value.fields):
             return None

@@ -1,4 +1,4 @@
-"""What ends a run before it has a value, wherever in the semantics it is found."""
+"""The exceptions that end a run without a value."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from rlx.spec.registry import refuted
 
 
 class Stop(Exception):
-    """Base of what ends a run.
+    """Base class of the exceptions that end a run.
 
     Attributes
     ----------
     code
-        The premise of the rule that failed (``E-take-bounds``).
+        The failing premise of the rule (``E-take-bounds``).
     message
-        What was expected and what was found, with values.
+        The expected and the actual values.
     span
-        Where in the source, as far as it is known; the machine adds what is missing.
+        The location in the source, if known; otherwise the machine adds it.
     value
-        The value that is at fault, where one is known to be.
+        The value that caused the failure, if known.
     """
 
     def __init__(
@@ -33,32 +33,32 @@ class Stop(Exception):
 
 
 class FaultStop(Stop):
-    """The program did what has no meaning: it divided by zero, indexed out of bounds, ran out of
+    """The program made an error at run time: it divided by zero, indexed out of bounds, ran out of
     memory.
     """
 
 
 class OutOfFuelStop(Stop):
-    """The run took more steps than it was allowed."""
+    """The run reached its limit of steps."""
 
 
 class UnsupportedStop(Stop):
-    """The program is legal and this tool cannot run it: an operator without evaluation, text kept
-    opaque.
+    """The program is legal, but this tool cannot run it: an operator without evaluation,
+    uninterpreted text.
     """
 
 
 class CheckStop(Stop):
-    """A check of the program itself said no: a cast, an entry or a return, an assertion."""
+    """A check of the program itself failed: a cast, an entry or a return, an assertion."""
 
 
 class IllFormedStop(Stop):
-    """A program that the checker would have refused.
+    """The checker would have rejected the program.
 
     Attributes
     ----------
     considered
-        The rules that were near, each with the premise that failed and the values in which it did.
+        The candidate rules, each with its failing premise and the values.
     """
 
     def __init__(

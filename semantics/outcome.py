@@ -63,22 +63,22 @@ class Ended(Outcome):
     Attributes
     ----------
     rule
-        The rule that was to be applied.
+        The rule that failed.
     code
-        The premise that failed: of that rule, or of one that it rests on.
+        The failing premise, of this rule or of a rule that it depends on.
     message
-        What was expected and what was found, with values.
+        The expected and the actual values.
     span
-        Where in the source.
+        The location in the source.
     values
-        The operands of the expression at hand.
+        The operands of the current expression.
     origin
-        Where the object at fault was made; None where it came from outside, or where none is at
-        fault.
+        The location where the faulty object was made; None if it came from outside, or if there is
+        none.
     considered
-        The rules that were near, with the premise of each that failed.
+        The candidate rules, each with its failing premise.
     configuration
-        The configuration that has no next one.
+        The last configuration.
     """
 
     rule: str
@@ -91,7 +91,7 @@ class Ended(Outcome):
     configuration: Any = None
 
     def numpy(self) -> Any:
-        """Nothing: the run has no value."""
+        """Raises an error, because the run has no value."""
         raise RuntimeError(f"the run returned no value: {self}")
 
     def __str__(self) -> str:
@@ -134,4 +134,4 @@ KINDS: dict[type, str] = {
     OutOfFuel: "out of fuel",
     Unsupported: "unsupported",
 }
-"""What each outcome is called."""
+"""The names of outcomes."""

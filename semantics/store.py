@@ -1,10 +1,9 @@
-"""The store: what of a run's state can change, with a journal by which earlier states can be looked
-at.
+"""The store: the mutable state of a run, with a journal for inspecting earlier states.
 
-Values are immutable but for the memory of tensors, and but for one fact about tensors: that some of
-their memory was not written so far. A change is kept as what was there before, so going back over a
-step costs what going forward costs. Versions form a tree of which one is in memory; any other is
-brought back by undoing and redoing the changes between (the persistent arrays of Baker).
+Values are immutable except for the memory of tensors, and for the record of their unwritten
+elements. The journal stores the old content of each change, so undoing a step costs as much as
+doing it. Versions form a tree; one of them is in memory, and any other is restored by undoing and
+redoing the changes in between (Baker's persistent arrays).
 """
 
 from __future__ import annotations
@@ -30,19 +29,19 @@ class ArrayChange:
         self.array, self.content = array, content
 
     def swap(self) -> None:
-        """Put the kept content into the array and keep what was there."""
+        """Exchange the stored content and the content of the array."""
         there = self.array.copy()
         self.array[...] = self.content
         self.content = there
 
     @property
     def changed(self) -> bool:
-        """Whether array and content differ, bit by bit."""
+        """Whether the array and the stored content differ bitwise."""
         return not identical(self.array, self.content)
 
 
 class Mark:
-    """A change of what is known about an object."""
+    """A change of the recorded information about an object."""
 
     __slots__ = ("known", "table", "value")
 
@@ -51,7 +50,7 @@ class Mark:
         self.known: object = table.get(id(value), _ABSENT)
 
     def swap(self) -> None:
-        """Make known what was, and keep what is."""
+        """Exchange the stored and the current information."""
         there = self.table.get(id(self.value), _ABSENT)
         if self.known is _ABSENT:
             self.table.pop(id(self.value), None)
@@ -64,7 +63,7 @@ Change = ArrayChange | Mark
 
 
 class Blank:
-    """What is known of a tensor of which not every element was written; it does not change.
+    """The immutable record of the unwritten elements of a tensor.
 
     Attributes
     ----------
@@ -108,13 +107,13 @@ class Store:
     Attributes
     ----------
     version
-        The version that is in memory.
+        The current version.
     keeping
-        Whether earlier versions can be brought back; if not, nothing is kept.
+        Whether earlier versions can be restored; if not, there is no journal.
     blank
-        Tensors of which some element was never written, by identity.
+        The tensors with unwritten elements, by identity.
     program
-        The program that runs.
+        The running program.
     """
 
     __slots__ = ("blank", "keeping", "program", "version")
@@ -125,11 +124,11 @@ class Store:
         self.blank: dict[int, Blank] = {}
 
     def before(self, arrays: Iterable[Any]) -> list[Change]:
-        """Copies of what may change next."""
+        """Copies of the memory that may change next."""
         return [ArrayChange(array, array.copy()) for array in arrays] if self.keeping else []
 
     def commit(self, changes: list[Change]) -> Version:
-        """The version after changes that were made, of which the list has what was before."""
+        """The version after changes, whose old contents are in the list."""
         kept = [c for c in changes if not isinstance(c, ArrayChange) or c.changed]
         if not kept:
             return self.version
@@ -139,7 +138,7 @@ class Store:
         return self.version
 
     def mark(self, table: dict[int, Any], value: Value, known: object) -> list[Change]:
-        """Note in one of the tables what is known of an object; None if nothing is any more."""
+        """Record information about an object in one of the tables; None removes it."""
         change = Mark(table, value)
         if known is None:
             table.pop(id(value), None)
@@ -148,13 +147,15 @@ class Store:
         return [change] if self.keeping else []
 
     def blanked(self, tensor: Tensor, written: Any = None) -> list[Change]:
-        """Note which elements of a tensor were written: a byte for each, or None for none."""
+        """Record the written elements of a tensor: one byte per element, or None if no element was
+        written.
+        """
         if tensor.data.size == 0 or (written is not None and written.all()):
             return self.filled(tensor)
         return self.mark(self.blank, tensor, Blank(tensor, written))
 
     def filled(self, tensor: Tensor) -> list[Change]:
-        """Note that all of a tensor was written, and so what else lies in that memory."""
+        """Record that a tensor, and everything in the same memory, was completely written."""
         changes: list[Change] = []
         if self.blank:
             low, high = byte_bounds(tensor.data)
@@ -165,7 +166,7 @@ class Store:
         return changes
 
     def show(self, version: Version) -> None:
-        """Bring a version into memory; the cost is that of the changes between."""
+        """Restore a version; the cost is that of the changes in between."""
         path = []
         while version.next is not None:
             path.append(version)

@@ -1,7 +1,7 @@
-"""What is known of values and functions when the program runs: their struct info.
+"""The struct info of values and functions at run time.
 
-A lowered program has no shape variables, so that annotations no longer say what a function takes;
-an attribute keeps it as text.
+A lowered program has no shape variables, so an attribute of each function has its original
+signature as text.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rlx.semantics.values import (
 
 
 def struct_info_of(value: Value) -> StructInfo:
-    """The most exact struct info of a value; Object for what Relax knows nothing of."""
+    """The most precise struct info of a value; Object for values unknown to Relax."""
     known = _INFOS.get(type(value))
     return OBJECT if known is None else known(value)
 
@@ -103,17 +103,17 @@ _INFOS: dict[type, Callable[[Any], StructInfo]] = {
 }
 
 SIGNATURE = "relax.run.signature"
-"""The attribute of a function that holds what it took and gave before it was lowered."""
+"""The attribute with a function's signature before lowering."""
 
 
 @lru_cache(maxsize=1024)
 def head_of(text: str) -> ast.Function:
-    """The function without a body that a text holds.
+    """The function without a body in a text.
 
     Raises
     ------
     ValueError
-        If it holds anything else.
+        If it contains anything else.
     """
     from rlx.grammar.parser import parse
 
@@ -126,7 +126,7 @@ def head_of(text: str) -> ast.Function:
 
 
 def known_of(head: ast.Function) -> ast.FuncStructInfo:
-    """What is known of a function when it runs: what it takes and gives, and its purity."""
+    """The type of a function at run time: parameters, result and purity."""
     params = tuple(param.struct_info_annotation or OBJECT for param in head.params)
     pure = head.is_pure is not False
     return ast.FuncStructInfo(
@@ -135,7 +135,7 @@ def known_of(head: ast.Function) -> ast.FuncStructInfo:
 
 
 def declared(function: ast.Function) -> ast.FuncStructInfo:
-    """What is known of a function; of a lowered one, what its attribute keeps."""
+    """The type of a function; for a lowered one, the type in its attribute."""
     kept = function.attrs.get(SIGNATURE)
     if isinstance(kept, str):
         try:

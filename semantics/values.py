@@ -1,4 +1,4 @@
-"""The values that Relax computes with, and the scalar types that hold numbers (E-prim)."""
+"""The values of Relax, and the conversion of numbers to scalar types (E-prim)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rlx.semantics.faults import FaultStop
 from rlx.semantics.tir.values import into, limits
 
 Device = tuple[str, int]
-"""The label of a device: its target and its number among those of that target."""
+"""The label of a device: its target and its index among the devices of this target."""
 
 
 class Value(Record):
-    """Base of values. Equality is identity: two tensors of equal content are two tensors."""
+    """Base class of values. Equality is identity, even for tensors of equal content."""
 
 
 class Storage(Value):
-    """A piece of memory that tensors are laid into: ``data`` is an array of bytes."""
+    """A piece of memory that tensors lie in: ``data`` is an array of bytes."""
 
     data: Any
     device: Device | None = None
@@ -35,9 +35,9 @@ class Tensor(Value):
     Attributes
     ----------
     device
-        ``(target, index)`` where the program names devices, else None.
+        ``(target, index)`` if the program gives a device, otherwise None.
     storage
-        The piece of memory that the tensor was laid into, if a program did so by itself.
+        The piece of memory that contains the tensor, if the program allocated it explicitly.
     """
 
     data: Any
@@ -87,22 +87,21 @@ class DataTypeValue(Value):
 
 
 class Null(Value):
-    """The object that stands for an argument that is left out."""
+    """The object for an omitted argument."""
 
 
 class Closure(Value):
-    """A Relax function with what it captured.
+    """A Relax function with its captured values.
 
     Attributes
     ----------
     code
-        The function's code as the machine prepared it; its ``info`` is what is known of the
-        function when it runs: the struct info of parameters and result, and its purity.
+        The prepared code of the function; its ``info`` is the function's type at run time: the
+        struct infos of parameters and result, and its purity.
     captured
-        The values of the variables around the function that it uses, by reference; shape variables
-        as numbers.
+        The values of captured variables, by reference; shape variables as numbers.
     trailing
-        The last arguments, which the closure was made with (``R.make_closure``).
+        The bound last arguments of the closure (``R.make_closure``).
     """
 
     code: Any
@@ -111,14 +110,14 @@ class Closure(Value):
 
 
 class PrimFuncValue(Value):
-    """A PrimFunc of the module: opaque, but for being called."""
+    """A PrimFunc of the module; it can only be called."""
 
     func: PrimFunc
     name: str
 
 
 class Packed(Value):
-    """A function from outside, opaque to Relax: ``call`` takes values and gives a value."""
+    """An external function, opaque to Relax: ``call`` takes values and returns a value."""
 
     call: Callable[..., Value]
     name: str = ""
@@ -135,12 +134,12 @@ UNIT = TupleValue(())
 
 
 class DoesNotFit(ValueError):
-    """A number that its type does not hold; the message says what the type holds."""
+    """A number that does not fit its type; the message gives the range of the type."""
 
 
 def fitted(number: Any, kind: DataType) -> int | float:
-    """A number as one of a scalar type: an integer as it is, a float rounded to nearest, ties to
-    even.
+    """A number converted to a scalar type: integers are unchanged, floats are rounded to nearest,
+    ties to even.
 
     Parameters
     ----------
@@ -150,7 +149,7 @@ def fitted(number: Any, kind: DataType) -> int | float:
     Raises
     ------
     DoesNotFit
-        If the type has no such number: a fraction for an integer, a Boolean for anything but
+        If the number does not fit the type: a fraction for an integer, a Boolean for anything but
         ``bool``, an integer out of range, a float that would round to infinity.
     """
     if not isinstance(number, (bool, int, float)):
@@ -180,7 +179,7 @@ def _float(number: float, kind: DataType) -> float:
 
 
 def fitted_arguments(args: Sequence[Value]) -> tuple[Value, ...]:
-    """The arguments of a run, each scalar among them a number of its type.
+    """The arguments of a run, with each scalar converted to its type.
 
     Raises
     ------

@@ -1,5 +1,4 @@
-"""The machine: programs run step by step, each step the application of one rule of
-`spec/evaluation.md`.
+"""The machine: programs run step by step, and each step applies one rule of `spec/evaluation.md`.
 
 program = load(module)
 configuration = program.start("main", [x])

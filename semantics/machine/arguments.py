@@ -1,4 +1,4 @@
-"""Arguments of operators that the machine knows itself: by position, by keyword, by default."""
+"""Arguments of the machine's own operators: by position, by keyword, by default."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ Arguments = Mapping[str, Reader]
 
 
 def named(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Arguments:
-    """A reader for each parameter of a call's operator; of a variadic one for all that it takes."""
+    """A reader for each parameter of a call's operator; for a variadic parameter, a reader of all
+    its arguments.
+    """
     assert isinstance(call.op, ast.Op)
     operator = lookup(call.op.op_name)
     found: dict[str, Reader] = {}
@@ -39,9 +41,7 @@ def named(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Arguments:
 
 
 def keyword(body: Any, value: object) -> Reader:
-    """Reads what a keyword says: an expression's value, a number, or the plain value as it
-    stands.
-    """
+    """Reads a keyword argument: the value of an expression, a number, or a plain value."""
     if isinstance(value, ast.Expr):
         read: Reader = body.operand(value)
         return read
@@ -102,7 +102,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
 
 @rule("E-argument", "4d29078d", "step")
 def argument(value: Any, expected: str) -> Any:
-    """What an argument says, whether it is a value or stands as a keyword.
+    """The content of an argument, given as a value or as a keyword.
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""What the functions of the run time take, in words: what is said of a call that they cannot
-answer.
-"""
+"""Descriptions of the arguments of run-time functions, for messages about invalid calls."""
 
 from __future__ import annotations
 
@@ -57,11 +55,11 @@ TAKES: Mapping[str, str] = {
         f"a value, a type of functions as text and the numbers of its shape variables{_PLACE}"
     ),
 }
-"""What each of :data:`rlx.semantics.machine.builtins.BUILTINS` takes."""
+"""The arguments of each function in :data:`rlx.semantics.machine.builtins.BUILTINS`."""
 
 
 def misused(name: str, takes: str, args: Sequence[Value]) -> FaultStop:
-    """What ends a run in which a function of the run time is given what it does not take."""
+    """The fault for invalid arguments of a run-time function."""
     shown = ", ".join(show(arg) for arg in args[:_SHOWN]) or "nothing"
     more = f" and {len(args) - _SHOWN} more" if len(args) > _SHOWN else ""
     return FaultStop("E-packed-raised", f"{name} takes {takes}; found {shown}{more}")

@@ -35,8 +35,8 @@ from rlx.semantics.values import (
 from rlx.spec.registry import rule
 
 IMMEDIATE, STORE, NOTHING, LOAD = range(4)
-"""How ``match_shape`` treats a dimension: compare with a number, keep, ignore, compare with what
-was kept.
+"""The codes of ``match_shape`` for a dimension: compare with a number, store, ignore, compare with
+a stored number.
 """
 
 
@@ -69,7 +69,7 @@ def _alloc_shape_heap(size: Scalar) -> Value:
 
 
 MOST_PLACES = 1 << 24
-"""Places that a shape heap may have."""
+"""The maximum number of slots of a shape heap."""
 
 
 def _integer(value: Value) -> int:
@@ -81,7 +81,7 @@ def _integer(value: Value) -> int:
 
 @rule("E-builtin-match", "0400f50c", "step")
 def match(found: int, heap: Tensor, code: int, operand: int, what: str = "") -> None:
-    """One dimension, or one number, against one step of a program of matching."""
+    """Match one dimension, or one number, by one code."""
     if code == STORE:
         heap.data[_place(heap, operand)] = found
     elif code == IMMEDIATE or code == LOAD:
@@ -128,7 +128,7 @@ def _match_prim(
 
 @rule("E-builtin-make", "9568024a", "step")
 def make(heap: Tensor, code: int, operand: int) -> int:
-    """One number: as it stands, or from the heap."""
+    """One number: the operand itself, or from the heap."""
     return operand if code == IMMEDIATE else int(heap.data[_place(heap, operand)])
 
 
@@ -146,8 +146,8 @@ def _make_prim(heap: Tensor, code: Scalar, operand: Scalar, kind: Value | None =
 
 @rule("E-builtin-check", "9a760d68", "step")
 def check(value: Value, kind: type, rank: int, wanted: object) -> None:
-    """The kind of a value, its rank (or number of fields), and its element type; -1 and Void say
-    nothing.
+    """Check the kind of a value, its rank (or number of fields), and its element type; -1 and Void
+    match everything.
     """
     if not isinstance(value, kind):
         _refuse("E-builtin-check-kind", kind_of(kind), show(value))
@@ -230,7 +230,7 @@ def _to_device(value: Tensor, kind: Scalar, index: Scalar, _: Value = NULL) -> V
 
 
 _TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 15: "webgpu"}
-"""The targets of the devices that DLPack numbers."""
+"""The targets of devices by DLPack's numbers."""
 
 
 @rule("E-builtin-draw", "09df99e6", "step")
@@ -330,17 +330,17 @@ BUILTINS = {
         "relax.run.check_function": _with_place(_check_function),
     }.items()
 }
-"""They take and give values; what they are is in `spec/evaluation.md`."""
+"""The functions, which take and return values; `spec/evaluation.md` defines them."""
 READING = frozenset(
     f"vm.builtin.{name}"
     for name in ("tensor_to_shape", "read_if_cond", "to_device", "multinomial_from_uniform")
 ).union(SETS)
-"""Those that look at the elements of what they are given."""
+"""The functions that read the elements of their arguments."""
 ELSEWHERE = re.compile(
     r"vm\.builtin\.(\w*kv_cache\w*|distributed\.\w+|kv_state_\w+|rnn_state_\w+|cuda_graph\.\w+"
     r"|(param_(array|module)|tensor_cache|memory_manager)\w*(\.\w+)?|apply_\w+|sample_top_p_\w+"
     r"|\w*(py_func|debug)\w*|compute_alloc_shape|tuple_reset_item)\Z"
 )
-"""Names of the run time's other functions, which keep a state of their own or serve one model: they
-do not run here.
+"""Names of other run-time functions, which have a state of their own or are specific to one model;
+they are not supported.
 """

@@ -1,7 +1,7 @@
-"""From syntax to instructions: names become places, each redex one instruction with its rule.
+"""Compilation of syntax to instructions: names become slots, and each redex becomes one instruction
+with its rule.
 
-Nothing is evaluated here, and nothing is rejected: what a rule cannot do is the rule's to say when
-it is reached.
+Compilation evaluates nothing and rejects nothing: a rule reports failures when it is reached.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ class Compiler:
     Attributes
     ----------
     values
-        What the module's global variables stand for.
+        The values of the module's global variables.
     killed
-        The variables that the program ends; branches and closures behind it cannot read them
-        either.
+        The variables that the program kills; later branches and closures cannot read them either.
     """
 
     def __init__(self) -> None:
@@ -58,7 +57,9 @@ class Compiler:
         outer: ScopeSlots | None = None,
         var: ast.Var | None = None,
     ) -> FunctionCode:
-        """A function, global or local; ``var`` is the variable that a local one is bound to."""
+        """Compile a global or local function; ``var`` is the variable that a local one is bound
+        to.
+        """
         scope = ScopeSlots()
         scope.add(var, node.name_span or node.span)
         captured = [] if outer is None else _captured(node, outer, var)

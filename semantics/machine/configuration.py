@@ -1,9 +1,9 @@
-"""Configurations: where a run stands, and how a value moves it on.
+"""Configurations, and the transitions between them.
 
-Nothing in a configuration changes. The values of a scope are kept in a list to which steps only
-append: every variable is bound once, so the place of a value is known before the program runs, and
-a configuration sees the places below its own :attr:`Instruction.index` alone. A step from an old
-configuration, whose place another future has filled, copies the list first (:func:`place`).
+Configurations are immutable. The values of a scope are in a list that steps only append to: every
+variable is bound once, so the slot of a value is known before the program runs, and a configuration
+uses only the slots below its own :attr:`Instruction.index`. A step from an old configuration, whose
+next slot another run has filled, copies the list first (:func:`place`).
 """
 
 from __future__ import annotations
@@ -27,23 +27,22 @@ that it binds.
 
 
 class Frame:
-    """An activation of a scope: a function's, or that of a branch.
+    """An activation of a function or of a branch.
 
     Attributes
     ----------
     code
-        What runs in it.
+        The code that runs in it.
     slots
-        The values of the scope's variables, in order of binding, those of shape variables as
-        numbers.
+        The values of the scope's variables, in order of binding, with shape variables as numbers.
     outer
-        The scope around a branch; None of a function.
+        The scope around a branch; None for a function.
     caller
-        The frame that goes on when this one ends; None for the entry.
+        The frame that continues when this one ends; None for the entry.
     resume
         The instruction of the caller that receives the value.
     depth
-        How many frames are below this one.
+        The number of frames below this one.
     """
 
     __slots__ = ("caller", "code", "depth", "outer", "resume", "slots")
@@ -67,7 +66,7 @@ class Configuration(NamedTuple):
     Attributes
     ----------
     at
-        The instruction to be carried out next; its ``expr`` and ``span`` are the active redex.
+        The next instruction; its ``expr`` and ``span`` are the active redex.
     frame
         The stack of frames, innermost first by way of ``caller``.
     rule
@@ -83,42 +82,40 @@ class Configuration(NamedTuple):
 
 
 P = TypeVar("P")
-"""What a rule needs besides the values of its operands: part of its signature, as ``at:
-Instruction[int]``.
+"""The data that a rule needs in addition to its operands; it is part of the signature, such as
+``at: Instruction[int]``.
 """
 
 Apply = Callable[["Instruction[P]", Configuration], "Configuration | Outcome"]
-"""A rule, for the instructions that have what it needs; its id is the one that it is registered
-under.
-"""
+"""A rule for instructions with this data; its id is the one that it is registered under."""
 
 
 class Instruction(Generic[P]):
-    """One redex, as prepared for the machine.
+    """One redex, prepared for the machine.
 
     Attributes
     ----------
     apply
-        The rule, or the choice between the rules, for it.
+        The rule, or the function that selects the rule.
     rule
-        The id of the rule, of several the most likely: that of ``apply``.
+        The id of the rule, or of the most likely one: that of ``apply``.
     operands
-        Where the operands are, in the order of the rule's block.
+        The readers of the operands, in the order of the rule's block.
     index
-        The place of the scope that receives the value.
+        The slot of the scope that receives the value.
     serial
         The number of the instruction in its scope.
     var
-        The variable that the value is bound to; None where the value is an operand of what follows.
+        The variable that the value is bound to; None if the value is an operand of a later
+        instruction.
     number
-        Whether the variable is a shape variable, too, so that its number takes the place after it.
+        Whether the variable is also a shape variable, so that its number takes the next slot.
     receive
-        The check of a call's value against what the call declares; None where it declares nothing.
+        The check of a call's value against the declared result; None if none is declared.
     payload
-        What the rule needs besides, as its signature says: a literal, prepared expressions,
-        branches.
+        Further data of the rule, as in its signature: a literal, prepared expressions, branches.
     scope
-        The scope that the instruction stands in.
+        The scope of the instruction.
     """
 
     __slots__ = (
@@ -159,10 +156,10 @@ class Instruction(Generic[P]):
 
 
 class Code:
-    """A SeqExpr that has a frame of its own when it runs.
+    """A SeqExpr that has its own frame at run time.
 
-    It is prepared when it is first entered, so that what never runs costs nothing, and depth of
-    nesting is no depth of recursion.
+    It is prepared at its first entry, so code that never runs costs nothing, and nesting does not
+    cause recursion.
     """
 
     __slots__ = ("_entry", "body", "function", "prepare", "scope", "span")
@@ -182,20 +179,20 @@ class Code:
 
 
 class FunctionCode(Code):
-    """A function's body, with what a call and a return need.
+    """A function's body, with the data for calls and returns.
 
     Attributes
     ----------
     node
         The function.
     name
-        What it is called in reports.
+        Its name in reports.
     info
-        What is known of it when it runs: struct info of parameters and result, purity.
+        Its type at run time: struct infos of parameters and result, purity.
     captured, captures
-        The variables that it captures, and where they are, seen from where it stands.
+        The variables that it captures, and their readers at the definition.
     enter, leave
-        The checks of arguments and of the result; ``leave`` is None where no result is annotated.
+        The checks of arguments and of the result; ``leave`` is None if the result is not annotated.
     """
 
     __slots__ = ("captured", "captures", "enter", "info", "leave", "name", "node")
@@ -210,8 +207,8 @@ class FunctionCode(Code):
 
 
 def place(frame: Frame, index: int) -> Frame:
-    """A frame whose next free place is ``index``: the same one, or a copy if another future filled
-    the place.
+    """A frame whose next free slot is ``index``: the same frame, or a copy if another run filled
+    the slot.
     """
     if len(frame.slots) == index:
         return frame
@@ -220,13 +217,13 @@ def place(frame: Frame, index: int) -> Frame:
 
 @rule("E-received", "9fdacce4", "step")
 def received(at: Instruction[Any], frame: Frame, value: Value) -> None:
-    """Check the value of a call against what the call declares."""
+    """Check the value of a call against its declared result."""
     if at.receive is not None:
         at.receive(frame, (value,))
 
 
 def number_of(value: Value) -> int:
-    """The number of a shape variable that a variable is."""
+    """The number of a variable that is also a shape variable."""
     if isinstance(value, Scalar) and isinstance(value.value, int):
         return value.value
     # D17 refuses what is no scalar for certain; a packed function may break its word.
@@ -243,9 +240,9 @@ def bind(
     version: Version | None = None,
     applied: str | None = None,
 ) -> Configuration:
-    """Put the value of an instruction into its place, and go on behind it.
+    """Store the value of an instruction in its slot, and continue after it.
 
-    ``applied`` is the rule that gave the value, where that is not the instruction's own.
+    ``applied`` is the rule that computed the value, if it is not the instruction's own.
     """
     # WF03: no variable is bound twice, so the place is free.
     frame = c.frame
@@ -260,7 +257,7 @@ def bind(
 Variable = ast.Var | tir.Var
 
 Reader = Callable[[Any], Any]
-"""Looks up a value (of a shape variable: a number) from a frame."""
+"""Reads a value (a number for a shape variable) from a frame."""
 
 
 class Branching(Protocol):
@@ -270,7 +267,7 @@ class Branching(Protocol):
 
 
 class VariableSlot:
-    """Where the value of a variable is, and for which instructions.
+    """The slot of a variable's value, and the instructions that can read it.
 
     ``born`` and ``died`` are serial numbers of instructions; ``died`` is None to the end of the
     scope.
@@ -283,7 +280,7 @@ class VariableSlot:
         self.died: int | None = None
 
     def seen_at(self, serial: int) -> bool:
-        """Whether an instruction may read it."""
+        """Whether an instruction can read it."""
         return self.born <= serial and (self.died is None or serial < self.died)
 
 
@@ -301,7 +298,7 @@ class ScopeSlots:
         self.spans: list[Span | None] = []
 
     def add(self, var: Variable | None, span: Span | None) -> int:
-        """The next place, for a variable or for an operand without a name."""
+        """Add the next slot, for a variable or for an unnamed operand."""
         index = self.size
         self.size += 1
         self.spans.append(span)
@@ -310,13 +307,15 @@ class ScopeSlots:
         return index
 
     def end(self, var: Variable) -> None:
-        """The variable is not seen by what follows."""
+        """End the visibility of a variable."""
         place = self.places.get(var)
         if place is not None:
             place.died = self.serial
 
     def find(self, var: Variable, serial: int | None = None) -> tuple[int, VariableSlot] | None:
-        """How many scopes out a variable is, and its place there; None if it is not seen."""
+        """The number of scopes between a variable and this scope, and its slot there; None if it is
+        not visible.
+        """
         scope: ScopeSlots | None = self
         at = self.serial if serial is None else serial
         hops = 0
@@ -330,7 +329,7 @@ class ScopeSlots:
         return None
 
     def reader(self, var: Variable) -> Reader | None:
-        """Reads the variable's value from a frame of this scope; None if it is not seen."""
+        """A reader of the variable's value for frames of this scope; None if it is not visible."""
         found = self.find(var)
         if found is None:
             return None
@@ -338,7 +337,9 @@ class ScopeSlots:
         return slot_reader(hops, place.index)
 
     def seen(self, serial: int) -> Iterator[tuple[Variable, int, int]]:
-        """What an instruction sees: variables with their scope's distance and their place."""
+        """The visible variables at an instruction, with the distance of their scope and their
+        slot.
+        """
         scope: ScopeSlots | None = self
         hops = 0
         while scope is not None:
@@ -351,7 +352,7 @@ class ScopeSlots:
 
 
 def slot_reader(hops: int, index: int) -> Reader:
-    """Reads a place of the frame that many scopes out."""
+    """A reader of a slot in the frame of an outer scope."""
     if hops == 0:
         return lambda frame: frame.slots[index]
     if hops == 1:

@@ -31,7 +31,7 @@ def branch(at: Instruction[tuple[Code, ...]], c: Configuration) -> Configuration
 
 
 def truth(value: Value) -> bool:
-    """What a condition says."""
+    """The truth value of a condition."""
     if type(value) is Scalar and value.dtype is BOOL:
         return bool(value.value)
     if type(value) is Tensor and value.data.ndim == 0 and value.data.dtype == bool:

@@ -1,4 +1,4 @@
-"""E-rules of calls, and of expressions that only put values together."""
+"""E-rules of calls, and of expressions that combine values."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def extern_func(at: Instruction[str], c: Configuration) -> Configuration:
 
 
 def external(store: Store, name: str) -> Value:
-    """What an external name stands for."""
+    """The value of an external name."""
     found: Value | None = store.program.external(name)
     if found is None and ELSEWHERE.match(name):
         raise UnsupportedStop(
@@ -122,7 +122,7 @@ def function(at: Instruction[FunctionCode], c: Configuration) -> Configuration:
 
 
 def copied(value: Closure, trailing: tuple[object, ...]) -> Closure:
-    """The closure with its last arguments given."""
+    """The closure with bound last arguments."""
     return replace(value, trailing=(*trailing, *value.trailing))
 
 
@@ -137,9 +137,7 @@ def call_closure(
 def enter(
     callee: Closure, args: Sequence[Value], caller: Frame | None, resume: Instruction[Any] | None
 ) -> Frame:
-    """The frame of a call: the closure itself, what it captured, the arguments, the shape
-    variables.
-    """
+    """The frame of a call: the closure itself, captured values, arguments, shape variables."""
     code = callee.code
     if callee.trailing:
         args = (*args, *callee.trailing)
@@ -204,7 +202,7 @@ CALLS: dict[
 
 @choice(call_closure)
 def call(at: Instruction[None], c: Configuration) -> Configuration:
-    """The choice between the rules for calls, by what the callee is."""
+    """Apply the call rule for the kind of the callee."""
     frame = c.frame
     callee, *args = [read(frame) for read in at.operands]
     apply = CALLS.get(type(callee))

@@ -1,4 +1,4 @@
-"""Functions of the run time that the design document names: shape heaps, and the end of memory."""
+"""Run-time functions of the design document: shape heaps, and the end of memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
 
 
 def holds_sizes(heap: Tensor) -> bool:
-    """Whether the elements of a tensor are such as a shape heap has."""
+    """Whether a tensor has the element type of a shape heap."""
     return bool(heap.data.dtype.kind == "i")
 
 
@@ -77,4 +77,4 @@ HEAP_FUNCTIONS: dict[str, Callable[..., Value]] = {
     "kill_object": _nothing,
     "move": _move,
 }
-"""By what stands behind `vm.builtin.` in their names."""
+"""The functions by their names without `vm.builtin.`."""

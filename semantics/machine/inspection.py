@@ -1,4 +1,4 @@
-"""What a configuration shows: the variables in scope, the stack."""
+"""Inspection of configurations: variables in scope, the stack."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rlx.semantics.machine.configuration import Configuration, Frame, Instructio
 
 
 def environment(configuration: Configuration) -> dict[Variable, Any]:
-    """The variables that the redex sees with their values, those of shape variables as numbers.
+    """The visible variables at the redex with their values, with shape variables as numbers.
 
-    Variables of a dataflow block that has ended are not among them.
+    Variables of dataflow blocks that have ended are not included.
     """
     return _environment(configuration.at, configuration.frame)
 
@@ -29,7 +29,7 @@ def _environment(at: Instruction[Any], frame: Frame) -> dict[Variable, Any]:
 
 
 def stack(configuration: Configuration) -> Iterator[tuple[Frame, Instruction[Any]]]:
-    """The frames with the instruction that each is at, innermost first."""
+    """The frames with their current instructions, innermost first."""
     frame: Frame | None = configuration.frame
     at: Instruction[Any] | None = configuration.at
     while frame is not None and at is not None:

@@ -1,6 +1,4 @@
-"""E-rules of memory that a lowered program handles by itself: pieces of it, tensors in them, their
-end.
-"""
+"""E-rules of explicit memory in lowered programs: storage, tensors in it, their lifetimes."""
 
 from __future__ import annotations
 
@@ -56,7 +54,7 @@ def alloc_tensor(at: Instruction[Arguments], c: Configuration) -> Configuration:
 
 
 def laid_into(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Tensor:
-    """A tensor in a piece of memory, from the byte ``offset`` on.
+    """A tensor in a piece of memory, beginning at the byte ``offset``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Values in words, for messages."""
+"""Descriptions of values in messages."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def kind_of(cls: type) -> str:
 
 
 def show(value: Any, deep: int = 3) -> str:
-    """A value in a few words; of a tensor shape and element type, and the content if it is
-    small.
+    """A short description of a value; for a tensor, its shape and element type, and its content if
+    it is small.
     """
     shown = _SHOWN.get(type(value))
     return repr(value) if shown is None else shown(value, deep)

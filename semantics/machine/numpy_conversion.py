@@ -1,4 +1,4 @@
-"""Between values and what NumPy code works with; only memory that was written is read."""
+"""Conversion between values and NumPy; only written memory is read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PLAIN: dict[type, Callable[[Any], Plain]] = {
 
 
 def to_plain(value: v.Value) -> Plain:
-    """A value as NumPy code takes it; functions stay values."""
+    """A value in plain form for NumPy code; functions remain values."""
     convert = _PLAIN.get(type(value))
     return value if convert is None else convert(value)
 
@@ -43,14 +43,15 @@ def to_plain(value: v.Value) -> Plain:
 def to_value(
     result: Plain, args: Sequence[v.Value] = (), device: v.Device | None = None
 ) -> v.Value:
-    """What NumPy code gave, as a value.
+    """The result of NumPy code as a value.
 
     Parameters
     ----------
     args
-        What the code was given: an array among them is the tensor that it came from, not a new one.
+        The arguments of the code: if it returns one of these arrays, the result is the original
+        tensor.
     device
-        Where new tensors are.
+        The device of new tensors.
     """
     match result:
         case v.Value():
@@ -88,9 +89,7 @@ def _tensor(array: Any, args: Sequence[v.Value], device: v.Device | None) -> v.V
 
 
 def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:
-    """A plain value as the value that an annotation says: a tuple of integers may be a shape or a
-    tuple.
-    """
+    """A plain value converted by an annotation: a tuple of integers may be a shape or a tuple."""
     match info:
         case ast.ShapeStructInfo():
             return v.ShapeValue(tuple(plain))
@@ -102,9 +101,7 @@ def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:
 
 
 def values_inside(values: Sequence[Value]) -> Iterator[Value]:
-    """Values and what their tuples hold, however deep, in order; of what is there twice only the
-    first.
-    """
+    """The distinct values, including those nested in tuples, in order."""
     seen: set[int] = set()
     pending = list(reversed(values))
     while pending:
@@ -118,7 +115,7 @@ def values_inside(values: Sequence[Value]) -> Iterator[Value]:
 
 
 def readable(store: Store, values: Sequence[Value], code: str) -> None:
-    """Refuse to read what was not written: ``code`` is the premise that then fails."""
+    """Reject reads of unwritten elements; ``code`` is the failing premise."""
     if not store.blank:
         return
     for value in values_inside(values):

@@ -1,7 +1,7 @@
-"""What is asked before an operator computes: its obligations on shapes, and enough memory.
+"""Checks before an operator computes: its obligations, and enough memory.
 
-The checker leaves open what it does not know: a rank, a dimension, an element type. When the
-operator runs, all of it is known, and the same rule decides.
+The checker cannot decide obligations on unknown ranks, dimensions and element types. When the
+operator runs, they are known, and the same rule decides.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 
 Number = Callable[[tir.PrimExpr], Any]
-"""The number of a dimension, in the scope of the call; it raises :class:`Stop` where data decide
-about it.
+"""The number of a dimension, in the scope of the call; it raises :class:`Stop` if it depends on
+data.
 """
 
 
@@ -87,8 +87,8 @@ def _infos(exprs: Sequence[ast.Expr], values: Sequence[Value]) -> dict[ast.Expr,
 def derived(
     operator: Operator, call: ast.Call, values: Sequence[Value], number: Number
 ) -> tuple[ast.StructInfo, str]:
-    """The struct info of a call with these operands, and what its rule says against it; empty if
-    nothing.
+    """The struct info of a call with these operands, and the error of its rule; empty if there is
+    none.
     """
     context = _Measured(_infos(call.args, values), number)
     info = operator.derive(call, context)
@@ -97,7 +97,7 @@ def derived(
 
 @rule("E-obligations", "4e598c8b", "step")
 def hold(operator: Operator, call: ast.Call, values: Sequence[Value], number: Number) -> None:
-    """Refuse a call that the operator's rule refuses for these operands.
+    """Reject a call if the operator's rule rejects these operands.
 
     Raises
     ------
@@ -113,7 +113,7 @@ Key = tuple[object, ...]
 
 
 def memory_key(values: Sequence[Value]) -> Key:
-    """What of operands their struct info depends on, and so that of results."""
+    """A key of everything that the struct infos of operands and results depend on."""
     found: list[object] = []
     for value in values_inside(values):
         match value:
@@ -129,8 +129,8 @@ def memory_key(values: Sequence[Value]) -> Key:
 
 
 def memory_bound(key: Key) -> float:
-    """More elements than an operator with these operands, and no numbers among its keywords, can
-    compute.
+    """An upper bound of the elements that an operator without numeric keywords can compute from
+    these operands.
     """
     found = 1.0
     for known in key:
@@ -142,7 +142,7 @@ def memory_bound(key: Key) -> float:
 
 
 def memory_factor(call: ast.Call) -> float:
-    """How much the numbers among the keywords of a call can add to that: each may hold for several
+    """The factor by which numeric keywords can increase this bound; each may apply to several
     axes.
     """
     found = 1.0
@@ -166,7 +166,7 @@ def memory_factor(call: ast.Call) -> float:
 
 
 def ask_memory(operator: Operator, call: ast.Call, values: Sequence[Value], number: Number) -> None:
-    """Refuse a call whose results no memory can hold.
+    """Reject a call whose results do not fit into memory.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def ask_memory(operator: Operator, call: ast.Call, values: Sequence[Value], numb
     Raises
     ------
     OperatorFault
-        ``E-lengths-memory``; ``E-obligations-hold`` where the operator refuses the call
+        ``E-lengths-memory``; ``E-obligations-hold`` if the operator rejects the call
     """
     info, failed = derived(operator, call, values, number)
     if failed and _may_be_large(call, values):  # the rule does not say how large

@@ -1,5 +1,5 @@
-"""E-rules of operators: those that NumPy evaluates, and the table of those that the machine knows
-itself.
+"""E-rules of operators: operators evaluated with NumPy, and the table of the machine's own
+operators.
 """
 
 from __future__ import annotations
@@ -52,20 +52,18 @@ from rlx.semantics.values import (
 from rlx.spec.registry import rule
 
 Prepare = Callable[[Any, ast.Call, tuple[Reader, ...]], P]
-"""Makes what a rule needs, from the body that a call stands in, the call, and where its operands
-are.
-"""
+"""Makes the data of a rule from the enclosing body, the call, and the readers of its operands."""
 
 
 class Special(NamedTuple, Generic[P]):
-    """An operator with a rule of its own.
+    """An operator with its own rule.
 
     Attributes
     ----------
     apply
         The rule.
     prepare
-        What makes the payload of its instructions.
+        Makes the payload of its instructions.
     """
 
     apply: Apply[P]
@@ -73,9 +71,7 @@ class Special(NamedTuple, Generic[P]):
 
 
 class OperatorRun:
-    """What an operator's evaluation may ask: numbers and values of expressions among the
-    keywords.
-    """
+    """Queries of an operator's evaluation: numbers and values of expressions in keywords."""
 
     __slots__ = ("_frame", "_keywords", "info")
 
@@ -94,7 +90,7 @@ class OperatorRun:
 
 
 class Keywords:
-    """The expressions among a call's keywords, prepared."""
+    """The prepared expressions in a call's keywords."""
 
     __slots__ = ("_factor", "_known", "_prims", "_readers", "_scope")
 
@@ -107,10 +103,10 @@ class Keywords:
     def evaluate(
         self, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame
     ) -> Plain:
-        """The value of a call, if its operands are ones that the operator takes.
+        """The value of a call, if the operator accepts its operands.
 
-        That is asked last, for evaluations have words of their own for what is wrong; of operands
-        like the last ones it is not asked again.
+        Obligations are checked last, because evaluations have more specific messages. They are not
+        checked again for operands with the same struct infos as the last ones.
         """
         from rlx.operators.evaluation import OperatorFault
 
@@ -148,19 +144,19 @@ class Keywords:
         return lambda dim: prim_exprs.prepare(dim, self._scope)(frame)
 
     def prim(self, expr: tir.PrimExpr) -> Reader:
-        """How to find the number of a prim expression."""
+        """Prepare the reader of a prim expression's number."""
         found = self._prims.get(expr)
         if found is None:
             found = self._prims[expr] = prim_exprs.prepare(expr, self._scope)
         return found
 
     def expr(self, expr: ast.Expr) -> Reader:
-        """How to find the value of an expression."""
+        """Prepare the reader of an expression's value."""
         return self._readers[expr]
 
 
 def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
-    """Prepare the expressions among the keywords of a call."""
+    """Prepare the expressions in the keywords of a call."""
     found: dict[ast.Expr, Reader] = {}
     for value in call.attrs.values():
         for item in value if isinstance(value, tuple | list) else (value,):
@@ -187,12 +183,12 @@ def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
 def computed(
     prepared: Keywords, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame
 ) -> Value:
-    """The value that an operator computes of these operands.
+    """The value that an operator computes from these operands.
 
     Raises
     ------
     FaultStop
-        If there is none, or no memory for it.
+        If there is no value, or not enough memory.
     """
     from rlx.operators.evaluation import OperatorFault
 
@@ -323,7 +319,9 @@ def _formatted(given: Arguments, rest: str, frame: Frame) -> str:
 
 
 def formatted(text: str, values: Sequence[Value]) -> str:
-    """The format with values put in for ``{}``; without a format, the values side by side."""
+    """The format with ``{}`` replaced by values; without a format, the values separated by
+    spaces.
+    """
     shown = [printed(value) for value in values]
     pieces = text.split("{}")
     if len(pieces) == 1:
@@ -333,18 +331,18 @@ def formatted(text: str, values: Sequence[Value]) -> str:
 
 
 def printed(value: Value) -> str:
-    """A value as a program prints it."""
+    """The printed form of a value."""
     if isinstance(value, Tensor):
         return np.array2string(value.data)
     return value.value if isinstance(value, StringValue) else show(value)
 
 
 def nothing(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> None:
-    """For rules that need only the operands."""
+    """Makes no payload, for rules that need only the operands."""
 
 
 OTHERS = Special(operator, keywords)
-"""The rule of all operators that have none of their own."""
+"""The rule of all operators without their own rule."""
 
 _CALL_TIR = Special(tir_calls.call_tir, tir_calls.results)
 _INVOKE = Special(tir_calls.invoke_closure, nothing)
@@ -380,7 +378,7 @@ SPECIAL: dict[str, Special[Any]] = {
     "relax.memory.kill_tensor": _KILL,
     "relax.vm.kill_object": _KILL,
 }
-"""Operators with a rule of their own."""
+"""The operators with their own rules."""
 
 KILLS = frozenset(name for name, special in SPECIAL.items() if special is _KILL)
-"""The operators that end a variable."""
+"""The operators that end a variable's lifetime."""

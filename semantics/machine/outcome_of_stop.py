@@ -1,4 +1,4 @@
-"""From what a rule raises to the outcome of a run."""
+"""Conversion of exceptions of rules to outcomes of runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OUTCOMES: dict[type, type[outcome.Ended]] = {
     faults.CheckStop: outcome.CheckFailed,
     faults.IllFormedStop: outcome.IllFormed,
 }
-"""The outcome that each exception leads to."""
+"""The outcome for each exception."""
 
 
 def ended(
@@ -24,16 +24,15 @@ def ended(
     values: tuple[Value, ...] = (),
     span: Span | None = None,
 ) -> outcome.Ended:
-    """The outcome of a run that a rule ended.
+    """The outcome of a run that an exception ended.
 
     Parameters
     ----------
     stop
-        What was raised; anything but a :class:`~rlx.semantics.faults.Stop` is a mistake of this
-        tool.
+        The exception; anything except a :class:`~rlx.semantics.faults.Stop` is a bug in this tool.
     c
-        The configuration that has no next one, if there is one; else ``rule``, ``values`` and
-        ``span`` say where.
+        The last configuration, if there is one; otherwise ``rule``, ``values`` and ``span`` give
+        the location.
     """
     if c is not None:
         rule, values, span = c.at.rule, _operands(c), c.at.span

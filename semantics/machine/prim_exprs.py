@@ -1,4 +1,4 @@
-"""Prim expressions prepared to be evaluated in a frame: 64-bit integers, without wrapping."""
+"""Prim expressions compiled for evaluation in a frame, on 64-bit integers without wrapping."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rlx.semantics.machine.configuration import Frame, Reader, ScopeSlots
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 _DEEP = 64
-"""Operations in one expression from which it is evaluated by a loop."""
+"""The number of operations from which an expression is evaluated by a loop."""
 
 
 def prepare(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
     """The function that evaluates an expression in a frame of a scope.
 
     The function raises ``E-prim-divide``, ``E-prim-overflow``, ``E-prim-range`` (faults),
-    ``E-prim-defined`` (a variable without a number) and ``E-prim-arithmetic`` (no arithmetic of
-    scalars).
+    ``E-prim-defined`` (a variable without a number) and ``E-prim-arithmetic`` (not scalar
+    arithmetic).
     """
     nodes = list(islice(tir.postorder(expr), _DEEP + 1))
     if len(nodes) > _DEEP:
@@ -91,7 +91,7 @@ def _overflow(node: tir.PrimExpr, value: int) -> Reader:
 
 
 def overflow(value: object, kind: DataType, node: tir.PrimExpr) -> FaultStop:
-    """The fault of a number that its type does not hold."""
+    """The fault for a number that does not fit its type."""
     return FaultStop("E-prim-overflow", f"{value} does not fit into {kind}", _span(node))
 
 

@@ -1,6 +1,5 @@
-"""PrimFuncs and other calls that leave Relax: natively or by the reference evaluator, each prepared
-once, with what they change.
-
+"""Calls of PrimFuncs, natively or by the reference evaluator, and of external functions, with
+tracking of their writes.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ if TYPE_CHECKING:
 Unwritten = dict[int, np.ndarray[Any, Any] | None]
 
 SHORT = 10_000
-"""Iterations, and elements of arguments, up to which a function that may leave elements unwritten
-is tracked.
+"""The limits of iterations and argument elements for tracking a function that may leave elements
+unwritten.
 """
 
 
 KERNELS = 256
-"""Functions of which machine code is held ready, whatever programs they belong to."""
+"""The number of functions whose machine code is cached, for all programs."""
 
 
 @lru_cache(maxsize=KERNELS)
@@ -66,13 +65,13 @@ class PrimFuncs:
     Attributes
     ----------
     fuel
-        What each run may use, natively and by the reference evaluator.
+        The fuel of each run, natively and by the reference evaluator.
     call
-        The functions from outside that they may call.
+        The external functions that they may call.
     returned
         The value that the last run returned, if any.
     notes
-        Why some of them do not run natively.
+        The reasons why some of them do not run natively.
     """
 
     def __init__(
@@ -99,8 +98,8 @@ class PrimFuncs:
         Parameters
         ----------
         unwritten
-            The positions of arrays that are not wholly written, each with a byte for each element
-            that says whether it was, or None if no element was.
+            The positions of arrays that are not completely written, each with one byte per element
+            that says whether it was written, or None if no element was.
 
         Returns
         -------
@@ -125,7 +124,7 @@ class PrimFuncs:
         return {k: unwritten[k] for k in untouched}
 
     def native(self, func: tir.PrimFunc) -> Kernel | None:
-        """A function as machine code; None if there is none, or none is wanted."""
+        """A function as machine code; None if there is none, or it is not requested."""
         if func not in self._runners:
             self._runners[func] = self._compiled(func)
         return self._runners[func]
@@ -181,7 +180,7 @@ class PrimFuncs:
             return None
 
     def filled(self, func: tir.PrimFunc) -> frozenset[int]:
-        """The parameters of which one writes every element before it reads it, if no array is
+        """The parameters whose every element a PrimFunc writes before reading it, if no array is
         empty.
         """
         found = self._fills.get(func)
@@ -194,7 +193,7 @@ class PrimFuncs:
         return found
 
     def only_reads(self, func: tir.PrimFunc) -> frozenset[int]:
-        """The positions of the parameters that one reads and never writes to."""
+        """The positions of the parameters that a PrimFunc reads and never writes to."""
         found = self._reads.get(func)
         if found is None:
             read = {load.buffer for load in loads(func.body)}
@@ -204,8 +203,8 @@ class PrimFuncs:
         return found
 
     def writes(self, func: tir.PrimFunc) -> frozenset[int]:
-        """The positions of the parameters that one may write to: every one that is not only
-        read.
+        """The positions of the parameters that a PrimFunc may write to: those that are not
+        read-only.
         """
         found = self._writes.get(func)
         if found is None:
@@ -237,7 +236,7 @@ def _writes(func: tir.PrimFunc) -> frozenset[int]:
 
 
 def memory(values: Sequence[Value]) -> Iterator[Any]:
-    """The arrays of the tensors that values hold."""
+    """The arrays of the tensors in values."""
     pending = list(reversed(values))
     while pending:
         value = pending.pop()
@@ -252,9 +251,9 @@ def memory(values: Sequence[Value]) -> Iterator[Any]:
 def call_outside(
     store: Store, callee: Value, args: Sequence[Value], new: Sequence[Value] = ()
 ) -> tuple[Value, Version]:
-    """Call a packed function: what it returns, and the store with what it did to its arguments.
+    """Call a packed function; return its result, and record its changes of arguments in the store.
 
-    ``new`` are arguments that only this call knows of so far.
+    ``new`` are arguments without aliases outside this call.
     """
     if isinstance(callee, PrimFuncValue):  # of the module, by its global symbol
         return UNIT, run_prim_func(store, callee, [*args, *new], None)
@@ -297,7 +296,7 @@ def written(store: Store, values: Sequence[Value]) -> list[Change]:
 
 
 def inherited(store: Store, args: Sequence[Value], made: Tensor) -> list[Change]:
-    """A tensor that the run time made in the memory of another has as much written as that."""
+    """A tensor that the run time made in the memory of another inherits its written elements."""
     for value in args:
         blank = store.blank.get(id(value))
         if blank is not None and made.data.size == blank.tensor.data.size:
@@ -306,7 +305,9 @@ def inherited(store: Store, args: Sequence[Value], made: Tensor) -> list[Change]
 
 
 def kernel_arguments(args: Sequence[Value]) -> list[Any]:
-    """Arguments as PrimFuncs take them: arrays and numbers, shapes dimension by dimension."""
+    """Arguments in the form of PrimFuncs: arrays and numbers, with shapes as separate
+    dimensions.
+    """
     found: list[Any] = []
     for at, value in enumerate(args):
         match value:
@@ -332,10 +333,9 @@ def run_prim_func(
     writes: Collection[int] | None,
     blank: Collection[int] = (),
 ) -> Version:
-    """Run a PrimFunc on values, of which it may change those at the positions ``writes``.
+    """Run a PrimFunc on values; it may change those at the positions ``writes``.
 
-    ``blank`` are the positions of tensors that only this call knows of so far; None for ``writes``
-    means any.
+    ``blank`` are the positions of new, unwritten tensors; None for ``writes`` means any position.
     """
     if not isinstance(callee, PrimFuncValue):  # OBL-callee names a global PrimFunc
         raise IllFormedStop("E-prim-func-callee", f"expected a PrimFunc, found {kind(callee)}")
@@ -381,7 +381,7 @@ def allocate(shape: Sequence[int], dtype: Any) -> Any:
     Raises
     ------
     FaultStop
-        ``E-alloc-shape``: a negative dimension. ``E-alloc-size``: more bytes than there can be.
+        ``E-alloc-shape``: a negative dimension. ``E-alloc-size``: more bytes than the limit.
     """
     if min(shape, default=0) < 0:
         raise FaultStop("E-alloc-shape", f"the shape {list(shape)} has a negative dimension")
@@ -392,4 +392,4 @@ def allocate(shape: Sequence[int], dtype: Any) -> Any:
 
 
 LIMIT = 1 << 34
-"""Bytes that one tensor may have."""
+"""The maximum number of bytes of a tensor."""

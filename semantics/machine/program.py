@@ -1,4 +1,4 @@
-"""A module that can run."""
+"""Runnable modules."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from rlx.semantics.values import Closure, Packed, PrimFuncValue, Value, fitted_a
 from rlx.spec.registry import rule, rule_of
 
 External = Packed | Callable[..., Any]
-"""A packed function: a :class:`Packed` takes and gives values, anything else arrays, numbers,
-tuples, strings.
+"""A packed function: a :class:`Packed` takes and returns values; any other callable takes and
+returns arrays, numbers, tuples and strings.
 """
 
 
@@ -38,11 +38,11 @@ class MachineProgram:
     Attributes
     ----------
     module
-        The module in normal form: the expressions of configurations are nodes of it.
+        The module in normal form; the expressions of configurations are its nodes.
     output
         Called with each line that the program prints.
     notes
-        What a reader of results should know: PrimFuncs that did not run natively.
+        Notes about the results: PrimFuncs that did not run natively.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class MachineProgram:
 
     @cached_property
     def devices(self) -> tuple[tuple[str, int], ...]:
-        """The virtual devices that the module names, in its order."""
+        """The virtual devices of the module, in order."""
         return declared(self.module)
 
     @property
@@ -83,8 +83,8 @@ class MachineProgram:
         return tuple(self._prim_funcs.notes)
 
     def external(self, name: str) -> Value | None:
-        """What an external name stands for: registered by the caller, of the module, of the run
-        time.
+        """The value of an external name: a function registered by the caller, of the module, or of
+        the run time.
         """
         return self._external.get(name) or BUILTINS.get(name)
 
@@ -118,8 +118,8 @@ class MachineProgram:
         args
             Its arguments.
         keep
-            Whether old configurations are to be looked at and gone on from; without it a run needs
-            no copies of what it overwrites.
+            Whether old configurations can be inspected and continued. If not, a run does not copy
+            overwritten memory.
 
         Raises
         ------
@@ -138,7 +138,7 @@ class MachineProgram:
         return Configuration(frame.code.entry, frame, "", store.version)
 
     def step(self, configuration: Configuration) -> Configuration | Outcome:
-        """The next configuration, or how the run ends."""
+        """The next configuration, or the outcome."""
         version = configuration.version
         if version.next is not None:
             version.store.show(version)
@@ -166,7 +166,7 @@ class MachineProgram:
         Parameters
         ----------
         fuel
-            How many steps the run may take.
+            The maximum number of steps.
 
         Raises
         ------
@@ -204,7 +204,7 @@ def load(
     Parameters
     ----------
     module
-        Any module; what the checker would refuse ends a run when it is reached.
+        Any module; a construct that the checker would reject ends a run when it is reached.
     packed
         The external functions that the program may call, by name.
     backend
@@ -237,7 +237,7 @@ def default_entry(functions: Mapping[str, object]) -> str:
 
 @contextmanager
 def collecting_less() -> Iterator[None]:
-    """While a run goes on, look for cycles seldom: a stack holds none, however deep it is."""
+    """Reduce garbage collection during a run, because deep stacks have no cycles."""
     before = gc.get_threshold()
     gc.set_threshold(200_000, 50, 1000)
     try:
@@ -248,7 +248,7 @@ def collecting_less() -> Iterator[None]:
 
 @rule("E-fuel", "e842e939", "step", refuses=True)
 def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
-    """What ends a run that took the steps it was given."""
+    """The outcome of a run that has used up its fuel."""
     return faults.OutOfFuelStop("E-fuel-left", f"the run did not end within {fuel} steps")
 
 

@@ -1,4 +1,4 @@
-"""Checks of values against annotations (E-cast), compiled so that the common ones cost little."""
+"""Checks of values against annotations (E-cast), compiled so that common checks are fast."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ class Check:
 
 
 def cast_of(binding: ast.MatchCast, binds: Sequence[tir.Var], scope: ScopeSlots) -> Compare:
-    """The check that a cast makes; where shapes alone are compared, the value says whether it is
-    one or has one.
+    """The check of a cast; if only shapes are compared, the value determines whether it is a shape
+    or a tensor.
     """
     match binding:
         case ast.MatchCast(
@@ -115,19 +115,19 @@ def cast_of(binding: ast.MatchCast, binds: Sequence[tir.Var], scope: ScopeSlots)
 
 
 Fits = Callable[[Value, list[Any]], bool]
-"""Whether a value fits; numbers of variables, by their position, are compared or put into the
+"""Whether a value matches; numbers of variables, by position, are compared or stored in the
 list.
 """
 
 Variables = dict[tir.PrimExpr, int]
 Said = dict[str, list[Any]]
-"""What an annotation demands, by premise."""
+"""The parts of an annotation to compare, by premise."""
 
 
 def fast_check(
     infos: Sequence[ast.StructInfo], binds: Sequence[tir.Var]
 ) -> tuple[Fits, ...] | None:
-    """A comparison for each annotation; None if one of them is not simple."""
+    """A fast comparison for each annotation; None if one of them is not simple."""
     variables: Variables = {var: at for at, var in enumerate(binds)}
     found = tuple(_simple(info, variables) for info in infos)
     return None if None in found else found  # type: ignore[return-value]

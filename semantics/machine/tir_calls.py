@@ -40,7 +40,9 @@ from rlx.spec.registry import rule
 
 
 class CallResult(Record):
-    """A tensor that a call declares: where its dimensions are, its element type and its device."""
+    """A tensor that a call declares: the readers of its dimensions, its element type and its
+    device.
+    """
 
     dims: Callable[[Frame], Sequence[int]]
     dtype: Any
@@ -48,16 +50,16 @@ class CallResult(Record):
 
 
 class Results(Record):
-    """What a call declares of its results.
+    """The declared results of a call.
 
     Attributes
     ----------
     each
-        The tensors, in order; None where something else is declared.
+        The tensors, in order; None if something else is declared.
     single
-        Whether the result is a tensor by itself, not a tuple.
+        Whether the result is a single tensor, not a tuple.
     tir_vars
-        Where further scalar arguments are.
+        The readers of further scalar arguments.
     inplace
         The arguments that the results overwrite, -1 for those that are new.
     """
@@ -69,7 +71,7 @@ class Results(Record):
 
 
 def results(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Results:
-    """What a call with ``out_sinfo`` declares."""
+    """The declared results of a call with ``out_sinfo``."""
     types = call.sinfo_args
     declared = types[0] if len(types) == 1 else ast.TupleStructInfo(types)
     single = not isinstance(declared, ast.TupleStructInfo)

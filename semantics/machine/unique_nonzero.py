@@ -53,4 +53,4 @@ SETS: Mapping[str, Callable[..., Any]] = {
     "relax.run.unique": _unique,
     "relax.run.nonzero": _nonzero,
 }
-"""By their whole names; both look at the elements of what they are given."""
+"""The functions by their full names; both read the elements of their arguments."""

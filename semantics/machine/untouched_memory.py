@@ -1,5 +1,5 @@
-"""Which elements a function from outside wrote: they do not hold any more what the memory was
-filled with.
+"""Detection of the elements that an external function wrote: they no longer have the fill
+pattern.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from rlx.semantics.store import Change, Store
 from rlx.semantics.values import Tensor
 
 _PATTERN = bytes.fromhex("a96bd3f15e7788c3a96bd3f15e7788c3")
-"""No number that a program has use for begins with these bits."""
+"""A bit pattern that does not occur in useful numbers."""
 _NARROWEST = 4
-"""Bytes of an element below which each pattern is a number that may well be meant."""
+"""The element size in bytes below which every pattern may be a valid number."""
 
 
 def _elements(tensor: Tensor) -> Any:
@@ -27,7 +27,7 @@ def _elements(tensor: Tensor) -> Any:
 
 
 def fill(tensors: Sequence[Tensor]) -> None:
-    """Fill new memory."""
+    """Fill new memory with the pattern."""
     for tensor in tensors:
         elements = _elements(tensor)
         if elements is not None:
@@ -35,7 +35,7 @@ def fill(tensors: Sequence[Tensor]) -> None:
 
 
 def unchanged(store: Store, tensors: Sequence[Tensor]) -> list[Change]:
-    """Note which elements still hold the pattern."""
+    """Record the elements that still have the pattern."""
     changes: list[Change] = []
     for tensor in tensors:
         elements = _elements(tensor)

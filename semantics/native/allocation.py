@@ -1,5 +1,5 @@
-"""The memory of buffers: what a store writes to; what a PrimFunc allocates, taken from a workspace
-that calls share, given back at the end of the block.
+"""The memory of buffers: addresses of stores, and allocation in a workspace that calls share, until
+the end of the block.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import written_first
 
 _MOST = 1 << 59
-"""Elements whose bytes a signed number of 64 bits holds."""
+"""The maximum number of elements whose bytes fit into a signed 64-bit number."""
 
 
 def allocate(state: Generation, buffer: tir.Buffer, owner: tir.Stmt) -> str:
-    """Emit the allocation of a buffer; returns the mark that :func:`release` wants."""
+    """Emit the allocation of a buffer; return the mark for :func:`release`."""
     if set(buffer.attrs) & {"data", "strides", "elem_offset"}:
         refuse("buffer inside of other memory", buffer.span)
     dims, extents = shape(state, buffer)
@@ -56,7 +56,7 @@ def _size(state: Generation, buffer: tir.Buffer, dims: list[str], extents: list[
 
 
 def release(state: Generation, mark: str) -> None:
-    """Emit the end of what was allocated since ``mark``."""
+    """Emit the release of everything allocated since ``mark``."""
     state.out.put(f"rlx_release(v, {mark});")
 
 
@@ -94,14 +94,14 @@ def strides(state: Generation, dims: list[str], extents: list[IndexSum]) -> list
 
 
 def element(state: Generation, stmt: tir.BufferStore) -> str:
-    """The place that a store writes to, checked."""
+    """The checked address of a store."""
     return value_of_address(state, stmt.buffer, stmt.indices, stmt.span)
 
 
 def value_of_address(
     state: Generation, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...], span: Any
 ) -> str:
-    """The element of a buffer as C, with the checks it needs."""
+    """The element of a buffer in C, with the necessary checks."""
     steps = state.address(buffer, indices, span)
     answer: CValue | None = None
     while True:

@@ -1,4 +1,4 @@
-"""The arrays of a call as memory that a kernel can use: copies where they are scattered, guards in
+"""The arrays of a call as memory for a kernel: copies of arrays that are not contiguous, guards in
 tests.
 
 With ``RLX_NATIVE_GUARD`` in the environment every array of a call is copied between bytes that
@@ -18,25 +18,25 @@ Array = np.ndarray[Any, Any]
 
 GUARDED = bool(os.environ.get("RLX_NATIVE_GUARD"))
 _GUARD = 64
-"""Bytes before and behind an array."""
+"""The number of guard bytes before and after an array."""
 _FILL = 0xA7
 _WORK = 10_000
 
 
 class Damaged(Exception):
-    """A kernel wrote where nothing of its own is: a mistake of ours."""
+    """A kernel wrote outside its memory, which is a bug in rlx."""
 
 
 class Copies:
-    """Copies of arrays that are not contiguous or not aligned; an array that is passed twice has
-    one.
+    """Copies of arrays that are not contiguous or not aligned; an array that is passed twice is
+    copied once.
 
     Parameters
     ----------
     args
         The arguments of the call.
     written
-        The positions of those that are written to.
+        The positions of the arguments that are written to.
     """
 
     __slots__ = ("_guarded", "_made", "_written")
@@ -49,7 +49,7 @@ class Copies:
             self._guard(args)
 
     def compact(self, position: int, array: Array) -> Array:
-        """The array itself if it can be used, else its copy."""
+        """The array itself if it can be used, otherwise its copy."""
         if array.flags.c_contiguous and array.flags.aligned and not self._made:
             return array
         place = _place(array)
@@ -62,7 +62,7 @@ class Copies:
         return copy
 
     def finish(self) -> None:
-        """Let the arrays that are written to have what their copies hold.
+        """Copy the results back to the arrays that are written to.
 
         Raises
         ------

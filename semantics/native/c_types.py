@@ -1,4 +1,4 @@
-"""Types in C: how element types appear in registers and in memory, and the type of expressions."""
+"""C types: element types in registers and in memory, and types of expressions."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ NARROW = ("float16", "bfloat16")
 class CValue:
     """A C atom (variable or constant) and its type.
 
-    ``known`` is the number where it is a constant; ``stored`` the same value as memory holds it,
-    where that is another C type.
+    ``known`` is the number of a constant; ``stored`` is the same value in its memory type, if that
+    is another C type.
     """
 
     __slots__ = ("dtype", "known", "stored", "text")
@@ -53,9 +53,7 @@ class CValue:
 
 
 def check(data_type: DataType) -> str:
-    """The name of a type that C code can be made for; raises :class:`UnsupportedStop` for
-    others.
-    """
+    """The name of a type that C code supports; raises :class:`UnsupportedStop` for others."""
     name = str(data_type)
     if name not in _STORED:
         refuse(f"element type {name}")
@@ -79,7 +77,7 @@ def size(data_type: DataType) -> int:
 
 
 def suffix(data_type: DataType) -> str:
-    """What distinguishes the helper functions of a type: ``i64``, ``f32``, …"""
+    """The suffix of the helper functions of a type: ``i64``, ``f32``, …"""
     return _SUFFIX[check(data_type)]
 
 
@@ -99,13 +97,13 @@ def loaded(data_type: DataType, element: str) -> str:
 
 
 def element_of(data_type: DataType, value: str) -> str | None:
-    """What :func:`loaded` was given to make ``value``, if it stands for another type in memory."""
+    """The argument from which :func:`loaded` made ``value``, if it has another type in memory."""
     head = f"rlx_from_{_SUFFIX.get(str(data_type))}("
     return value[len(head) : -1] if value.startswith(head) else None
 
 
 def saved(data_type: DataType, value: str) -> str:
-    """A value as it is put into memory."""
+    """A value converted to its type in memory."""
     return f"rlx_to_{suffix(data_type)}({value})" if str(data_type) in NARROW else value
 
 
@@ -122,7 +120,7 @@ def rounded(data_type: DataType, value: str) -> str:
 
 
 def wrapped(value: int, data_type: DataType) -> int:
-    """The integer of a type that a constant stands for."""
+    """The value of an integer constant, wrapped to a type."""
     if str(data_type) == "bool":
         return int(bool(value))
     bits = data_type.bits
@@ -216,13 +214,13 @@ def _type(known: Types, expr: Any) -> DataType:
 
 
 def is_wider(literal: DataType, other: DataType) -> bool:
-    """Whether an integer literal has more bits than the integer beside it (E-tir-common)."""
+    """Whether an integer literal is wider than the other operand (E-tir-common)."""
     return not other.is_float and literal.bits > other.bits
 
 
 def meet(known: Types, a: tir.PrimExpr, b: tir.PrimExpr) -> DataType:
-    """Where two operands meet: an integer literal that is no wider follows the other, else it is
-    the wider type.
+    """The common type of two operands: an integer literal that is not wider takes the other type;
+    otherwise it is the wider type.
     """
     first, second = known[a], known[b]
     if first == second or (isinstance(b, tir.IntImm) and not is_wider(second, first)):

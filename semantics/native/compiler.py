@@ -1,8 +1,9 @@
-"""The system's C compiler: flags, from C to a loaded library, the directory of compiled kernels.
+"""The system's C compiler: flags, compilation and loading of libraries, the cache of compiled
+kernels.
 
-Floating-point results are those of the program's operations one by one: no ``-ffast-math``, no
-contraction (``-ffp-contract=off``; reductions say themselves where they fuse). What is given up is
-``errno`` and floating-point exceptions, which no program here can see.
+Floating-point results are those of the program's single operations: no ``-ffast-math``, and no
+contraction (``-ffp-contract=off``; reductions fuse explicitly). Only ``errno`` and floating-point
+exceptions are given up, which programs cannot observe.
 """
 
 from __future__ import annotations
@@ -46,11 +47,13 @@ QUICK = (
     *("-fno-combine-stack-adjustments", "-fno-split-wide-types", "-fno-shrink-wrap"),
     "-fno-asynchronous-unwind-tables",
 )
-"""GCC compiles in two thirds of the time with these, and its vectors are the same."""
+"""Flags that reduce GCC's compile time by a third, with the same vectorisation."""
 LIBMVEC = "-DRLX_LIBMVEC"
-"""Says that glibc's functions of whole vectors are there."""
+"""Defined if glibc's vector functions are available."""
 NARROWER = "-mprefer-vector-width=256"
-"""For what is no faster with the widest vectors. A pragma sets up the tables of registers again."""
+"""The flags for code that is not faster with the widest vectors; a pragma would set up the register
+tables again.
+"""
 TUNING = (
     ("-march=native", LIBMVEC, NARROWER, *QUICK),
     ("-march=native", LIBMVEC, *QUICK),
@@ -59,10 +62,10 @@ TUNING = (
     ("-mcpu=native",),
     (),
 )
-"""Tried in this order until one compiles and links."""
+"""The compilers, tried in this order until one compiles and links."""
 _SECONDS = 120
 _LARGE = 300_000
-"""Characters of C beyond which ``-O1`` is enough: the time of more is minutes there."""
+"""The length of C code from which ``-O1`` is used, because higher levels would take minutes."""
 _THOROUGH = frozenset(["-ftree-loop-vectorize", "-fpeel-loops", "-funswitch-loops"])
 
 
@@ -71,11 +74,11 @@ Toolchain = tuple[str, tuple[str, ...], str]
 
 
 class CompilerGaveUp(Exception):
-    """The compiler did not get through the C of one kernel (too large, or too slow to compile)."""
+    """The compiler failed on the C code of one kernel (too large, or too slow to compile)."""
 
 
 def unavailable(message: str) -> NoReturn:
-    """Say that kernels cannot be compiled here."""
+    """Raise the error that kernels cannot be compiled here."""
     refuted(NoCompiler.code)
     raise NoCompiler(message)
 
@@ -90,7 +93,7 @@ def has_compiler() -> bool:
 
 
 def toolchain() -> Toolchain:
-    """The compiler that is used, tried out.
+    """The working compiler.
 
     Raises
     ------
@@ -166,7 +169,7 @@ def _processor() -> str:
 
 
 def libraries(flags: Sequence[str], source: str) -> list[str]:
-    """What a kernel that is compiled with these flags is linked with, besides the C library."""
+    """The libraries that a kernel with these flags is linked with, besides the C library."""
     if not calls_libm(source):
         return []
     vectors = ["-lmvec"] if LIBMVEC in flags else []
@@ -205,7 +208,7 @@ def _run(
 
 
 def library(source: str) -> tuple[Any, Any]:
-    """Compile C, or find it compiled; the library and what of cffi loaded it.
+    """Compile C code, or find it in the cache; return the library and its cffi object.
 
     Raises
     ------
@@ -232,11 +235,11 @@ def library(source: str) -> tuple[Any, Any]:
 
 
 _doubted: set[str] = set()
-"""Compilers that did not take the flags that are tried first."""
+"""The compilers that rejected the preferred flags."""
 
 
 def flags_for(source: str, flags: tuple[str, ...]) -> tuple[str, ...]:
-    """The flags that one source is compiled with, of those that all are."""
+    """The flags for one source, chosen from the common flags."""
     if is_wide(source):
         flags = tuple(flag for flag in flags if flag != NARROWER)
     if len(source) > _LARGE:
@@ -263,7 +266,7 @@ def _loaded(source: str, chain: Toolchain) -> tuple[Any, Any]:
 
 
 class NoCompiler(Exception):
-    """There is no C compiler, it does not work, or there is nowhere to keep what it makes."""
+    """There is no working C compiler, or no directory for its output."""
 
     code = "E-native-compiler"
 
@@ -275,7 +278,7 @@ class UntrustedCache(NoCompiler):
 
 
 def distrust(message: str) -> NoReturn:
-    """Refuse what could have been written by another user."""
+    """Reject a file that another user could have written."""
     refuted(UntrustedCache.code)
     raise UntrustedCache(message)
 
@@ -317,9 +320,9 @@ def _verify(path: Path, found: os.stat_result) -> None:
 
 @rule("E-native-cache", "114b9c5a", "native code")
 def obtain(name: str, make: Callable[[Path], None]) -> Path:
-    """The file ``name`` of the cache; if there is none, ``make`` writes it to the path it is given.
+    """The file ``name`` of the cache; if it does not exist, ``make`` writes it to a given path.
 
-    Runs that make the same file at the same time each make their own, and the last one stays.
+    If several runs make the same file at the same time, the last one is kept.
     """
     folder = directory()
     path = folder / name

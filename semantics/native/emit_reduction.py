@@ -1,7 +1,6 @@
-"""Loops around one reduction, as code that keeps the running value in registers.
+"""Code for loops around one reduction, with the accumulator in registers.
 
-Three shapes, all only where no argument overlaps another and each element of the result is its own
-sum:
+There are three forms, all only for arguments that do not overlap and independent result elements:
 
 * *columns*: an axis of the result along which every operand is contiguous becomes the vector; a
   tile of
@@ -9,7 +8,7 @@ sum:
 * *rows*: the innermost axis of the reduction is contiguous and becomes the vector; there are as
   many partial
   results as lanes, so sums are reordered.
-* *single*: the running value is a variable. The order of operations is the program's.
+* *single*: the accumulator is a variable. The order of operations is the program's.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ from rlx.spec.registry import rule
 COLUMNS_ALONE = 8
 COLUMNS_SHARED = 2
 ROWS = 2
-"""Vectors in a tile: without and with several results that share operands; partial results of a
-row.
+"""The numbers of vectors in a tile, without and with several results that share operands, and of
+partial results of a row.
 """
 _NARROW = 40
 _WIDEST = 64
-"""Bytes of the widest vectors that there are."""
+"""The size of the widest vectors in bytes."""
 Emit = Callable[[Generation, tir.Stmt], None]
 """Emits a statement and everything in it."""
 _SIGNS: dict[type, str] = {tir.Add: "+", tir.Max: ">", tir.Min: "<"}
 
 
 def emit(state: Generation, found: LoopReduction, emit_statement: Emit) -> None:
-    """Emit a nest that was recognised as a reduction."""
+    """Emit a loop nest that was recognised as a reduction."""
     runs = [f"({axis.end} > {axis.begin})" for axis in found.reduce if axis.count is None]
     with _scope(state, f"if ({' & '.join(runs)})" if runs else ""):
         _shape(state, found, emit_statement)

@@ -1,8 +1,7 @@
-"""Prim expressions as C in three-address form: each operation has a line and a variable of its own.
+"""Prim expressions as C code in three-address form: each operation has its own line and variable.
 
-That keeps the C as flat as the compiler's own form whatever the depth of the expression, and no
-name or text of the program can reach it. Nothing recurses: visitors are generators that ask for
-operands.
+So the C code is flat for expressions of any depth, and contains no name or text of the program.
+There is no recursion: visitors are generators that yield their operands.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def define(state: Generation, text: str, dtype: DataType) -> CValue:
 
 
 def converted(state: Generation, value: CValue, dtype: DataType) -> CValue:
-    """``value`` in another type, where the operands of an operator disagree."""
+    """``value`` converted to another type, if the operands of an operator disagree."""
     if value.dtype == dtype:
         return value
     if value.known is not None and not dtype.is_float:
@@ -73,7 +72,7 @@ def converted(state: Generation, value: CValue, dtype: DataType) -> CValue:
 
 
 def integral(state: Generation, expr: Any, what: str) -> CValue:
-    """The value of what only an integer can be: the extent of a loop, or of a buffer."""
+    """The value of an expression that must be an integer: the extent of a loop or of a buffer."""
     value = value_of(state, expr)
     if value.dtype.is_float:
         refuse(f"{what} of type {value.dtype}", expr.span)
@@ -81,12 +80,14 @@ def integral(state: Generation, expr: Any, what: str) -> CValue:
 
 
 def constant(value: int, dtype: DataType) -> CValue:
-    """An integer literal of a type, which wraps it: what is known of it is what C computes with."""
+    """An integer literal wrapped to its type, so that its known value is the one in C."""
     return CValue(c_types.integer(value, dtype), dtype, c_types.wrapped(value, dtype))
 
 
 def common(a: CValue, b: CValue) -> DataType:
-    """The type in which two operands meet: a constant follows the other, else the wider one."""
+    """The common type of two operands: that of the other operand for a constant, otherwise the
+    wider one.
+    """
     if a.dtype == b.dtype or (b.known is not None and not is_wider(b.dtype, a.dtype)):
         return a.dtype
     if a.known is not None and not is_wider(a.dtype, b.dtype):

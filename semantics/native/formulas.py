@@ -1,8 +1,8 @@
-"""Integers computed by a row of simple steps in machine code, before kernels run on them.
+"""Computation of integers by sequences of simple steps in machine code, before kernels use them.
 
-The sizes and offsets of calls follow from few numbers by sums and products, and by kernels on one
-array of integers. The steps are data: one small driver in C goes through them, so that nothing is
-compiled for a new row.
+The sizes and offsets of calls are computed from few numbers by sums and products, and by kernels on
+one array of integers. The steps are data, interpreted by one small driver in C, so a new sequence
+needs no compilation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rlx.semantics.native.kernel import ENDLESS, MEMORY_LIMIT, Kernel
 from rlx.semantics.native.program import FIRST_SLOT
 
 COPY, TIMES, PLUS, EQUAL, AT_LEAST, DIVIDES, RUN, READ, PUT, WRITE = range(10)
-"""What a step does; a slot is a place of one integer.
+"""The operations of steps; a slot holds one integer.
 
 ``COPY to from``; ``TIMES to a b``; ``PLUS to a b``; ``EQUAL a b``, ``AT_LEAST a b`` and
 ``DIVIDES number a``, which must hold; ``RUN kernel slot``, on an array that begins at a slot;
@@ -58,20 +58,20 @@ int32_t rlx_kernel(int64_t *v, void **p) {
 
 
 class Steps(NamedTuple):
-    """A row of steps.
+    """A sequence of steps.
 
     Attributes
     ----------
     words
-        The steps one after the other.
+        The encoded steps.
     slots
-        What the slots hold before the first; the numbers that the row is given come first.
+        The initial values of the slots; the given numbers come first.
     arrays
-        How many arrays are given at each run; they come first among the arrays.
+        The number of arrays passed to each run; they come first among the arrays.
     kernels
-        The kernels, behind them: two places each.
+        The kernels, which come after them with two entries each.
     lengths
-        For each kernel how long its array is.
+        The array length of each kernel.
     """
 
     words: Sequence[int]
@@ -89,7 +89,7 @@ class Formulas:
     steps
         The steps.
     kept
-        Further arrays, of cffi, behind the kernels: each run puts numbers into the same ones.
+        Further cffi arrays after the kernels; each run writes numbers to them.
     """
 
     def __init__(self, steps: Steps, kept: Sequence[Any]) -> None:
@@ -121,6 +121,6 @@ class Formulas:
         return not self._run(self._words, self._pointers)
 
     def read(self, first: int, count: int) -> list[int]:
-        """What slots hold, from one on."""
+        """The values of consecutive slots."""
         found: list[int] = self._ffi.unpack(self._slots + first, count)
         return found

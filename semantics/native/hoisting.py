@@ -1,4 +1,4 @@
-"""The heads of loops and blocks, and loaded indices: checked in the loop they depend on.
+"""Heads of loops and blocks, and loaded indices, which are checked in the loop that they depend on.
 
 Without that, the check in the innermost loop would keep the compiler from using vectors.
 """
@@ -64,7 +64,7 @@ def _place(
 def unguarded(
     store: tir.BufferStore,
 ) -> Iterator[tuple[tir.Buffer, tuple[tir.PrimExpr, ...], Span | None]]:
-    """The accesses that a store makes in any case: not those that a condition guards."""
+    """The accesses that a store always makes, without those guarded by a condition."""
     yield store.buffer, store.indices, store.span
     stack: list[tir.PrimExpr] = [*store.indices, store.value]
     while stack:
@@ -85,8 +85,8 @@ def unguarded(
 
 
 def emit(state: Generation, loop: tir.For) -> set[str]:
-    """Compute and check, at the start of a loop's body, the indices that are placed there; their C
-    variables.
+    """Emit the computation and checks of the hoisted indices at the start of a loop's body; return
+    their C variables.
     """
     names: set[str] = set()
     for found in state.hoists.get(loop, ()):
@@ -118,7 +118,7 @@ def emit(state: Generation, loop: tir.For) -> set[str]:
 
 
 def loop_range(state: Generation, loop: tir.For, name: str) -> tuple[str, str]:
-    """Declare the variable of a loop; its first value and its end, as C."""
+    """Declare the variable of a loop; return its first value and its end in C."""
     low, extent = state.poly(loop.min), state.poly(loop.extent)
     if low is not None and extent is not None:
         last = low + extent - IndexSum.of(1)

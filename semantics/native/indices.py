@@ -1,5 +1,5 @@
-"""Integer expressions as sums over loop variables and symbols, exactly: nothing wraps where a sum
-is used.
+"""Integer expressions as exact sums over loop variables and symbols, which are only used where
+nothing wraps.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from rlx.semantics.native import c_types
 from rlx.semantics.native.ranges import ROOM, IndexKnowledge, IndexSum, magnitude
 
 TERMS = 32
-"""Summands of a sum that is kept."""
+"""The maximum number of terms of a sum."""
 
 PRODUCTS = 256
-"""Products of summands that are computed for one."""
+"""The maximum number of products of terms computed for one sum."""
 
 Visit = Generator[tir.PrimExpr, IndexSum | None, IndexSum | None]
 
 
 def poly_of(state: IndexKnowledge, expr: tir.PrimExpr) -> IndexSum | None:
-    """The sum that an integer expression is, or None where it is not known as one."""
+    """An integer expression as a sum, or None."""
     if expr in state.polys:
         return state.polys[expr]
     stack: list[tuple[tir.PrimExpr, Visit]] = [(expr, _visit(state, expr))]
@@ -150,7 +150,7 @@ def _by_factor(
 
 
 def rejoined(state: IndexKnowledge, value: IndexSum) -> IndexSum:
-    """The sum with `quotient * divisor + remainder` put together again wherever both occur so."""
+    """The sum with `quotient * divisor + remainder` simplified to the dividend."""
     for remainder, (quotient, divisor, whole) in state.wholes.items():
         left, right = value.coefficient(remainder), value.coefficient(quotient)
         if left is None or right is None or not left.terms:
@@ -185,7 +185,7 @@ def _extremum(
 
 
 def usable(state: IndexKnowledge, value: IndexSum, dtype: DataType) -> bool:
-    """Whether the sum certainly lies in its type; may add conditions to be checked before the
+    """Whether the sum certainly fits its type; may add conditions that are checked before the
     loops.
     """
     lows, highs = state.scope.lower(value), state.scope.lower(-value)
@@ -206,7 +206,7 @@ def usable(state: IndexKnowledge, value: IndexSum, dtype: DataType) -> bool:
 
 
 def facts_of(state: IndexKnowledge, condition: tir.PrimExpr, holds: bool) -> list[IndexSum]:
-    """Sums that are not negative where ``condition`` holds (or where it does not)."""
+    """The sums that are not negative if ``condition`` holds (or if it does not)."""
     found: list[IndexSum] = []
     stack = [(condition, holds)]
     while stack:

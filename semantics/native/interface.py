@@ -1,7 +1,7 @@
-"""The C declaration of a kernel, as cffi prepares it for programs that load libraries.
+"""The C declaration of a kernel in cffi's precompiled form.
 
-To read a declaration, cffi loads a parser of C, which takes as long as a kernel takes to compile.
-So what that parser gives is kept here. A test makes it anew and compares.
+To parse a declaration, cffi loads a C parser, which takes as long as the compilation of a kernel.
+So the result is stored here. A test recomputes it and compares.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GLOBALS = (b"\x00\x00\x00\x23rlx_kernel", 0)
 
 @cache
 def ffi() -> Any:
-    """The object that loads libraries with a kernel, and makes what it is called with."""
+    """The cffi object that loads kernels and makes their arguments."""
     import _cffi_backend  # type: ignore[import-untyped]
 
     return _cffi_backend.FFI("rlx_kernel", _version=VERSION, _types=TYPES, _globals=GLOBALS)

@@ -1,6 +1,4 @@
-"""Intrinsics of PrimFuncs as C: a table from names to functions of libm, and a few that are spelled
-out.
-"""
+"""Intrinsics of PrimFuncs in C: a table of libm functions, and a few explicit implementations."""
 
 from __future__ import annotations
 
@@ -49,8 +47,8 @@ _OPERANDS = {name: arity for name, arity in LIBM.values() if not name.startswith
 
 
 def declarations(words: Collection[str]) -> list[str]:
-    """Declarations of the functions of libm among some words; where libmvec has them, the compiler
-    is told so.
+    """Declarations of the libm functions that occur in a text, marked as vectorisable if libmvec
+    has them.
     """
     lines = []
     for name, arity in sorted(_OPERANDS.items()):
@@ -111,5 +109,5 @@ def _unsigned(value: str, data_type: DataType) -> str:
 
 
 def unknown(op: str) -> NoReturn:
-    """Refuse an intrinsic that has no C here; its name goes into the message, not into C."""
+    """Reject an intrinsic without C code; its name appears only in the message, not in C."""
     refuse(f"intrinsic T.{op[:60]}")

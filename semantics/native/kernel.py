@@ -25,7 +25,7 @@ from rlx.spec.registry import refuted, rule
 Argument = np.ndarray[Any, Any] | int | float
 
 MEMORY_LIMIT = 4 << 30
-"""Bytes that a call may allocate at a time."""
+"""The maximum number of bytes that a call may have allocated at one time."""
 ENDLESS = (1 << 63) - 1
 WORKSPACE_LIMIT = 256 << 20
 
@@ -65,7 +65,7 @@ class Variant:
 
 
 class Taken(NamedTuple):
-    """What is asked of one argument: an array of a type and a rank, or a number (no type)."""
+    """The requirements on one argument: an array of a type and a rank, or a number (no type)."""
 
     buffer: tir.Buffer | None
     wanted: np.dtype[Any] | None
@@ -79,17 +79,17 @@ class Kernel:
 
     Calling it writes into the arrays among the arguments, in place. Arrays that are not contiguous
     are copied (and copied back where the kernel writes); where such arrays share some of their
-    elements, the reference evaluator runs instead. What is not tracked: reads of memory that was
-    never written; allocated memory then reads as zero.
+    elements, the reference evaluator runs instead. Reads of unwritten memory are not detected;
+    allocated memory reads as zero.
 
     Attributes
     ----------
     source
         The generated C.
     taken
-        What is asked of each argument.
+        The requirements on each argument.
     valued
-        Whether a call may give a value.
+        Whether a call may return a value.
     entry
         The variant for arguments that share no memory.
     """
@@ -198,7 +198,7 @@ class Kernel:
         return value if kind is None or kind.code == "int" else value % (1 << 64)
 
     def general(self) -> Variant:
-        """The variant for arguments that share memory, or are very large: nothing is reordered."""
+        """The variant for arguments that share memory or are very large, without reordering."""
         if self._any is None:
             program = generate(self._func, bounds=self._bounds, disjoint=False, vector=self._vector)
             self._any = Variant(program)
@@ -252,7 +252,7 @@ class Kernel:
             at += array.ndim
 
     def completed(self, args: Sequence[Argument]) -> list[Argument]:
-        """Arguments with the scalars at the end that the shapes of arrays say."""
+        """The arguments, completed by trailing scalars that the shapes of arrays determine."""
         missing = self.taken[len(args) :]
         if len(args) > len(self.taken) or any(taken.buffer is not None for taken in missing):
             expected = len(self.taken)
@@ -261,12 +261,12 @@ class Kernel:
         return [*args, *(args[at].shape[axis] for at, axis in places)]  # type: ignore[union-attr]
 
     def places(self, ranks: Sequence[int]) -> list[tuple[int, int]]:
-        """For each scalar that is left out at the end the argument, and its axis, that says it.
+        """For each omitted trailing scalar, the argument and the axis that determine it.
 
         Parameters
         ----------
         ranks
-            Of the arguments that are given; 0 of what is no array.
+            The ranks of the given arguments; 0 if not an array.
         """
         places: dict[tir.PrimExpr, tuple[int, int]] = {}
         for at, (rank, taken) in enumerate(zip(ranks, self.taken, strict=False)):
@@ -280,13 +280,13 @@ class Kernel:
 
 
 def wrong(message: str) -> NoReturn:
-    """Raise the fault of an argument that does not fit."""
+    """Raise the fault of an invalid argument."""
     refuted("E-tir-argument")
     raise FaultStop("E-tir-argument", message)
 
 
 def scalar(position: int, data_type: DataType, value: Argument) -> int:
-    """A number as the 64 bits that a kernel is given."""
+    """A number as the 64 bits that are passed to a kernel."""
     if isinstance(value, np.ndarray):
         wrong(f"argument {position}: expected a number, found an array")
     if data_type.is_float:
@@ -303,7 +303,7 @@ def scalar(position: int, data_type: DataType, value: Argument) -> int:
 def checked(
     position: int, buffer: tir.Buffer, wanted: np.dtype[Any], arg: Argument
 ) -> np.ndarray[Any, Any]:
-    """An argument as the array that a buffer wants."""
+    """An argument, checked and converted to the array of a buffer."""
     if not isinstance(arg, np.ndarray):
         found = f"an array, found {type(arg).__name__}"
     elif arg.dtype != wanted:
@@ -317,9 +317,7 @@ def checked(
 
 Stopped = tuple[StopSite | None, int, int]
 _GENERAL: Stopped = (None, 0, 0)
-"""What a kernel answers that was compiled for small arguments which do not overlap, and met
-others.
-"""
+"""The status of a kernel for small, disjoint arguments that got other arguments."""
 
 
 def _measure(frame: _Frame, count: int, at: int, shape: tuple[int, ...]) -> None:
@@ -360,7 +358,7 @@ def _with_memory(entry: Variant, frame: _Frame, limit: int) -> Any:
 
 
 def stop_of(site: StopSite | None, a: int, b: int) -> Stop:
-    """What a kernel ends with that stopped at a place, with two values."""
+    """The exception for a kernel that stopped at a site with two values."""
     assert site is not None
     message = site.message
     if site.code != "E-tir-assert":  # that message is the program's
@@ -373,21 +371,21 @@ def stop_of(site: StopSite | None, a: int, b: int) -> Stop:
 
 @rule("E-native", "e4e1d43f", "native code")
 def compile(func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = None) -> Kernel:
-    """Compile a PrimFunc with the system's C compiler, or find it compiled.
+    """Compile a PrimFunc with the system's C compiler, or find it in the cache.
 
     Parameters
     ----------
     bounds
-        Whether accesses to buffers are checked; without, a program that indexes out of range may
-        crash the process.
+        Whether accesses to buffers are checked; without checks, a program that indexes out of range
+        may crash the process.
     vector
-        Bytes of the vectors that reductions are laid out for, at least 1; None for the processor's.
-        Every number gives the same results, but for the order of sums.
+        The vector size in bytes for reductions, at least 1; None for the processor's. It only
+        affects the order of sums.
 
     Raises
     ------
     NoCompiler
-        If there is no compiler; the reference evaluator does without.
+        If there is no compiler; the reference evaluator needs none.
     UnsupportedStop
         `E-native-construct`: there is no C for part of the function.
     """

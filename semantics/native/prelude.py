@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rlx.semantics.native.intrinsics import declarations
 
 WRITTEN_OUT = "RLX_WRITTEN_OUT"
-"""Stands before short loops that are written out."""
+"""The pragma before short, unrolled loops."""
 
 _HEAD = r"""
 typedef __INT8_TYPE__ int8_t;
@@ -301,8 +301,8 @@ class _Unit(NamedTuple):
 
 
 def text(*kernels: str) -> str:
-    """What some kernels need of the prelude: to read all of it takes the compiler longer than most
-    kernels.
+    """The part of the prelude that kernels need, because compiling all of it would take longer than
+    most kernels.
     """
     wanted = {word for kernel in kernels for word in _WORD.findall(kernel)}
     missing, chosen = list(wanted), set[_Unit]()
@@ -319,10 +319,10 @@ def text(*kernels: str) -> str:
 
 
 def is_wide(source: str) -> bool:
-    """Whether a file that begins with :func:`text` is faster with the widest vectors.
+    """Whether a file beginning with :func:`text` is faster with the widest vectors.
 
-    Tiles of reductions are, and halves, which are made by a call for each vector. What only moves
-    memory and computes each element alone is no faster with them, often slower.
+    Tiles of reductions and half-precision code are. Code that only moves memory or computes
+    elementwise is not faster, and often slower.
     """
     return any(word in source for word in _WIDE)
 

@@ -1,6 +1,4 @@
-"""The C of a whole kernel: parameters, shapes, the body, and the table of places where it may
-stop.
-"""
+"""The C code of a whole kernel: parameters, shapes, the body, and the table of stop sites."""
 
 from __future__ import annotations
 
@@ -25,9 +23,9 @@ the prelude.
 class CProgram:
     """Generated C, its sites, and for each parameter its buffer (None for a scalar).
 
-    ``text`` is a whole file, ``kernel`` what stands behind the prelude in it. ``written`` holds the
-    positions of parameters that are stored to, ``allocates`` says whether the kernel takes memory,
-    ``returns`` whether it leaves a value.
+    ``text`` is a whole file, and ``kernel`` its part after the prelude. ``written`` has the
+    positions of parameters that are stored to, ``allocates`` says whether the kernel allocates
+    memory, and ``returns`` whether it returns a value.
     """
 
     __slots__ = ("allocates", "kernel", "parameters", "returns", "sites", "text", "written")
@@ -53,14 +51,14 @@ class CProgram:
 
 
 def whole(kernel: str) -> str:
-    """A file of C: a kernel behind what it needs of the prelude."""
+    """A C file: the necessary part of the prelude, then a kernel."""
     return f"{prelude.text(kernel)}\n{kernel}"
 
 
 def generate(
     func: tir.PrimFunc, *, bounds: bool, disjoint: bool, vector: int | None = None
 ) -> CProgram:
-    """The C of a PrimFunc.
+    """The C code of a PrimFunc.
 
     Parameters
     ----------
@@ -68,9 +66,9 @@ def generate(
         Whether accesses are checked.
     disjoint
         Whether the kernel is for arguments that do not overlap and have no axis of 2**31 elements
-        or more; it leaves with 2 for others.
+        or more; for others, it returns 2.
     vector
-        Bytes of the vectors that reductions are laid out for; None for the processor's.
+        The vector size in bytes for reductions; None for the processor's.
 
     Raises
     ------

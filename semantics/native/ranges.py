@@ -1,9 +1,8 @@
-"""What is known of integers when code is generated, and what is checked before loops.
+"""Facts about integers during code generation, and conditions that are checked before loops.
 
 An index is written as a :class:`IndexSum` over loop variables and *symbols* (sizes that are fixed
-while the loops run). A loop variable is removed by putting its bound in its place; what remains is
-either provably not negative, or a condition on symbols which the program checks once before the
-loops.
+while the loops run). A loop variable is eliminated by substituting its bound. The remaining sum is
+either provably not negative, or a condition on symbols that is checked once before the loops.
 """
 
 from __future__ import annotations
@@ -59,11 +58,11 @@ class IndexSum:
         return self.terms.get(()) if len(self.terms) == 1 else None
 
     def variables(self) -> set[str]:
-        """The names that occur."""
+        """The names in the sum."""
         return {name for monomial in self.terms for name in monomial}
 
     def coefficient(self, name: str) -> IndexSum | None:
-        """What ``name`` is multiplied with, or None where it is squared."""
+        """The coefficient of ``name``, or None if it is squared."""
         found: dict[Monomial, int] = {}
         for monomial, factor in self.terms.items():
             match monomial.count(name):
@@ -78,7 +77,7 @@ class IndexSum:
         return IndexSum(found)
 
     def with_bound(self, name: str, bound: IndexSum) -> IndexSum:
-        """This sum with ``bound`` in the place of ``name``, which occurs linearly."""
+        """This sum with ``bound`` substituted for ``name``, which occurs linearly."""
         factor = self.coefficient(name)
         assert factor is not None
         rest = IndexSum({m: c for m, c in self.terms.items() if name not in m})
@@ -112,7 +111,7 @@ class Bounds:
 
 
 class LoopScope:
-    """Loop variables in order of nesting, symbols that are not negative, facts that hold here.
+    """Loop variables in order of nesting, symbols that are not negative, current facts.
 
     A fact is a :class:`IndexSum` that is not negative.
     """
@@ -127,14 +126,14 @@ class LoopScope:
         self.facts = facts
 
     def lower(self, value: IndexSum) -> list[IndexSum]:
-        """Lower bounds of ``value`` without loop variables; the one to prefer first."""
+        """Lower bounds of ``value`` without loop variables, the preferred one first."""
         found = [self._eliminate(value)]
         for fact in self.facts:
             found.extend(self._by_fact(value, fact))
         return [p for p in found if p is not None]
 
     def constant_range(self, value: IndexSum) -> tuple[int, int] | None:
-        """The smallest and largest value, where both are known numbers."""
+        """The smallest and largest value, if both are known numbers."""
         lows = [p.constant for p in self.lower(value)]
         highs = [p.constant for p in self.lower(-value)]
         low = max((v for v in lows if v is not None), default=None)
@@ -187,25 +186,25 @@ class LoopScope:
 
 
 SMALL = 1 << 31
-"""Symbols are used in proofs only while their magnitude is below this: products of two then fit."""
+"""The limit of symbols in proofs, so that products of two symbols fit into 64 bits."""
 ROOM = 1 << 62
 
 
 def magnitude(value: IndexSum) -> int:
-    """The largest absolute value that a sum may have while its symbols are small."""
+    """The largest absolute value of a sum if its symbols are below the limit."""
     return sum(abs(c) * SMALL ** len(m) for m, c in value.terms.items())
 
 
 class IndexKnowledge:
-    """Sums over loop variables and symbols: which variables and expressions are such a sum, and
-    what holds of them.
+    """Sums over loop variables and symbols: the sums of variables and expressions, and facts about
+    them.
 
     Attributes
     ----------
     out
-        What is written.
+        The writer of the C code.
     fast
-        Whether what is emitted runs only where ``conditions`` hold; then sums may be used.
+        Whether the emitted code only runs if ``conditions`` hold; then sums may be used.
     divisions, wholes
         Variables for quotients and remainders by what is divided; the sum that a remainder belongs
         to.
@@ -229,9 +228,7 @@ class IndexKnowledge:
         self._types: Types = {}
 
     def bind_sum(self, var: tir.Var, value: IndexSum | None) -> None:
-        """Let a variable be a sum, or nothing known; what was known of expressions with it is
-        forgotten.
-        """
+        """Set the sum of a variable, or None; facts about expressions with it are dropped."""
         before = self.sums.pop(var, None)
         if before is not None and (value is None or before.terms != value.terms):
             self.polys = {}
@@ -239,7 +236,7 @@ class IndexKnowledge:
             self.sums[var] = value
 
     def leave(self, names: set[str]) -> None:
-        """Forget what was known by C variables whose block ends."""
+        """Drop facts about C variables whose block ends."""
         if names:
             self.polys = {
                 expr: value
@@ -248,16 +245,14 @@ class IndexKnowledge:
             }
 
     def synthetic(self, low: IndexSum, high: IndexSum) -> str:
-        """A variable of sums that stands for some value between two sums over symbols."""
+        """A new variable of sums with a value between two sums over symbols."""
         name = self.out.fresh("s")
         self.scope.loops[name] = Bounds(low, high)
         self.invented.add(name)
         return name
 
     def demand(self, value: IndexSum) -> bool:
-        """Make ``value >= 0`` (a sum over symbols) certain: by proof, or by a check before the
-        loops.
-        """
+        """Ensure ``value >= 0`` (a sum over symbols), by proof or by a check before the loops."""
         if self.scope.natural_sum(value):
             return True
         if value.constant is not None or magnitude(value) >= ROOM or not self.fast:
@@ -269,11 +264,11 @@ class IndexKnowledge:
         return True
 
     def demand_any(self, values: list[IndexSum]) -> bool:
-        """Make one of several sums certain, without a check if that is possible."""
+        """Ensure that one of several sums is not negative, without a check if possible."""
         if any(self.scope.natural_sum(v) for v in values):
             return True
         return any(self.demand(v) for v in reversed(values))
 
     def type_of(self, expr: tir.PrimExpr) -> DataType:
-        """The type that an expression has in C."""
+        """The C type of an expression."""
         return type_of(self._types, expr)

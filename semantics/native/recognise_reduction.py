@@ -1,4 +1,6 @@
-"""Recognising loops around one reduction, and how its operands lie in memory along each loop."""
+"""Recognition of loops around one reduction, and the memory layout of its operands along each
+loop.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from rlx.semantics.native.write_analysis import accesses, flat, loads
 
 _FEW = 16
 _STEPS = range(5)
-"""Distances between neighbours that a vector may gather."""
+"""The maximum stride that a vector may gather."""
 
 
 class Axis:
@@ -31,7 +33,7 @@ class Axis:
 
 
 class LoopReduction:
-    """Loops around a block that initialises and updates elements of its own.
+    """Loops around a block that initialises and updates its own elements.
 
     Attributes
     ----------
@@ -42,10 +44,10 @@ class LoopReduction:
     store
         The update of the first result.
     term
-        What is added (or compared), where the update is a sum or an extremum of the running value
-        and a term.
+        The added (or compared) term, if the update is a sum or an extremum of the accumulator and a
+        term.
     certain
-        Whether no operand leaves its buffer, so that they may be loaded in any order.
+        Whether all operands are in bounds, so that they may be loaded in any order.
     product
         The factors of a term that is a product.
     """
@@ -89,7 +91,7 @@ class LoopReduction:
 
     @property
     def short(self) -> bool:
-        """Whether the whole reduction is a few steps, so that it can be written out."""
+        """Whether the whole reduction has few steps, so that it can be unrolled."""
         counts = [axis.count for axis in self.reduce]
         return None not in counts and math.prod(c for c in counts if c is not None) <= _FEW
 
@@ -104,9 +106,7 @@ class LoopReduction:
         return None
 
     def shared_operands(self, state: Generation, column: Axis, shared: Axis) -> list[tir.PrimExpr]:
-        """Elements in another type than their memory's, which are the same for each row of a
-        tile.
-        """
+        """Elements that are converted from another memory type and shared by the rows of a tile."""
         found = []
         stack = [self.store.value]
         while stack:
@@ -160,7 +160,7 @@ def _term(state: Generation, store: tir.BufferStore) -> tir.PrimExpr | None:
 
 
 def recognise(state: Generation, loop: tir.For) -> LoopReduction | None:
-    """The reduction that a loop and those directly inside it are, if they are one; nothing is
+    """The reduction formed by a loop and the loops directly inside it, or None; nothing is
     emitted.
     """
     chain, block = _chain(loop)

@@ -1,4 +1,4 @@
-"""How native code says that it does not have something."""
+"""Errors for constructs without native code."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from rlx.spec.registry import refuted
 
 
 def refuse(what: str, span: Span | None = None) -> NoReturn:
-    """Raise :class:`UnsupportedStop`: there is no C for part of a function."""
+    """Raise :class:`UnsupportedStop`: part of a function has no C code."""
     refuted("E-native-construct")
     raise UnsupportedStop("E-native-construct", f"native code does not support: {what}", span)

@@ -1,7 +1,7 @@
-"""Calls of kernels one after the other, by one call of machine code.
+"""Sequences of kernel calls, executed by one call of machine code.
 
-What a call from Python costs is paid once for all of them: their numbers are laid out before, and a
-small driver in C hands each kernel the addresses of its arrays.
+The overhead of a call from Python is then paid only once: the numbers are prepared before, and a
+small driver in C passes the addresses of the arrays to each kernel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rlx.semantics.native.program import FIRST_SLOT
 
 
 class ArrayPlace(NamedTuple):
-    """An array of a call: it begins `offset` bytes behind one of the bases, and has a shape."""
+    """An array of a call: it begins `offset` bytes after one of the bases, and has a shape."""
 
     base: int
     offset: int
@@ -34,14 +34,14 @@ class ArrayPlace(NamedTuple):
 
 
 class KernelCall(NamedTuple):
-    """A kernel and its arguments, of the types and ranks that it takes (:func:`fits`)."""
+    """A kernel and its arguments, with the right types and ranks (:func:`fits`)."""
 
     kernel: Kernel
     args: tuple[ArrayPlace | int | float, ...]
 
 
 class Failure(NamedTuple):
-    """The number of the call that stopped, and what it stops with."""
+    """The index of the call that stopped, and its exception."""
 
     call: int
     stop: Stop
@@ -75,23 +75,23 @@ _FIRST_WORD = 2
 
 
 class KernelSequence:
-    """Calls that always follow each other, on arrays whose sizes are known.
+    """A fixed sequence of calls on arrays of known sizes.
 
     Parameters
     ----------
     calls
         The calls in order.
     bases
-        How many addresses their arrays are counted from.
+        The number of base addresses of their arrays.
 
     Attributes
     ----------
     memory, words
         The numbers and the words that each run reads.
     sizes
-        For each call where in the numbers those of each argument begin.
+        For each call, the start of each argument's numbers.
     offsets
-        For each call where in the words the offset of each array is; 0 of what is none.
+        For each call, the position of each array's offset in the words; 0 if not an array.
     """
 
     def __init__(self, calls: Sequence[KernelCall], bases: int) -> None:
@@ -203,7 +203,7 @@ class KernelSequence:
 
 
 def fits(kernel: Kernel, args: Sequence[np.ndarray[Any, Any] | int | float]) -> bool:
-    """Whether arrays and numbers can be used where they are, as they are."""
+    """Whether arrays and numbers can be used in place without conversion."""
     if len(args) != len(kernel.taken):
         return False
     for arg, taken in zip(args, kernel.taken, strict=True):

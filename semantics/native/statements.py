@@ -1,8 +1,7 @@
-"""Statements of PrimFuncs as C, and the fuel that they take.
+"""Statements of PrimFuncs as C code, and their fuel.
 
-A loop that stands in no other loop is a *nest*. It is emitted twice where that helps: once with the
-checks hoisted into a condition in front of it, once with every check in its place for when the
-condition is false.
+An outermost loop is a *nest*. It may be emitted twice: once with the checks hoisted to a condition
+before it, and once with every check in its place, for the case that the condition is false.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Steps = Generator[tir.Stmt, None, None]
 
 
 def emit(state: Generation, root: tir.Stmt) -> None:
-    """Emit a statement and everything in it; nothing recurses over the depth of the statement."""
+    """Emit a statement and everything in it, without recursion."""
     stack: list[Steps] = [_visit(state, root)]
     while stack:
         try:
@@ -291,7 +290,7 @@ def _extent(state: Generation, loop: tir.For) -> IndexSum | None:
 
 
 def pay(state: Generation, amount: IndexSum, span: Span | None) -> None:
-    """Take a number of units that is a sum over symbols."""
+    """Pay a number of units that is a sum over symbols."""
     site = _site(state, span)
     if amount.constant is not None and amount.constant < 1 << 53:
         state.out.put(f"RLX_PAY({literal(amount.constant)}, {site});")

@@ -1,6 +1,6 @@
-"""The programs that a compiler's driver starts, started without it.
+"""The programs that a compiler's driver runs, started without the driver.
 
-The driver takes a sixth of the time that a small kernel takes.
+The driver takes a sixth of the compile time of a small kernel.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _SOURCE, _ASSEMBLY, _OBJECT, _LIBRARY = "kernel.c", "kernel.s", "kernel.o", "ker
 def by_steps(
     path: str, flags: Command, link: Command, source: str, target: Path, seconds: float
 ) -> bool:
-    """Make a library of C in the target's folder; whether that went.
+    """Make a library from C code in the target's folder; return whether this succeeded.
 
-    Where it did not, the driver says why, and may yet succeed.
+    If not, the driver gives the reason, or may still succeed.
 
     Raises
     ------
@@ -47,9 +47,9 @@ def by_steps(
 
 @cache
 def commands(path: str, flags: Command, link: Command) -> tuple[Command, ...]:
-    """What GCC's driver would start to make a library: compiler, assembler, linker.
+    """The commands that GCC's driver would run to make a library: compiler, assembler, linker.
 
-    Nothing for other compilers: they compile in the driver, or start something else.
+    Empty for other compilers, which compile in the driver or run other programs.
     """
     asked = [path, *flags, "-o", _LIBRARY, _SOURCE, *link, "-###"]
     try:

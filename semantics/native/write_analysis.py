@@ -1,4 +1,6 @@
-"""Whether allocated memory is written everywhere before it is read: then it need not be cleared."""
+"""Analysis whether allocated memory is completely written before it is read, so that it need not be
+cleared.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
 def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
     """Whether a function writes every element of a parameter's buffer, and reads none before.
 
-    Dimensions that are variables are taken to be greater than 0: the caller makes sure of that.
-    Nothing here reads or writes memory by other names: such functions have no native code.
+    Variable dimensions are assumed to be greater than 0, which the caller ensures. Aliases of
+    memory are not considered, because such functions have no native code.
     """
     body = func.body
     while isinstance(body, tir.Block) and not body.iter_vars and body.predicate is None:
@@ -57,7 +59,7 @@ def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
 
 
 def statements(root: tir.Stmt) -> list[tir.Stmt]:
-    """A statement and all below it."""
+    """A statement and all statements in it."""
     found: list[tir.Stmt] = []
     stack = [root]
     while stack:
@@ -76,7 +78,7 @@ def statements(root: tir.Stmt) -> list[tir.Stmt]:
 
 
 def expressions(stmt: tir.Stmt) -> list[tir.PrimExpr]:
-    """The expressions that stand in a statement itself."""
+    """The expressions of a statement itself."""
     match stmt:
         case tir.For(min=low, extent=extent):
             return [low, extent]
@@ -97,7 +99,7 @@ def expressions(stmt: tir.Stmt) -> list[tir.PrimExpr]:
 
 
 def loads(stmt: tir.Stmt) -> list[tir.BufferLoad]:
-    """Every load below a statement."""
+    """Every load in a statement."""
     return [
         node
         for part in statements(stmt)
@@ -108,7 +110,7 @@ def loads(stmt: tir.Stmt) -> list[tir.BufferLoad]:
 
 
 def stores(stmt: tir.Stmt) -> list[tir.BufferStore]:
-    """Every store below a statement."""
+    """Every store in a statement."""
     return [part for part in statements(stmt) if isinstance(part, tir.BufferStore)]
 
 
@@ -116,12 +118,12 @@ Access = tir.BufferLoad | tir.BufferStore
 
 
 def accesses(stmt: tir.Stmt) -> list[Access]:
-    """Every load and store below a statement."""
+    """Every load and store in a statement."""
     return [*loads(stmt), *stores(stmt)]
 
 
 def mentions(stmt: tir.Stmt, buffer: tir.Buffer) -> bool:
-    """Whether a buffer is loaded or stored below a statement."""
+    """Whether a statement loads from or stores to a buffer."""
     return any(node.buffer is buffer for node in accesses(stmt))
 
 

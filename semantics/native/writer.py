@@ -1,4 +1,4 @@
-"""Lines of C, fresh names, and the places where a kernel may stop."""
+"""Lines of C code, fresh names, and stop sites of kernels."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rlx.grammar.node import Span
 
 
 class StopSite:
-    """A place where a kernel may stop: the code, a message with ``{a}`` and ``{b}``, and where in
-    the text.
+    """A site where a kernel may stop: the code, a message with ``{a}`` and ``{b}``, and the
+    location in the text.
     """
 
     __slots__ = ("code", "message", "span")
@@ -22,8 +22,8 @@ class StopSite:
 
 
 class CWriter:
-    """Collects lines of C. Every name in them is made here: nothing of the program's text gets
-    in.
+    """Collects lines of C code. All names are made here, so no text of the program appears in
+    them.
     """
 
     def __init__(self) -> None:
@@ -43,14 +43,14 @@ class CWriter:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """``head {`` … ``}`` around what is put inside."""
+        """``head {`` … ``}`` around the lines added inside the ``with`` statement."""
         self.put(head + " {")
         yield
         self.put("}")
 
     @contextmanager
     def captured(self) -> Iterator[list[str]]:
-        """Collect what is put inside, apart from the rest."""
+        """Collect the lines added inside the ``with`` statement separately."""
         outer, self.lines = self.lines, []
         try:
             yield self.lines
@@ -58,7 +58,7 @@ class CWriter:
             self.lines = outer
 
     def site(self, code: str, message: str, span: Span | None) -> int:
-        """The number of a place to stop at."""
+        """The index of a stop site."""
         key = (code, message, span)
         if key not in self._known:
             self._known[key] = len(self.sites)
@@ -68,6 +68,6 @@ class CWriter:
     def stop_if(
         self, condition: str, site: int, a: str = "0", b: str = "0", rare: bool = True
     ) -> None:
-        """Leave the kernel with two values where ``condition`` holds."""
+        """Leave the kernel with two values if ``condition`` holds."""
         test = f"RLX_RARE({condition})" if rare else condition
         self.put(f"if ({test}) RLX_STOP({site}, {a}, {b});")

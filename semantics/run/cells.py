@@ -1,4 +1,4 @@
-"""The elements of a tensor as the cells of small tables."""
+"""The elements of a tensor as cells of small tables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rlx.semantics.store import Blank
 from rlx.semantics.values import Tensor, Value
 
 ROWS, COLUMNS, SLICES = 8, 8, 4
-"""As many rows, columns, and tables of a tensor of rank 3 or more are shown."""
+"""The maximum numbers of shown rows, columns, and tables of a tensor of rank 3 or more."""
 
 
 UNWRITTEN = "·"
-"""What stands for an element that was never written."""
+"""The mark of an unwritten element."""
 
 
 def cells(value: Value, blank: Blank | None = None) -> dict[str, object] | None:
@@ -26,14 +26,14 @@ def cells(value: Value, blank: Blank | None = None) -> dict[str, object] | None:
     Parameters
     ----------
     blank
-        What is known of it, if not every element was written.
+        The unwritten elements, if any.
 
     Returns
     -------
     dict or None
-        ``rank``; ``slices``, each a label (``"[0, :, :]"``) and rows of texts; ``left``: how many
-        rows, columns and slices are not among them. None for what has one element, or none, and for
-        what is no tensor.
+        ``rank``; ``slices``, each a label (``"[0, :, :]"``) and rows of texts; ``left``: the
+        numbers of omitted rows, columns and slices. None for tensors of at most one element, and
+        for other values.
     """
     if not isinstance(value, Tensor) or value.data.size == 0 or value.data.ndim == 0:
         return None

@@ -1,4 +1,4 @@
-"""Tensors in `.npy` and `.npz` files, also of element types that NumPy's format has no name for."""
+"""Tensors in `.npy` and `.npz` files, including element types without a name in NumPy's format."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ Array = np.ndarray[Any, Any]
 
 _MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK"}
 _PLAIN = "biuf"
-"""The kinds of element types that are read as they are."""
+"""The kinds of element types that are read unchanged."""
 _REGISTERED = 2
 """What `isbuiltin` of element types is that are not NumPy's own: bfloat16, int4, float8."""
 
 
 class FileError(ValueError):
-    """A file that holds no value for an annotation: what was expected, what was found."""
+    """A file without a valid value for an annotation, with the expected and the actual content."""
 
 
 def save(path: Path, array: Array) -> None:
-    """Write a tensor; elements that the format has no name for as bytes without one."""
+    """Write a tensor; elements without a name in the format are written as plain bytes."""
     if array.dtype.isbuiltin == _REGISTERED:
         array = np.ascontiguousarray(array).reshape(array.shape).view(f"V{array.dtype.itemsize}")
     np.save(path, array, allow_pickle=False)
 
 
 def load(path: Path, info: ast.StructInfo) -> Value:
-    """The value in a file, for a parameter with an annotation.
+    """Read the value of a parameter with an annotation from a file.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def elements(name: str, array: Array, kind: DataType) -> Array:
     Raises
     ------
     FileError
-        If the elements are no numbers, or the bytes are none of the type.
+        If the elements are not numbers, or the bytes do not fit the type.
     """
     found = array.dtype
     wanted = _wanted(kind)

@@ -1,6 +1,5 @@
-"""The arguments of a run, from what the command line says of them and the entry's annotations; the
-numbers of shape variables: said, read off the values that are given, or solved for.
-
+"""The arguments of a run, from the command line and the entry's annotations. The numbers of shape
+variables are given, inferred from given values, or solved for.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from rlx.semantics.values import DoesNotFit, Scalar, ShapeValue, Tensor, TupleVa
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 DEFAULT_SIZE = 2
-"""The number for a shape variable of which nothing is said."""
+"""The default number of an unconstrained shape variable."""
 
 MOST_ELEMENTS = 1 << 28
-"""A tensor made up here has no more elements than that."""
+"""The maximum number of elements of a generated tensor."""
 
 
 MOST_DIMENSIONS = 64
@@ -33,7 +32,7 @@ MOST_DIMENSIONS = 64
 
 
 class InputError(ValueError):
-    """An input that cannot be had: which, what was expected, what was found."""
+    """An invalid input, with the expected and the actual value."""
 
 
 class Inputs:
@@ -42,11 +41,11 @@ class Inputs:
     Attributes
     ----------
     values
-        One for each parameter.
+        The values of the parameters.
     sizes
         The numbers of the shape variables of the signature.
     made_up
-        What was not given: names of parameters and of shape variables.
+        The names of generated parameters and shape variables.
     """
 
     __slots__ = ("made_up", "sizes", "values")
@@ -65,12 +64,12 @@ def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -
     function
         The entry.
     given
-        A text for a parameter or a shape variable: a file (``x.npy``), a way to make one up
-        (``rand``, ``zeros``, ``ones``, ``iota``), or the value itself (``5``, ``true``, ``inf``,
-        ``[1, 2]``, ``([1], 2)``). What is no text is a value of Python: see
+        A text for a parameter or a shape variable: a file (``x.npy``), a generator (``rand``,
+        ``zeros``, ``ones``, ``iota``), or the value itself (``5``, ``true``, ``inf``, ``[1, 2]``,
+        ``([1], 2)``). Other objects are Python values; see
         :func:`rlx.semantics.run.literals.from_python`.
     seed
-        Of the random numbers; parameters without a text are random.
+        The seed of the random numbers; parameters that are not given are random.
 
     Raises
     ------
@@ -275,21 +274,20 @@ _WAYS: dict[str, Callable[..., np.ndarray[Any, Any]]] = {
 
 Known = dict[tir.Var, int]
 Position = tuple[str, tir.PrimExpr, int]
-"""A place in an annotation: whose, the expression there, the number that a value has there."""
+"""A position in an annotation: its owner, its expression, and the number of a value there."""
 
 SEARCHED = 64
-"""Numbers up to this one are tried where a dimension is not linear in its variable."""
+"""The largest number that is tried if a dimension is not linear in its variable."""
 
 
 class NoSizeError(ValueError):
-    """What is given says two things of one shape variable, or what no number can be."""
+    """The given values contradict each other about a shape variable, or have no solution."""
 
 
 def learn(said: Mapping[tir.Var, int], given: Sequence[Position]) -> Known:
-    """The numbers that follow from what is given; variables of which nothing follows are not among
-    them.
+    """The numbers of shape variables that follow from the given values.
 
-    Where two values disagree the first counts: that they do is for the run to notice.
+    If two values disagree, the first one is used; the run reports the contradiction.
 
     Raises
     ------
@@ -312,7 +310,7 @@ def learn(said: Mapping[tir.Var, int], given: Sequence[Position]) -> Known:
 
 
 def positions(name: str, value: Value, info: ast.StructInfo) -> Iterator[Position]:
-    """The dimensions and numbers of an annotation with what a value has there."""
+    """The dimensions and numbers of an annotation, with the corresponding numbers of a value."""
     match value, info:
         case Tensor(), ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)):
             yield from ((name, dim, n) for dim, n in zip(dims, value.shape, strict=False))

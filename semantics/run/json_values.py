@@ -1,4 +1,4 @@
-"""Values as JSON says them."""
+"""Values as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values from the command line and from Python, as an annotation wants them."""
+"""Conversion of values from the command line and from Python by annotations."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ NAMES = {
 
 
 def literal(text: str) -> Any:
-    """What a text says: a number, a Boolean, ``nan`` or ``inf``, a string, a list or a tuple of
-    these.
+    """The value of a literal: a number, a Boolean, ``nan`` or ``inf``, a string, a list or a tuple
+    of these.
 
     Raises
     ------
@@ -78,12 +78,12 @@ def _number(node: python.expr) -> int | float:
 
 
 def value_of(found: Any, info: ast.StructInfo) -> Value:
-    """A literal as a value of an annotation.
+    """A literal converted to a value with an annotation.
 
     Raises
     ------
     DoesNotFit
-        If it is none; the message says what is wrong with it.
+        If it does not fit; the message gives the reason.
     """
     try:
         return _value(found, info)
@@ -177,7 +177,7 @@ def from_python(name: str, given: Any, info: ast.StructInfo) -> Value:
     Parameters
     ----------
     name
-        What messages call it.
+        Its name in messages.
     given
         An array (anything that NumPy makes an array of by the array protocol), a number, nested
         lists of numbers, a tuple or list for a tuple, a list or tuple of integers for a shape, or a
@@ -186,9 +186,9 @@ def from_python(name: str, given: Any, info: ast.StructInfo) -> Value:
     Raises
     ------
     DoesNotFit
-        If it is nothing of the kind that the annotation asks for.
+        If it does not match the annotation.
     FileError
-        If the elements of an array are no numbers.
+        If the elements of an array are not numbers.
     """
     if isinstance(given, Value):
         return given

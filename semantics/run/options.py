@@ -1,4 +1,4 @@
-"""What `rlx run` and `rlx step` share: reading a program, choosing the entry, making the
+"""Shared parts of `rlx run` and `rlx step`: reading a program, choosing the entry, making the
 arguments.
 """
 
@@ -28,7 +28,7 @@ BACKENDS = {
     "native": "run PrimFuncs as machine code",
     "vm": "compile the program for the virtual machine",
 }
-"""What ``--backend`` chooses."""
+"""The choices of ``--backend``."""
 EPILOG = """\
 --input NAME=VALUE gives an argument. For a tensor VALUE is a .npy file, a literal (5, true, inf, nan,
 [[1, 2], [3, 4]]) or one of rand, zeros, ones, iota. For a tuple it is an .npz file or a literal: (5, [1, 2]),
@@ -57,18 +57,16 @@ STATUS = {
 
 
 FUEL = 500_000
-"""Steps of a run by default: an endless recursion is over within five seconds, in
-200 MB.
-"""
+"""The default limit of steps: an endless recursion ends within five seconds and 200 MB."""
 
 ITERATIONS = {"native": 5_000, "steps": 2}
-"""Fuel for the loops of one PrimFunc, for each step that the run may take: an endless loop is over
-in some seconds.
+"""The loop fuel of a PrimFunc for each step of the run's limit: an endless loop ends within
+seconds.
 """
 
 
 class UsageError(Exception):
-    """The command cannot do its work: what was expected and what was found."""
+    """Invalid use of the command, with the expected and the actual value."""
 
 
 class Prepared:
@@ -77,9 +75,9 @@ class Prepared:
     Attributes
     ----------
     source, report
-        The text, and what the checker says of it.
+        The text, and the checker's report.
     module, entry, function
-        What runs.
+        The module and the function to run.
     inputs
         Its arguments.
     """
@@ -154,12 +152,12 @@ def _add_inputs(made: argparse.ArgumentParser) -> None:
 
 
 def prepare(options: argparse.Namespace) -> Prepared:
-    """Read, check, and find arguments.
+    """Read and check the program, and make the arguments.
 
     Raises
     ------
     UsageError
-        If the file, the entry or an input is not there or makes no sense.
+        If the file, the entry or an input is missing or invalid.
     IllFormedError
         If the checker finds errors.
     """
@@ -179,12 +177,12 @@ def prepare(options: argparse.Namespace) -> Prepared:
 
 
 def checked(path: str, name: str | None = None) -> ast.IRModule:
-    """The module in a file, without errors.
+    """The module in a file, after a check.
 
     Raises
     ------
     UsageError
-        If the file cannot be read, holds no module, or several and no name says which.
+        If the file cannot be read, or does not contain exactly one module and no name is given.
     IllFormedError
         If the checker finds errors.
     """
@@ -250,7 +248,7 @@ def given_inputs(texts: list[str]) -> Mapping[str, str]:
 def program(
     prepared: Prepared, options: argparse.Namespace, output: Callable[[str], None]
 ) -> MachineProgram:
-    """The program, ready for the machine; ``output`` is called with each line that it prints."""
+    """The program, prepared for the machine; ``output`` is called with each line that it prints."""
     from rlx.semantics.machine import load
 
     steps = getattr(options, "fuel", FUEL)
@@ -262,8 +260,8 @@ def program(
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C end the process, also while machine code runs, which Python's own handler would
-    wait for.
+    """Let Ctrl-C end the process even during machine code, which Python's handler would wait
+    for.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or current_thread() is not main_thread():
@@ -277,5 +275,5 @@ def interruptible() -> Iterator[None]:
 
 
 def status(result: Outcome) -> int:
-    """The exit status that an outcome asks for."""
+    """The exit status for an outcome."""
     return STATUS[type(result).__name__]

@@ -1,10 +1,10 @@
-"""A run as a list of small changes: what `rlx step` prints, and what its page plays forward and
-back.
+"""A trace of a run as a list of small changes, which `rlx step` prints and its page plays forward
+and back.
 
 The record is versioned JSON. ``start`` has the changes before the first step: the entry's frame
-with its arguments. Each step is ``[rule, start, end, changes]``: the number of the rule in
-``rules``, where the redex stands in the source (-1 where that is not known), and what the step
-changed, each a list led by its kind:
+with its arguments. Each step is ``[rule, start, end, changes]``: the index of the rule in
+``rules``, the offsets of the redex in the source (-1 if unknown), and the changes of the step, each
+a list that begins with its kind:
 
 ====  =====================================================================================
 `>`   a frame is pushed: its name
@@ -18,7 +18,7 @@ changed, each a list led by its kind:
 
 Parts are the objects in a value, each with the path to it: ``[["", 3]]`` of a tensor, ``[["[0]",
 3], ["[1]", 4]]`` of a tuple. Objects of the same memory are aliases. Cells are null for a single
-element, else the elements as text: see :mod:`rlx.semantics.run.cells`.
+element, otherwise the elements as text: see :mod:`rlx.semantics.run.cells`.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ from rlx.spec.reader import Inference, Rule
 
 VERSION = 2
 SMALL = 4
-"""Tensors of so many elements are shown wherever they are mentioned."""
+"""Tensors of at most this number of elements are shown wherever they are mentioned."""
 
 LIMIT = 10_000
-"""As many steps are recorded."""
+"""The maximum number of recorded steps."""
 
 Change = list[Any]
 
 
 class TraceRecorder:
-    """Follows a run, configuration by configuration.
+    """Records a run, configuration by configuration.
 
     Attributes
     ----------
     listed
-        Whether the source is a list of instructions, each of which a line of text can show whole.
+        Whether the source is a list of instructions, each of which fits on one line.
     """
 
     listed = False
@@ -75,7 +75,7 @@ class TraceRecorder:
 
     @property
     def count(self) -> str:
-        """How many steps were recorded, in words."""
+        """The number of recorded steps as text."""
         return f"{len(self.steps)} step{'' if len(self.steps) == 1 else 's'}"
 
     def start(self, first: Configuration) -> None:
@@ -86,7 +86,7 @@ class TraceRecorder:
         self.beginning = self._changes
 
     def step(self, before: Configuration, after: Configuration | Outcome) -> None:
-        """One step; an outcome is the last."""
+        """Record one step; the last one is an outcome."""
         self._changes = []
         rule = before.at.rule
         if isinstance(after, Configuration):
@@ -245,9 +245,9 @@ class Trace:
     Attributes
     ----------
     recorder
-        Its steps.
+        The recorder with its steps.
     outcome
-        How it ended; None where recording ended before.
+        The outcome; None if the recording ended before.
     """
 
     __slots__ = ("entry", "outcome", "recorder", "source")
@@ -322,7 +322,7 @@ def _spoken(block: Inference) -> str:
 
 
 def page(trace: Trace) -> str:
-    """The trace as one page that needs nothing else."""
+    """The trace as a self-contained page."""
     import json
     from importlib.resources import files
 

@@ -26,10 +26,10 @@ from rlx.semantics.values import (
 )
 
 FIELDS = 8
-"""As many fields of a tuple, and elements of a tensor, are shown in a line."""
+"""The maximum number of tuple fields and tensor elements in a line."""
 
 WIDTH = 160
-"""A line about a value is no longer than that."""
+"""The maximum length of a line about a value."""
 
 Name = Callable[[Value], str]
 
@@ -40,7 +40,7 @@ def line(value: Any, name: Name | None = None) -> str:
     Parameters
     ----------
     name
-        What to write for tensors, where they are not to be written out.
+        Returns the text of a tensor, if its elements are not printed.
     """
     text = _line(value, name or tensor_line)
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
@@ -76,7 +76,7 @@ def _line(value: Any, name: Name) -> str:
 
 
 def tensor_kind(value: Value) -> str:
-    """What kind of memory: ``float32(2, 3)``, with the device where one is named."""
+    """The type of a tensor: ``float32(2, 3)``, with its device, if any."""
     if isinstance(value, Storage):
         return f"storage of {value.data.nbytes} bytes"
     assert isinstance(value, Tensor)
@@ -103,7 +103,7 @@ def number(element: Any) -> str:
 
 
 def block(value: Value, indent: str = "") -> str:
-    """A value over several lines, tensors written out as NumPy prints them."""
+    """A value over several lines, with tensors in NumPy's format."""
     match value:
         case Tensor(data=array):
             with np.printoptions(precision=6, threshold=200, edgeitems=3, linewidth=100):

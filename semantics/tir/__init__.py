@@ -1,6 +1,4 @@
-"""The reference evaluator of PrimFuncs: what a program in TIR means, in Python that reads like the
-rules.
-"""
+"""The reference evaluator of PrimFuncs, written to read like the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the arguments of a PrimFunc bind: memory, scalars, and the sizes in the shapes of its
+"""Binding of a PrimFunc's arguments: memory, scalars, and the sizes in the shapes of its
 buffers.
 """
 
@@ -30,13 +30,13 @@ Values = dict[tir.Var | tir.Buffer, Any]
 
 @rule("E-tir-argument", "c0fc2040", "TIR statement")
 def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) -> Values:
-    """The values of parameters, of the buffers behind them, and of the variables in their shapes.
+    """The values of parameters, of their buffers, and of the variables in their shapes.
 
     Parameters
     ----------
     args
-        An array for each handle with a buffer, a number for each scalar. Scalars at the end may be
-        missing if shapes say them.
+        An array for each handle with a buffer, a number for each scalar. Trailing scalars may be
+        omitted if shapes determine them.
     unwritten
         Positions of the arrays that hold nothing yet; in a mapping, with a byte for each element
         that says whether it was written, which is kept up to date.
@@ -69,7 +69,7 @@ def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) ->
 
 
 def wrong(message: str) -> NoReturn:
-    """Refuse an argument."""
+    """Reject an argument."""
     fault("E-tir-argument", message)
 
 

@@ -1,6 +1,4 @@
-"""Calls in PrimFuncs: intrinsics of every kind, functions from outside, and what is not
-understood.
-"""
+"""Calls in PrimFuncs: intrinsics, external functions, and uninterpreted calls."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from rlx.spec.registry import rule
 
 
 def buffer_of_data(expr: object) -> str | None:
-    """The name of the buffer whose memory an expression is: of ``A.data``, ``A``."""
+    """The name of the buffer whose memory an expression denotes: ``A`` for ``A.data``."""
     text = expr.text if isinstance(expr, tir.OpaqueExpr) else ""
     name, _, rest = text.partition(".")
     return name if rest == "data" else None
@@ -28,7 +26,7 @@ def buffer_of_data(expr: object) -> str | None:
 
 @rule("E-tir-call", "3c567c3d", "TIR expression")
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
-    """Call a function from outside, if the caller registered it."""
+    """Call an external function, if the caller registered it."""
     function = known.get(name)
     if function is None and name in SORTS:
         function = SORTS[name][1]
@@ -64,7 +62,7 @@ def _if_then_else(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def call(run: ExpressionCompiler, expr: tir.Call) -> Term:
-    """A call of an intrinsic or of a function from outside."""
+    """A call of an intrinsic or of an external function."""
     special = _SPECIAL.get(expr.op)
     if special is not None:
         return special(run, expr)
@@ -142,9 +140,9 @@ def _extern(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def argument(run: ExpressionCompiler, expr: tir.PrimExpr, read: bool = False) -> Evaluate:
-    """An argument of a function from outside: a number, a string, or an array for a buffer's data.
+    """An argument of an external function: a number, a string, or an array for a buffer's data.
 
-    Of an array that is only ``read`` every element must have been written.
+    Every element of an array that is only ``read`` must have been written.
     """
     match expr:
         case tir.StringImm(value=text):

@@ -1,4 +1,4 @@
-"""What the compilation of one PrimFunc keeps, and how it finds what compiles an expression."""
+"""The state of compiling one PrimFunc, and the dispatch on kinds of expressions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlx.spec.registry import rule
 
 @rule("E-tir-opaque", "4d9cfaf0", "TIR statement", refuses=True)
 def opaque(node: Any) -> Term:
-    """What is said of text that was kept as it stands."""
+    """The exception for uninterpreted text."""
     text = getattr(node, "text", type(node).__name__).strip().split("\n")[0]
     shown = f"this part of a PrimFunc cannot be evaluated: {text[:80]}"
     unsupported("E-tir-opaque", shown, node.span)
@@ -25,9 +25,9 @@ class ExpressionCompiler:
     Attributes
     ----------
     compilers
-        What compiles each kind of expression.
+        The compilers of each kind of expression.
     slots
-        The places of variables and buffers in the frame.
+        The slots of variables and buffers in the frame.
     exact
         Whether the index of a buffer is being compiled.
     """
@@ -38,7 +38,7 @@ class ExpressionCompiler:
         self.exact = False
 
     def slot(self, node: tir.Var | tir.Buffer) -> int:
-        """The place of a variable or buffer; slot 0 is the run's."""
+        """The slot of a variable or buffer; slot 0 is that of the run."""
         return self.slots.setdefault(node, len(self.slots) + 1)
 
     def compile(self, expr: tir.PrimExpr) -> Term:
@@ -47,7 +47,7 @@ class ExpressionCompiler:
         Raises
         ------
         UnsupportedStop
-            For text that is not understood, intrinsics without a meaning, types without arithmetic.
+            For uninterpreted text, unknown intrinsics, and types without arithmetic.
         """
         for kind in type(expr).__mro__:
             if kind in self.compilers:
@@ -55,11 +55,13 @@ class ExpressionCompiler:
         return opaque(expr)
 
     def number(self, expr: tir.PrimExpr) -> Evaluate:
-        """An expression whose value alone is wanted."""
+        """An expression of which only the value is needed."""
         return self.compile(expr).run
 
     def integral(self, expr: tir.PrimExpr, what: str) -> Evaluate:
-        """The value of what only an integer can be: an extent, the first value of a loop."""
+        """The value of an expression that must be an integer: an extent, the first value of a
+        loop.
+        """
         return _without_fraction(self.compile(expr), expr, what).run
 
     def index(self, expr: tir.PrimExpr) -> Term:
@@ -70,7 +72,9 @@ class ExpressionCompiler:
         return _without_fraction(term, expr, "an index")
 
     def value(self, expr: tir.PrimExpr) -> Term:
-        """What is no index though it may stand inside of one: a condition, an argument."""
+        """An expression that is not part of index arithmetic, even inside an index: a condition, an
+        argument.
+        """
         before, self.exact = self.exact, False
         term = self.compile(expr)
         self.exact = before
@@ -78,7 +82,7 @@ class ExpressionCompiler:
 
     @rule("E-tir-let", "eb816662", "TIR statement")
     def bind(self, var: tir.Var, value: tir.PrimExpr) -> tuple[int, Evaluate]:
-        """The place of a variable, and the value it gets, brought into its type."""
+        """The slot of a variable, and its value converted to its type."""
         term = converted(self.value(value), vector_element(var.dtype))
         return self.slot(var), term.run
 

@@ -1,5 +1,5 @@
-"""The memory of PrimFuncs: flat arrays that know what was written, and buffers that look into
-them.
+"""The memory of PrimFuncs: flat arrays with a record of written elements, and buffers that are
+views of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Written = bytearray | memoryview
 
 
 def numpy_type(dtype: DataType) -> np.dtype[Any]:
-    """The element type of the arrays that hold a scalar type.
+    """The element type of arrays with elements of a scalar type.
 
     Raises
     ------
@@ -42,9 +42,9 @@ class Cells:
     data
         Its elements, one axis.
     written
-        A flag for each element that says whether it holds something yet; None if all do.
+        One flag per element that says whether it was written; None if all were.
     read
-        The element at a place, as a Python number.
+        Reads an element as a Python number.
     """
 
     __slots__ = ("data", "read", "written")
@@ -59,7 +59,7 @@ class Cells:
 
 
 def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
-    """A view of an array's memory; of any element type, since only its bits are looked at."""
+    """A view of an array's memory with any element type, because only the bits matter."""
     bits = array.view(f"u{array.itemsize}") if array.itemsize <= 8 else array
     return np.lib.stride_tricks.as_strided(bits, shape, strides).view(array.dtype)
 
@@ -84,9 +84,9 @@ class BoundBuffer:
         self.offset = offset
 
     def array(self) -> Array:
-        """The elements as an array that shares the memory, for functions from outside.
+        """The elements as an array that shares the memory, for external functions.
 
-        What these write is not seen, so all of it counts as written from here on.
+        Their writes are not visible, so all elements count as written afterwards.
         """
         if self.memory.written is not None:
             self._strided(np.frombuffer(self.memory.written, np.uint8))[...] = 1
@@ -111,7 +111,7 @@ def compact(dims: Sequence[int]) -> tuple[int, ...]:
 
 @rule("E-tir-address", "d94e60a8", "TIR expression")
 def address(buffer: BoundBuffer, indices: Sequence[int]) -> int:
-    """Where in its memory an element of a buffer is."""
+    """The position of a buffer's element in its memory."""
     if len(indices) != len(buffer.dims):
         found = f"{buffer.name} has {len(buffer.dims)} axes, found {len(indices)} indices"
         fault("E-tir-bounds", found)
@@ -129,7 +129,7 @@ def address(buffer: BoundBuffer, indices: Sequence[int]) -> int:
 
 @rule("E-tir-load", "2946bd1f", "TIR expression")
 def load(buffer: BoundBuffer, indices: Sequence[int]) -> Number:
-    """The number an element holds."""
+    """The number in an element."""
     memory = buffer.memory
     place = address(buffer, indices)
     if memory.written is not None and not memory.written[place]:
@@ -139,7 +139,7 @@ def load(buffer: BoundBuffer, indices: Sequence[int]) -> Number:
 
 @rule("E-tir-store", "25d7d45f", "TIR statement")
 def store(buffer: BoundBuffer, indices: Sequence[int], value: Number) -> None:
-    """Let an element hold a number."""
+    """Write a number to an element."""
     memory = buffer.memory
     place = address(buffer, indices)
     memory.data[place] = value
@@ -152,14 +152,14 @@ WHILE = 10
 
 
 class TirRun:
-    """What one run may use, and whom it may call.
+    """The limits of a run, and the external functions.
 
     Attributes
     ----------
     fuel
-        Units that are left for iterations of loops.
+        The remaining fuel for iterations of loops.
     room
-        Bytes that can still be allocated.
+        The remaining bytes for allocations.
     call
         The functions from outside, by name.
     """
@@ -182,7 +182,7 @@ class TirRun:
 
     @rule("E-tir-allocate", "31ceb3ba", "TIR statement")
     def allocate(self, name: str, dtype: DataType, dims: Sequence[int]) -> BoundBuffer:
-        """Fresh memory for a buffer, nothing in it written."""
+        """Fresh, unwritten memory for a buffer."""
         element = numpy_type(dtype)
         size = math.prod(dims)
         if any(dim < 0 for dim in dims) or size * element.itemsize > self.room:

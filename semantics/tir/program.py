@@ -25,12 +25,12 @@ MEMORY_LIMIT = 4 << 30
 
 
 _NESTING = 12_000
-"""Calls of Python that may nest: a few for each of the levels that a text may have."""
+"""Python's recursion limit: a few calls for each nesting level of a text."""
 
 
 @contextmanager
 def deep() -> Iterator[None]:
-    """Let calls nest as deep as texts do."""
+    """Raise Python's recursion limit to the nesting depth of texts."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _NESTING))
     try:
@@ -45,7 +45,7 @@ class TirProgram:
     Raises
     ------
     UnsupportedStop
-        For what cannot be evaluated.
+        For constructs that cannot be evaluated.
     """
 
     def __init__(self, func: tir.PrimFunc) -> None:
@@ -90,7 +90,7 @@ class TirProgram:
 
 
 def no_value(func: tir.PrimFunc) -> NoReturn:
-    """What is said where a function with a result ends without one."""
+    """The fault for a function that ends without its result."""
     words = f"the function ends without returning a value of type {func.ret_type}"
     fault("E-tir-return-value", words)
 
@@ -104,19 +104,19 @@ def evaluate(
     unwritten: Collection[int] = (),
     memory: int = MEMORY_LIMIT,
 ) -> Number | None:
-    """Run a PrimFunc; the value it returns, if any. It writes into the arrays among its arguments.
+    """Run a PrimFunc and return its value, if any. It writes to its array arguments.
 
     Parameters
     ----------
     func
         The function.
     args
-        Its arguments in order: an array for a buffer, a number for a scalar. Scalars at the end may
-        be missing where the shapes of arrays say them.
+        Its arguments in order: an array for a buffer, a number for a scalar. Trailing scalars may
+        be omitted if the shapes of arrays determine them.
     fuel
         Units of fuel for iterations of loops (E-tir-fuel); None for no limit.
     call
-        The functions from outside that it may call, by name.
+        The external functions that it may call, by name.
     unwritten
         Positions of arrays that hold nothing yet: what is read from them must have been written
         before. In a mapping, with a byte for each element, in row-major order, that says whether it

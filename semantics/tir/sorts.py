@@ -1,4 +1,4 @@
-"""The functions of TVM's run time that sort, which legalised PrimFuncs call."""
+"""The sort functions of TVM's run time, which legalised PrimFuncs call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 @rule("E-tir-sort", "8161cd0c", "TIR expression")
 def order(data: Array, axis: int, ascending: bool) -> Array:
-    """The indices that sort along an axis; equal elements keep their order, NaN comes last."""
+    """The indices that sort along an axis; the sort is stable, and NaN comes last."""
     if not -data.ndim <= axis < data.ndim:
         fault("E-tir-sort-axis", f"axis {axis} is out of range for rank {data.ndim}")
     if data.dtype.kind not in "biuf":
@@ -71,6 +71,6 @@ SORTS: Mapping[str, tuple[int, Callable[..., None]]] = {
     "tvm.contrib.sort.argsort_nms": (2, _argsort_nms),
     "tvm.contrib.sort.topk": (1, _topk),
 }
-"""By name: how many arrays at the front are read, and the function. No caller needs to register
-them.
+"""The number of leading arrays that are read, and the function, by name. They need not be
+registered.
 """

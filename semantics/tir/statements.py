@@ -34,7 +34,7 @@ class StatementCompiler(ExpressionCompiler):
         Raises
         ------
         UnsupportedStop
-            For text that is not understood.
+            For uninterpreted text.
         """
         compiler = _COMPILERS.get(type(stmt), _opaque)
         return located(compiler, getattr(stmt, "span", None))(self, stmt)
@@ -239,7 +239,7 @@ def allocation(run: StatementCompiler, buffer: tir.Buffer) -> Execute:
 
 @rule("E-tir-alias", "11b9e6c1", "TIR statement")
 def alias(run: StatementCompiler, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
-    """A buffer that looks into the memory of another."""
+    """A buffer that is a view of another buffer's memory."""
     data = buffer.attrs["data"]
     known = buffer_of_data(data)
     source = run.named(known) if known is not None else None
@@ -292,8 +292,8 @@ def _match_buffer(run: StatementCompiler, stmt: Any) -> Execute:
 
 
 def same_elements(a: DataType, b: DataType) -> bool:
-    """Whether memory of one type is that of another; other types may look into it only if as
-    wide.
+    """Whether two types have the same elements; views with another type must have the same
+    width.
     """
     if a.bits != b.bits:
         unsupported("E-tir-alias-width", f"memory of {a} cannot be viewed as {b}")
@@ -301,7 +301,7 @@ def same_elements(a: DataType, b: DataType) -> bool:
 
 
 def layout(run: StatementCompiler, buffer: tir.Buffer) -> tuple[list[Evaluate] | None, Evaluate]:
-    """The strides of a buffer, if it says any, and its offset."""
+    """The strides of a buffer, if given, and its offset."""
     strides: Any = buffer.attrs.get("strides")
     offset = buffer.attrs.get("elem_offset")
     start = run.number(offset) if isinstance(offset, tir.PrimExpr) else (lambda frame: 0)

@@ -32,7 +32,7 @@ class Term:
     vector
         Whether the value has lanes.
     literal
-        Whether it is an integer literal, which takes the type of the operand beside it.
+        Whether it is an integer literal, which takes the type of the other operand.
     """
 
     __slots__ = ("dtype", "literal", "run", "vector")
@@ -48,7 +48,7 @@ class Term:
 
 @rule("E-tir-common", "0273ac60", "TIR expression")
 def common(a: Term, b: Term) -> DataType:
-    """The type in which two operands meet."""
+    """The common type of two operands."""
     if a.dtype == b.dtype or (b.literal and not _is_wider(b, a)):
         return a.dtype
     if a.literal and not _is_wider(a, b):
@@ -75,8 +75,8 @@ def converted(term: Term, dtype: DataType) -> Term:
 
 @rule("E-tir-vector", "105ccb07", "TIR expression")
 def lanewise(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of scalars on vectors, lane by lane; a scalar among them is the same in every
-    lane.
+    """A scalar function applied to vectors lane by lane; a scalar operand has the same value in
+    every lane.
     """
 
     def apply(*values: Any) -> tuple[Any, ...]:
@@ -101,7 +101,7 @@ def lifted(function: Callable[..., Any], *terms: Term) -> Evaluate:
 
 
 def located(function: F, span: Span | None) -> F:
-    """The same function, with the place put into what stops it."""
+    """The same function, which adds the location to exceptions."""
 
     def guarded(*values: Any) -> Any:
         try:

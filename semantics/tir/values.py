@@ -1,10 +1,10 @@
-"""Scalars of PrimFuncs: how each type holds a number, arithmetic, comparisons, casts.
+"""Scalars of PrimFuncs: representation of numbers, arithmetic, comparisons, casts.
 
-A scalar is a Python ``int``, ``float`` or ``bool`` that its data type holds exactly. Every
-operation is the exact one followed by :func:`into`, which brings its result into the type: integers
-wrap, floats round to the nearest. (Adding, subtracting, multiplying and dividing in double and
-rounding the result once more gives the correctly rounded result for every type of at most 24 bits
-of precision.)
+A scalar is a Python ``int``, ``float`` or ``bool`` that its data type can represent. Every
+operation is the exact one followed by :func:`into`, which converts the result to the type: integers
+wrap, and floats are rounded to nearest. (Adding, subtracting, multiplying and dividing in double
+and rounding the result once more gives the correctly rounded result for every type of at most 24
+bits of precision.)
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ Operation = Callable[[Any, Any], Number]
 
 
 def fault(code: str, message: str) -> NoReturn:
-    """Raise a fault, and record that its premise failed."""
+    """Raise a fault, and record the failure of its premise."""
     refuted(code)
     raise FaultStop(code, message)
 
 
 def unsupported(code: str, message: str, span: Span | None = None) -> NoReturn:
-    """Say that the program is beyond this evaluator, and record that the premise failed."""
+    """Raise the error that this evaluator does not support the program, and record the failure of
+    the premise.
+    """
     refuted(code)
     raise UnsupportedStop(code, message, span)
 
@@ -52,18 +54,18 @@ def limits(dtype: DataType) -> tuple[int, int]:
 
 
 def vector_element(dtype: DataType) -> DataType:
-    """The scalar type of which a type has one or several lanes."""
+    """The scalar type of a type with one or several lanes."""
     return dtype if dtype.lanes <= 1 else named(str(dtype).rpartition("x")[0])
 
 
 @cache
 def into(dtype: DataType) -> Unary:
-    """The function that brings an exact result into a scalar type.
+    """The function that converts an exact result to a scalar type.
 
     Raises
     ------
     UnsupportedStop
-        `E-tir-type`, for a type whose numbers are not known here.
+        `E-tir-type`, for an unsupported type.
     """
     if dtype.code == "bool":
         return bool
@@ -76,7 +78,9 @@ def into(dtype: DataType) -> Unary:
 
 @rule("E-tir-integer", "4750c5fd", "TIR expression")
 def wrapping(dtype: DataType) -> Unary:
-    """Two's complement: the one number of the type that is equal modulo two to the width."""
+    """Wrapping in two's complement: the number of the type that is equal modulo two to the
+    width.
+    """
     low, high = limits(dtype)
     period = high - low + 1
 
@@ -88,8 +92,8 @@ def wrapping(dtype: DataType) -> Unary:
 
 @rule("E-tir-float", "19f78f17", "TIR expression")
 def rounding(dtype: DataType) -> Unary:
-    """To the nearest, ties to even; beyond the largest number infinity (or what a narrow type has
-    instead).
+    """Rounding to nearest, ties to even; beyond the largest number, the result is infinity (or its
+    replacement in a narrow type).
     """
     if dtype.code == "float" and dtype.bits == 64:
         return float
@@ -135,7 +139,7 @@ def _narrow(dtype: DataType) -> Unary:
 
 
 def divide(a: float, b: float) -> float:
-    """`a / b` on floats, where Python would raise: by zero it is infinite, or NaN for `0 / 0`."""
+    """`a / b` on floats; unlike in Python, a division by zero is infinite, or NaN for `0 / 0`."""
     try:
         return a / b
     except ZeroDivisionError:
@@ -155,7 +159,7 @@ def trunc(value: float) -> float:
 
 
 def fmod(a: float, b: float) -> float:
-    """`a - trunc(a / b) * b`, exactly; NaN where that is nothing."""
+    """`a - trunc(a / b) * b`, computed exactly; NaN if undefined."""
     if b == 0 or math.isinf(a):
         return math.nan
     return math.fmod(a, b)
@@ -188,12 +192,12 @@ _FLOATS: dict[type[tir.Binary], Operation] = {
 
 @cache
 def binary(kind: type[tir.Binary], dtype: DataType) -> Operation:
-    """The operation that a binary node is on two scalars of one type.
+    """The operation of a binary node on two scalars of the same type.
 
     Parameters
     ----------
     kind
-        The node's class; ``And`` and ``Or`` are given both operands here.
+        The node's class; ``And`` and ``Or`` get both operands here.
     dtype
         The scalar type of both operands (of the result too, unless the node compares).
 
@@ -249,7 +253,7 @@ def cast(source: DataType, target: DataType) -> Unary:
 
 @rule("E-tir-cast", "9c5e867b", "TIR expression")
 def to_integer(value: float, target: DataType) -> int:
-    """The integer part of a float, where the target type has it."""
+    """The integer part of a float, if it fits the target type."""
     low, high = limits(target)
     if not math.isfinite(value) or not low <= math.trunc(value) <= high:
         fault(
