@@ -16,10 +16,38 @@ BOTH_WAYS = ("accepts-illegal", "wrong-type", "by-choice")
 """Kinds of what TVM accepts: one that is accepted against a rule is known by the rule."""
 
 
-def explanation(finding: Finding, table: Iterable[FindingFile]) -> FindingFile | None:
-    """The known finding that is the cause of one that was met; None if it is new."""
+def explanation(
+    finding: Finding, table: Iterable[FindingFile], *, minimal: bool = False
+) -> FindingFile | None:
+    """The known finding that is the cause of one that was met; None if it is new.
+
+    Parameters
+    ----------
+    minimal
+        Whether the program has nothing that the finding does without: then an operator whose value
+        has another type than its variable is the cause of whatever fails after it. With an
+        argument in its place nothing failed.
+    """
     operators = frozenset(_constructs(finding.text))
-    return next((entry for entry in table if _explains(entry, finding, operators)), None)
+    known = list(table)
+    found = next((entry for entry in known if _explains(entry, finding, operators)), None)
+    if found is None and minimal:
+        found = next((e for e in known if _fails_later(e, finding, operators)), None)
+    return found
+
+
+def _fails_later(entry: FindingFile, finding: Finding, operators: frozenset[str]) -> bool:
+    """Whether a minimal program fails behind an operator whose value is known to be of another
+    type.
+    """
+    if finding.kind not in _FAILURES or family(finding.stage) != "lowering":
+        return False
+    typed = entry.kind == "wrong-code" and entry.trait in (ELEMENT_TYPE, KIND)
+    own = operators.intersection(entry.operators)
+    return typed and bool(own) and operators > own
+
+
+_FAILURES = ("crash", "refuses-legal", "not-supported")
 
 
 def _constructs(text: str) -> list[str]:

@@ -13,14 +13,17 @@ SECONDS = 25.0
 """So long one finding is reduced; what is smallest by then is kept."""
 
 
-def reduce(finding: Finding, worker: Worker, seconds: float = SECONDS) -> Finding:
-    """The finding with the smallest program for which it is still the same finding."""
+def reduce(finding: Finding, worker: Worker, seconds: float = SECONDS) -> tuple[Finding, bool]:
+    """The finding with the smallest program for which it is still the same finding, and whether it
+    is minimal: the finding was seen again, and there was time to try all that makes it smaller.
+    """
     deadline = time.monotonic() + seconds
-    latest = finding
+    latest, late = finding, False
 
     def same(text: str) -> bool:
-        nonlocal latest
+        nonlocal latest, late
         if time.monotonic() > deadline:
+            late = True
             return False
         for found in findings(worker.examine(finding.seed, text, finding.stage)):
             if found.like(finding):
@@ -29,4 +32,5 @@ def reduce(finding: Finding, worker: Worker, seconds: float = SECONDS) -> Findin
         return False
 
     smallest = reduced(finding.text, same)
-    return with_operators(replace(latest, text=smallest))
+    seen = latest is not finding
+    return with_operators(replace(latest, text=smallest)), seen and not late

@@ -70,6 +70,11 @@ class CampaignState:
         self.findings[finding.key] = finding
         return True
 
+    def settle(self, finding: Finding, cause: FindingFile) -> None:
+        """Count a finding under the known one that has turned out to be its cause."""
+        self.findings.pop(finding.key)
+        self.seen[cause.path] += self.seen.pop(finding.key)
+
     def merge(self, chunk: ChunkResult) -> list[Finding]:
         """Take in what a chunk gave, once however often it arrives; the findings that are new."""
         if chunk.first in self.done:

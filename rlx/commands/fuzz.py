@@ -91,6 +91,7 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     sys.stderr.write("\n")
     _keep_all(state, options, folder, table)
     write_page(folder)
+    new = [finding for finding in new if finding.key in state.findings]
     sys.stdout.write(_summary(state, new))
     return FOUND if state.findings else NOTHING
 
@@ -114,10 +115,16 @@ def _keep_all(
     with ThreadPoolExecutor(options.jobs) as pool:
         todo = [f for key, f in state.findings.items() if key not in state.kept]
         smaller = pool.map(lambda finding: _reduced(finding, options), todo)
-        for finding, small in zip(todo, smaller, strict=True):
-            state.kept.add(finding.key)
+        for finding, (small, minimal) in zip(todo, smaller, strict=True):
+            cause = explanation(small, table, minimal=minimal)
+            if cause is None:
+                state.kept.add(finding.key)
+                said = _keep(small, folder, table)
+            else:
+                state.settle(finding, cause)
+                said = f"{small.key}: same cause as {cause.path}\n"
             state.save()
-            sys.stdout.write(_keep(small, folder, table))
+            sys.stdout.write(said)
             sys.stdout.flush()
 
 
@@ -133,12 +140,12 @@ def _folder(given: str | None) -> Path:
     return Path(own, *rest)
 
 
-def _reduced(finding: Finding, options: argparse.Namespace) -> Finding:
+def _reduced(finding: Finding, options: argparse.Namespace) -> tuple[Finding, bool]:
     from rlx.generate.campaign.processes import Worker
     from rlx.generate.campaign.shrinking import reduce
 
     if not options.reduce:
-        return finding
+        return finding, False
     worker = Worker(options.oracle, options.against)
     try:
         return reduce(finding, worker)
@@ -147,10 +154,7 @@ def _reduced(finding: Finding, options: argparse.Namespace) -> Finding:
 
 
 def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
-    """Write a finding, unless a known one turns out to be its cause; a line that says so."""
-    cause = explanation(finding, table)
-    if cause is not None:
-        return f"{finding.key}: same cause as {cause.path}\n"
+    """Write a finding; a line that says so."""
     entry = unused(draft(finding), folder)
     table.append(entry)
     path = write_entry(entry, folder)

@@ -147,3 +147,21 @@ def test_progress_is_told_once_a_second(
     for number, elapsed in enumerate(times):
         assert (number in told) == (elapsed - last >= 1 or elapsed >= 19), (elapsed, last)
         last = elapsed if number in told else last
+
+
+def test_what_a_known_finding_explains_after_reduction(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no file, and is counted with the known one."""
+    text = "class Module:\n    y = R.eye_like(x)\n    z = R.atan(y)\n"
+    said = "TypeError: it requires the input to have float dtype"
+    found = Finding("crash", "run", "TVM's build", said, said, "", text, 3)
+    monkeypatch.setattr(command, "campaign", lambda state, *_: [found] if state.add(found) else [])
+    monkeypatch.setattr(command, "_reduced", lambda finding, _: (finding, True))
+    options = ["--out", str(tmp_path), "--known", str(FINDINGS), "--jobs", "1"]
+    assert command.main(options) == 0
+    printed = capsys.readouterr().out
+    path = "wrong-code/LegalizeOps-eye_like-ignores-its-dtype.rlx"
+    assert f"same cause as {path}" in printed and "0 findings, 0 of them new" in printed
+    assert f"     1  {path}" in printed
+    assert read_entries(tmp_path) == []

@@ -65,13 +65,20 @@ class _Refuses(Worker):
 
 
 def test_reduction_ends_small() -> None:
-    small = reduce(FOUND, _Refuses("passes", ""), 20.0)
+    small, minimal = reduce(FOUND, _Refuses("passes", ""), 20.0)
+    assert minimal
     assert "R.nn.relu" in small.text and "R.abs" not in small.text
     assert small.cause == "signal SIGSEGV with R.nn.relu"
 
 
 def test_reduction_stops_in_time() -> None:
-    assert reduce(FOUND, _Refuses("passes", ""), 0.0).text == TEXT
+    small, minimal = reduce(FOUND, _Refuses("passes", ""), 0.0)
+    assert small.text == TEXT and not minimal
+
+
+def test_what_is_not_seen_again_is_not_minimal() -> None:
+    unseen = replace(FOUND, text=TEXT.replace("R.nn.relu", "R.exp"))
+    assert not reduce(unseen, _Refuses("passes", ""), 20.0)[1]
 
 
 def test_one_exception_at_many_stages_is_one_finding() -> None:

@@ -10,6 +10,7 @@ from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.finding_file import read_entries
 from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.traits import trait
+from rlx.grammar.node import replace
 
 TABLE = read_entries(Path(__file__).parents[3] / "findings")
 
@@ -63,6 +64,10 @@ KNOWN = (
         "wrong-code/LegalizeOps-arg-extremum-over-NaN",
     ),
     (
+        met("wrong-code", "TVM's virtual machine", "5 of 5 elements of int64, at (0, 0): 0 became -1", "another value", "E-evaluate", "x = R.argmin(y)", "integers"),
+        "wrong-code/LegalizeOps-arg-extremum-of-the-extreme-number",
+    ),
+    (
         met("refuses-legal", "TVM's build", MISTYPED.format("(1, 4)", "(1, 4)"), text="y = R.eye_like(x, 1)"),
         "wrong-code/LegalizeOps-eye_like-ignores-its-dtype",
     ),
@@ -110,6 +115,28 @@ NEW = (
 @pytest.mark.parametrize("finding", NEW, ids=lambda finding: finding.key)
 def test_new(finding: Finding) -> None:
     assert explanation(finding, TABLE) is None
+
+
+AFTER = met("crash", "TVM's build", "TypeError: requires the input tensor to have float dtype")
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("y = R.eye_like(x, 1)\nz = R.atan(y)", "wrong-code/LegalizeOps-eye_like-ignores-its-dtype"),
+        ("y = R.median(x)\nz = R.cumsum(y)", "wrong-code/LegalizeOps-median-over-two-axes-returns-a-tuple"),
+        ("y = R.eye_like(x, 1)", ""),
+        ("y = R.exp(x)\nz = R.atan(y)", ""),
+    ],
+)  # fmt: skip
+def test_what_fails_behind_a_value_of_another_type(text: str, path: str) -> None:
+    """Only in a minimal program: with an argument in place of that value nothing fails."""
+    finding = replace(AFTER, text=text)
+    cause = explanation(finding, TABLE, minimal=True)
+    assert (cause.path if cause else "") == (f"{path}.rlx" if path else "")
+    assert explanation(finding, TABLE) is None
+    for other in (replace(finding, kind="wrong-code"), replace(finding, stage="FuseOps")):
+        assert explanation(other, TABLE, minimal=True) is None
 
 
 @pytest.mark.parametrize(
