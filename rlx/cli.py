@@ -136,7 +136,9 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         return 0
     except OSError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        from rlx.commands.os_errors import words_of
+
+        sys.stderr.write(f"{prog}: {words_of(error)}\n")
         return UNABLE
     except Exception as error:  # noqa: BLE001 - ours to explain, whatever it is
         from rlx.checker.driver.check_files import keep_traceback

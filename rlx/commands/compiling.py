@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from rlx.checker.check import IllFormedError
+from rlx.commands.os_errors import words_of
 from rlx.grammar.ast import IRModule
 from rlx.semantics.run.options import ENDED, UNABLE, UNDECIDED, UsageError, checked, show_errors
 
@@ -37,7 +38,10 @@ def made_or_status(prog: str, make: Callable[[], T]) -> T | int:
     except IllFormedError as error:
         show_errors(error.report)
         return ENDED
-    except (UsageError, LoadError, OSError) as error:
+    except OSError as error:
+        sys.stderr.write(f"{prog}: {words_of(error)}\n")
+        return UNABLE
+    except (UsageError, LoadError) as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
     except PassError as error:

@@ -120,7 +120,9 @@ def _size(size: Any) -> int:
 
 def _tuple(found: tuple[Any, ...], infos: tuple[ast.StructInfo, ...]) -> TupleValue:
     if len(found) != len(infos):
-        raise DoesNotFit(f"found {len(found)} fields instead of {len(infos)}")
+        raise DoesNotFit(
+            f"found {len(found)} field{'s' * (len(found) != 1)} instead of {len(infos)}"
+        )
     return TupleValue(tuple([_value(one, info) for one, info in zip(found, infos, strict=True)]))
 
 
@@ -209,7 +211,7 @@ def _tuple_of(
     name: str, given: tuple[Any, ...] | list[Any], info: ast.TupleStructInfo
 ) -> TupleValue:
     if len(given) != len(info.fields):
-        found = f"found {len(given)} fields instead of {len(info.fields)}"
+        found = f"found {len(given)} field{'s' * (len(given) != 1)} instead of {len(info.fields)}"
         raise DoesNotFit(f"expected {show(info)}; {found}")
     pairs = enumerate(zip(given, info.fields, strict=True))
     return TupleValue(tuple(from_python(f"{name}[{at}]", one, inner) for at, (one, inner) in pairs))

@@ -1,0 +1,9 @@
+"""What the operating system refuses, in the words of the commands."""
+
+from __future__ import annotations
+
+
+def words_of(error: OSError) -> str:
+    """The file and the reason: ``out.rlxexe: Is a directory``."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename is not None else reason
