@@ -1,4 +1,4 @@
-"""The one-call form: questions as text or as expressions."""
+"""Functions for single questions, given as texts or as expressions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rlx.solver.prover import Prover
 from rlx.solver.verdict import Refuted, Verdict
 
 Goal = object
-"""Text, a :class:`rlx.grammar.tir.PrimExpr`, or a PrimExpr of TVM."""
+"""A text, a :class:`rlx.grammar.tir.PrimExpr`, or a PrimExpr of TVM."""
 
 Assumptions = Iterable[Goal] | str | PrimExpr
-"""Several conditions, or one that stands alone."""
+"""A list of conditions, or a single one."""
 
 
 def prove(
@@ -68,7 +68,7 @@ def question(
     *,
     int64: bool = False,
 ) -> tuple[Prover, PrimExpr]:
-    """A prover that assumes what is said, and the goal as an expression."""
+    """A prover with the assumptions, and the goal as an expression."""
     usage_errors.flag("int64", int64)
     limits = _limits(lower)
     with undisturbed():

@@ -1,5 +1,5 @@
-"""What is assumed, in the normal form that all questions under it share: limits of variables,
-solved variables, inequalities.
+"""Assumptions in the normal form that all their questions share: limits of variables, solved
+variables, inequalities.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def load(
     definitions: Sequence[tuple[tir.Var, PrimExpr]],
     facts: Sequence[PrimExpr],
 ) -> bool:
-    """Teach an engine what is assumed; False where it cannot all be true.
+    """Add assumptions to an engine; False if they contradict each other.
 
-    Facts may change the normal form of other facts (a limit settles a sign, a solved variable goes
-    away), so they are read again until nothing changes.
+    Facts may change the normal form of other facts (a limit determines a sign, a solved variable is
+    eliminated), so they are processed until nothing changes.
     """
     for var, (low, high) in ranges:
         if low is not None and high is not None and low > high:
@@ -82,7 +82,7 @@ def _define(engine: Engine, var: tir.Var, value: Poly) -> None:
 
 
 def learn(engine: Engine, cond: Cond) -> bool:
-    """Add one fact; False where it cannot be true."""
+    """Add one fact; False if it cannot be true."""
     if cond is engine.true:
         return True
     if cond is engine.false:
@@ -243,12 +243,12 @@ def _limits_of_solved(engine: Engine) -> None:
 
 
 class SharedNormalForm:
-    """What is assumed in normal form, and with it the expressions that occurred in questions.
+    """The normal form of assumptions and of the expressions in questions.
 
     Parameters
     ----------
     state
-        What is assumed.
+        The assumptions.
     conditions
         The assumptions that are integer arithmetic.
     """
@@ -264,7 +264,7 @@ class SharedNormalForm:
         self._engine = None
 
     def engine(self, work: Work) -> Engine:
-        """The normal form of the assumptions; what it costs is taken from the work."""
+        """The normal form of the assumptions; its cost is subtracted from the work."""
         if self._engine is None:
             engine = Engine(FUEL)
             work.lend(engine, len(self._conditions))
@@ -307,9 +307,7 @@ class SharedNormalForm:
             return False
 
     def proved(self, means: str, goal: PrimExpr, order: list[PrimExpr], work: Work) -> Proved:
-        """The verdict, with the divisors of the goal that are not known to be different from
-        zero.
-        """
+        """The verdict, with the divisors of the goal that are not known to be nonzero."""
         needed: dict[object, PrimExpr] = {}
         for divisor in divisors([goal], order):
             try:
@@ -325,7 +323,7 @@ class SharedNormalForm:
         return Proved(means, tuple(needed.values()))
 
     def simplified(self, expr: PrimExpr, order: list[PrimExpr], work: Work) -> PrimExpr | None:
-        """The normal form as an expression; None where there is none."""
+        """The normal form as an expression, or None."""
         from rlx.solver.rebuild import rebuilt
 
         try:
@@ -337,7 +335,7 @@ class SharedNormalForm:
     def limit_that_is(
         self, condition: PrimExpr, order: list[PrimExpr], work: Work
     ) -> PrimExpr | None:
-        """A condition on one variable, as a limit of that variable."""
+        """A condition on one variable, as a limit of this variable."""
         try:
             engine = self._ready(order, work)
             cond = normal_form.condition(engine, condition, order)

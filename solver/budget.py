@@ -1,4 +1,4 @@
-"""How much work one question may cost, and statistics of what a prover was asked."""
+"""The work limit of a question, and statistics of a prover's questions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ _FUEL, _SMT = 1_500_000, 1_040_000
 FUEL = 120_000
 _FUEL_PER_NODE, _HASTY_PER_NODE = 40, 2
 LARGE = 20_000
-"""Questions of more nodes get less, the larger the less: reading and evaluating them has taken its
-time already.
+"""The number of nodes from which questions get less work, because parsing and evaluating them has
+already taken time.
 """
 _LESS_PER_NODE, _LEAST = 16, 500_000
 NODES = 150_000
-"""Larger questions are not looked at unless both sides are one object."""
+"""The maximum number of nodes; larger questions are only answered if both sides are the same
+object.
+"""
 
 
 class Work:
-    """What is left of the work for a question. It is counted, not timed, so that answers are the
-    same on every machine (but where Z3 is left alone: ``smt.EMERGENCY``).
+    """The remaining work of a question. It is counted, not timed, so that answers are the same on
+    every machine (except if Z3 is abandoned: ``smt.EMERGENCY``).
 
     Attributes
     ----------
@@ -50,14 +52,14 @@ class Work:
         self._lent = 0
 
     def measure(self, size: int) -> None:
-        """The question turns out to have so many nodes."""
+        """Adapt the work to the number of nodes of the question."""
         self.fuel = min(self.fuel, max(_LEAST, _FUEL - _LESS_PER_NODE * max(0, size - LARGE)))
 
     def lend(self, engine: Engine, size: int = 0, hasty: bool = False) -> None:
-        """Give an engine fuel for an expression of so many nodes; what it has left is given back
-        first.
+        """Give an engine fuel for an expression with this number of nodes; its remaining fuel is
+        returned first.
 
-        A hasty try gets what a sum of plain terms needs.
+        A quick attempt gets the fuel that a sum of simple terms needs.
         """
         if self._to is not None:
             self.fuel -= self._lent - max(self._to.fuel, 0)
@@ -66,24 +68,24 @@ class Work:
         self._lent = engine.fuel = min(FUEL + per_node * size, max(self.fuel, 0))
 
     def for_smt(self, limit: int) -> int:
-        """How much of a limit a query may use; it counts as used."""
+        """The part of a limit that a query may use; it counts as used."""
         granted = min(limit // self.share, self.smt)
         self.smt -= granted
         return granted
 
     @property
     def exhausted(self) -> bool:
-        """Whether nothing that is worth the while can be done any more."""
+        """Whether the remaining work is too small for anything useful."""
         return self.fuel <= 0
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Without Python's cycle collector, which would walk through all that a question builds, again
-    and again.
+    """Disable Python's garbage collector, which would repeatedly traverse everything that a
+    question builds.
 
-    Of a large question that is half of the time, and there is nothing to collect: what it builds
-    refers to what was there before.
+    It would take half of the time of a large question, and there is nothing to collect, because new
+    objects only refer to older ones.
     """
     if not gc.isenabled():
         yield
@@ -100,16 +102,16 @@ _SLOWEST = 3
 
 
 class Slow(Record):
-    """A question that took its time.
+    """A slow question.
 
     Attributes
     ----------
     seconds
-        How long.
+        Its time in seconds.
     question
-        The condition that was asked.
+        The condition.
     place
-        What :attr:`Statistics.place` was.
+        The value of :attr:`Statistics.place` at that time.
     """
 
     seconds: float
@@ -120,19 +122,20 @@ class Slow(Record):
 class Statistics:
     """Counts of questions, and the slowest three.
 
-    A question that is settled at the first glance takes less time than counting by name.
+    Trivial questions are counted separately, because counting them by name would take longer than
+    answering them.
 
     Attributes
     ----------
     means
-        Number of answers by what settled them; ``"remembered"`` for questions asked before.
+        The number of answers by method; ``"remembered"`` for repeated questions.
     slowest
         The slowest first.
     sight
-        How many were settled at the first glance: both sides are one object, equal numbers or
-        written alike.
+        The number of trivial questions, whose sides are the same object, equal numbers or equal
+        texts.
     place
-        The place that the caller is at: the caller sets it, and finds it at the slowest questions.
+        The current place, which the caller sets and finds at the slowest questions.
     """
 
     __slots__ = ("_means", "place", "sight", "slowest")
@@ -145,7 +148,7 @@ class Statistics:
 
     @property
     def means(self) -> Counter[str]:
-        """The counts."""
+        """The number of answers by method."""
         found = Counter(self._means)
         if self.sight:
             found[SIGHT] += self.sight
@@ -153,15 +156,15 @@ class Statistics:
 
     @property
     def questions(self) -> int:
-        """How many questions were asked."""
+        """The number of questions."""
         return self.means.total()
 
     def count(self, means: str) -> None:
-        """One more answer."""
+        """Count an answer."""
         self._means[means] += 1
 
     def time(self, seconds: float, question: PrimExpr) -> None:
-        """How long a question took that was not settled at once."""
+        """Record the time of a nontrivial question."""
         slowest = self.slowest
         if len(slowest) < _SLOWEST or seconds > slowest[-1].seconds:
             slowest.append(Slow(seconds, question, self.place))

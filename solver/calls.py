@@ -1,6 +1,4 @@
-"""What is written as a call in a question: operators by name, choices, casts, and the intrinsics of
-TIR.
-"""
+"""Calls in questions: operators by name, choices, casts, and the intrinsics of TIR."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver.prim_exprs import dtype_range, is_boolean
 
 PREFIXES = frozenset(("T", "tir", "tirx", "tvm.tir", "tvm.tirx"))
-"""Modules that may stand before the name of a call, as TVMScript and Python write it."""
+"""Module prefixes of calls, as in TVMScript and Python."""
 
 _NAMED: dict[str, type[tir.Binary]] = {
     name.lower(): found.node
@@ -23,8 +21,8 @@ _NAMED: dict[str, type[tir.Binary]] = {
     for name in (found.name, *found.names, *found.short)
     if name.isidentifier()
 }
-"""Operators by name, as TVM or a question has it; names of classes, such as ``FloorDiv``, count in
-lower case.
+"""Operators by their names in TVM or in questions; class names such as ``FloorDiv`` are in lower
+case.
 """
 _SEVERAL = frozenset((tir.Min, tir.Max, tir.And, tir.Or))
 """Operators of two or more operands."""
@@ -41,24 +39,24 @@ _INTRINSICS = {
     "popcount": 1,
     "clz": 1,
 }
-"""Intrinsics on integers, and how many operands they take."""
+"""Intrinsics on integers, with their numbers of operands."""
 _CAST = re.compile(r"(?:bool|u?int[1-9]\d{0,3})\Z")
 _FLOAT = re.compile(r"(?:b?float|handle)\w*\Z")
 COMMON = (
     *("min", "max", "select", "if_then_else", "floordiv", "floormod", "truncdiv", "truncmod"),
     *("ceildiv", "abs"),
 )
-"""The calls that help and messages name."""
+"""The calls listed in help texts and messages."""
 KNOWN = f"{', '.join(COMMON)}, shift_left, shift_right and casts like int32 are"
 
 
 def made(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
-    """The expression that a call of these operands means.
+    """The expression for a call with these operands.
 
     Raises
     ------
     ValueError
-        If there is no such call, or not of as many operands.
+        If there is no such call, or it has another number of operands.
     """
     low, count = name.lower(), len(operands)
     operator = _NAMED.get(low)
@@ -91,12 +89,12 @@ def _takes(name: str) -> str | None:
 
 
 def cast(name: str, operand: PrimExpr) -> PrimExpr:
-    """A cast to the integer type of a name.
+    """A cast to the integer type with this name.
 
     Raises
     ------
     ValueError
-        If that is no scalar integer type, nor bool.
+        If it is neither a scalar integer type nor bool.
     """
     if not _CAST.match(name):
         raise ValueError(f"expected an integer type or bool to cast to, found {name!r:.60}")
@@ -109,7 +107,7 @@ def cast(name: str, operand: PrimExpr) -> PrimExpr:
 
 
 def joined(kind: type[tir.Binary], operands: Sequence[PrimExpr]) -> PrimExpr:
-    """Several operands of one operator, from the left."""
+    """Several operands joined by one left-associative operator."""
     result = operands[0]
     for operand in operands[1:]:
         result = kind(result, operand)

@@ -1,6 +1,4 @@
-"""Limits of an expression from those of its operands, node by node: coarse, and linear in its
-size.
-"""
+"""Coarse limits of expressions, computed from those of the operands in linear time."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ Limits = tuple[int, int]
 
 
 def of_node(node: PrimExpr, operands: Sequence[Limits]) -> Limits | None:
-    """Smallest and largest value that a node can have, wherever it is defined; None where nothing
-    is known.
-    """
+    """The smallest and largest value of a node, wherever it is defined; None if unknown."""
     rule = _RULES.get(type(node))
     if rule is not None:
         return rule(operands[0], operands[1])

@@ -1,4 +1,4 @@
-"""How a normalised condition is proved without SMT."""
+"""Proofs of normalised conditions without SMT."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SPLITS = 6
 
 
 def prove(engine: Engine, cond: Cond, splits: int = _SPLITS) -> str | None:
-    """The means by which a condition is proved, or None.
+    """The method that proves a condition, or None.
 
-    ``splits`` says how many times a case distinction may be made inside another.
+    ``splits`` is the maximum nesting of case distinctions.
     """
     if cond is engine.true:
         return "normal form"
@@ -226,7 +226,7 @@ def _full_divisor(engine: Engine, atom: Atom) -> int:
 
 
 def under(engine: Engine, assumed: Cond, cond: Cond, splits: int) -> str | None:
-    """Prove a condition where another holds; the engine is left as it was."""
+    """Prove a condition under another one; the engine is not changed."""
     other = extended(engine, assumed)
     if other is None:
         return "contradiction"
@@ -237,7 +237,7 @@ def under(engine: Engine, assumed: Cond, cond: Cond, splits: int) -> str | None:
 
 
 def extended(engine: Engine, assumed: Cond) -> Engine | None:
-    """An engine that knows one condition more; None where that cannot hold."""
+    """An engine with one more condition; None if it cannot hold."""
     engine.spend(200)
     other = Engine.__new__(Engine)
     other.__dict__.update(engine.__dict__)
@@ -255,7 +255,7 @@ def extended(engine: Engine, assumed: Cond) -> Engine | None:
 
 
 def renewed(engine: Engine, cond: Cond) -> Cond:
-    """A condition normalised again with what an extended engine knows."""
+    """A condition normalised again with the facts of an extended engine."""
     engine.reconsider = True
     return engine.replace_in(cond, dict(engine.solved))
 

@@ -1,6 +1,4 @@
-"""Whether assumptions can hold at all: that they contradict each other is told before anything
-else.
-"""
+"""Consistency of assumptions: contradictions are reported before anything else."""
 
 from __future__ import annotations
 
@@ -12,18 +10,18 @@ from rlx.solver.context import ContextState, Range
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 _SIMPLE = (1, 4, 0)
-"""Values that satisfy most assumptions."""
+"""Simple values that satisfy most assumptions."""
 
 
 def empty_range(state: ContextState) -> bool:
-    """Whether a variable that was declared has no values."""
+    """Whether a declared variable has no values."""
     ranges = map(state.range_of, state.ranges)
     return any(low is not None and high is not None and low > high for low, high in ranges)
 
 
 def simply_possible(state: ContextState, conditions: Sequence[PrimExpr]) -> bool:
-    """Whether some conditions hold where all variables have one simple value, as near to it as they
-    may.
+    """Whether conditions hold if all variables have the same simple value, or the nearest one in
+    their ranges.
     """
     variables = prim_exprs.variables(conditions)
     for value in _SIMPLE:

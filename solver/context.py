@@ -1,4 +1,6 @@
-"""What is assumed: ranges of variables, facts, definitions; and what matters for a goal."""
+"""Assumptions: ranges of variables, facts, definitions, and their parts that are relevant for a
+goal.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +14,20 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 
 Range = tuple[int | None, int | None]
-"""Smallest and largest value of a variable; None where there is none."""
+"""The smallest and largest value of a variable; None for no limit."""
 
 
 class ContextState(Record):
-    """The contents of a context at one moment; never changed once a prover has seen it.
+    """The contents of a context at one moment; immutable once a prover uses it.
 
     Attributes
     ----------
     ranges
-        The variables that were declared.
+        The ranges of declared variables.
     facts
-        Conditions that are defined and true.
+        The conditions that are assumed to be defined and true.
     definitions
-        Variables that stand for an expression.
+        The variables that are defined by expressions.
     """
 
     ranges: dict[tir.Var, Range]
@@ -33,7 +35,7 @@ class ContextState(Record):
     definitions: dict[tir.Var, PrimExpr]
 
     def range_of(self, var: tir.Var) -> Range:
-        """Declared range of a variable, or what its data type says: shape variables are >= 0."""
+        """The declared range of a variable, or that of its data type; shape variables are >= 0."""
         found = self.ranges.get(var)
         if found is None:
             return (None, None) if var in self.definitions else default_range(var)
@@ -54,12 +56,12 @@ class Int64State(ContextState):
 
 
 def default_range(var: tir.Var) -> Range:
-    """Range of an undeclared variable: from 0, up to what a narrow data type can hold."""
+    """The range of an undeclared variable: from 0 to the limit of a narrow data type."""
     return within_dtype(var, 0, None)
 
 
 def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
-    """The part of a range that a variable's data type can hold; signed 64 bits stand for exact
+    """The part of a range that fits a variable's data type; signed 64-bit types count as exact
     integers.
     """
     kind = var.dtype
@@ -77,9 +79,9 @@ def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
 class Context:
     """The ranges, facts and definitions for questions.
 
-    Extending, leaving (:meth:`pop`) and copying cost no more than what is added. A variable is one
-    object; declaring or defining it again makes a new variable of the same name, and the facts
-    about the old one stay with the old one.
+    The cost of extending, leaving (:meth:`pop`) and copying is that of the additions. Variables are
+    objects: declaring or defining one again makes a new variable of the same name, and facts about
+    the old variable still refer to the old one.
     """
 
     __slots__ = ("_mentioned", "_shared", "_stack", "_state")
@@ -92,7 +94,7 @@ class Context:
 
     @property
     def state(self) -> ContextState:
-        """The present contents; equal contents need not be the same object."""
+        """The current contents; equal contents may be different objects."""
         self._shared = True
         return self._state
 
@@ -121,7 +123,7 @@ class Context:
         self._state.ranges[var] = limits
 
     def assume(self, condition: PrimExpr) -> None:
-        """Add a fact: it restricts all values to those for which it is defined and true.
+        """Add a fact, which restricts the values to those for which it is defined and true.
 
         Raises
         ------
@@ -135,7 +137,7 @@ class Context:
         self._replace(ContextState(state.ranges, state.facts + added, state.definitions))
 
     def define(self, var: tir.Var, expr: PrimExpr) -> None:
-        """Let a variable stand for the value of an expression.
+        """Define a variable as the value of an expression.
 
         Raises
         ------
@@ -156,7 +158,7 @@ class Context:
         self._state.definitions[var] = expr
 
     def push(self) -> None:
-        """Begin a scope: :meth:`pop` restores the present contents."""
+        """Begin a scope; :meth:`pop` restores the current contents."""
         self._stack.append((self.state, self._mentioned))
         self._mentioned = set(self._mentioned)
 
@@ -174,7 +176,7 @@ class Context:
         self._shared = True
 
     def copy(self) -> Context:
-        """An independent context of the same contents, without scopes to leave."""
+        """An independent context with the same contents and without open scopes."""
         other = Context()
         other._state = self.state
         other._shared = True
@@ -225,12 +227,12 @@ def constraints(state: ContextState) -> list[PrimExpr]:
 
 
 class Components:
-    """Conditions grouped by the variables they share.
+    """Conditions grouped by shared variables.
 
     Attributes
     ----------
     groups
-        Conditions of each group.
+        The conditions of each group.
     """
 
     def __init__(self, conditions: Sequence[PrimExpr]) -> None:
@@ -259,7 +261,7 @@ class Components:
         return var
 
     def split(self, used: Iterable[tir.Var]) -> tuple[list[PrimExpr], list[list[PrimExpr]]]:
-        """The conditions connected to some variables, and the groups that are not."""
+        """The conditions connected to given variables, and the other groups."""
         roots = {self._root(v) for v in used if v in self._parent}
         near = [c for root, group in self._by_root.items() if root in roots for c in group]
         far = [group for root, group in self._by_root.items() if root not in roots]
@@ -271,7 +273,7 @@ class Components:
 def order(
     goal: PrimExpr, facts: Sequence[PrimExpr], state: ContextState
 ) -> tuple[list[tir.Var], list[PrimExpr]]:
-    """Variables by first appearance in the goal, then in the facts; facts sorted by their
+    """The variables by first appearance in the goal, then in the facts; the facts sorted by
     structure.
     """
     numbers: dict[tir.Var, int] = {}
@@ -323,9 +325,9 @@ _PROTECTING = (tir.And, tir.Or, tir.Call, tir.Select)
 
 
 def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None) -> list[PrimExpr]:
-    """The divisors, constants left out, that are evaluated whenever the goals are.
+    """The nonconstant divisors that are always evaluated with the goals.
 
-    ``order`` holds the nodes of the goals, where the caller has them.
+    ``order`` has the nodes of the goals, if the caller has them.
     """
     nodes = prim_exprs.topological(*goals) if order is None else order
     found = dict.fromkeys(

@@ -1,6 +1,4 @@
-"""What has to hold of all that is evaluated on the way to a value: that no divisor is zero, that
-all values fit.
-"""
+"""Conditions on everything that is evaluated: no divisor is zero, all values fit."""
 
 from __future__ import annotations
 
@@ -12,19 +10,17 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 
 Demand = Callable[[PrimExpr], PrimExpr]
-"""What has to hold of one node where it is evaluated; :data:`rlx.solver.prim_exprs.TRUE` for
-nothing.
-"""
+"""The condition on one evaluated node; :data:`rlx.solver.prim_exprs.TRUE` if there is none."""
 
 
 def everywhere(expr: PrimExpr, demand: Demand, lazy: bool) -> PrimExpr:
-    """That a demand holds of every node that is evaluated, as one condition over exact integers.
+    """The condition that a requirement holds for every evaluated node, over exact integers.
 
     Parameters
     ----------
     lazy
-        Whether of a ``Select`` only the branch that is taken is evaluated; of ``if_then_else`` it
-        always is so.
+        Whether only the taken branch of a ``Select`` is evaluated; for ``if_then_else`` this is
+        always so.
     """
     holds: dict[PrimExpr, PrimExpr] = {}
     for node in prim_exprs.topological(expr):
@@ -51,7 +47,7 @@ def _operands(node: PrimExpr, below: list[PrimExpr], lazy: bool) -> PrimExpr:
 
 
 def both(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    """Both of two conditions."""
+    """The conjunction of two conditions."""
     if a is b or b is prim_exprs.TRUE:
         return a
     return b if a is prim_exprs.TRUE else tir.And(a, b)
@@ -62,7 +58,7 @@ def _either(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def defined(expr: PrimExpr) -> PrimExpr:
-    """That an expression has a value: no divisor that is evaluated is zero."""
+    """The condition that an expression has a value: no evaluated divisor is zero."""
     return everywhere(expr, _divides, lazy=False)
 
 
@@ -75,5 +71,5 @@ def _divides(node: PrimExpr) -> PrimExpr:
 
 
 def partial(expr: PrimExpr) -> bool:
-    """Whether an expression may have no value, as far as one sees."""
+    """Whether an expression may be undefined, by a quick check."""
     return any(_divides(node) is not prim_exprs.TRUE for node in prim_exprs.topological(expr))

@@ -1,14 +1,14 @@
 """The normal form of a floor division.
 
 All rules hold wherever the divisor is not zero, so a divisor that is never negative counts as
-positive. The rules and the order they are tried in:
+positive. The rules are tried in this order:
 
 1. signs: ``P // -D = -P // D`` for constants and divisors that are never positive;
 2. common factors: ``P*g // D*g = P // D``;
 3. whole parts: ``(Q*D + R) // D = Q + R // D``, coefficients of R in ``(-D/2, D/2]``;
 4. bounds: ``R // D`` is k if ``k*D <= R < (k + 1)*D`` for k in -1, 0, 1;
 5. nested divisions: ``(X//A + R) // D = (X + A*R) // (A*D)`` for positive D;
-6. the reverse where that leaves fewer divisions: ``(g*R + C) // (g*D) = (R + C//g) // D``;
+6. the reverse, if it leaves fewer divisions: ``(g*R + C) // (g*D) = (R + C//g) // D``;
 7. direction: ``-R // D = -((R + D - 1) // D)`` so that the leading coefficient is positive.
 """
 
@@ -22,7 +22,7 @@ from rlx.solver.poly import Atom, Mono, Poly, leading, quotient
 
 
 class Quotients(KnownStore):
-    """Polynomials that are divided; a quotient once found is kept."""
+    """Divisions of polynomials, with a cache of quotients."""
 
     def div(self, a: Poly, b: Poly) -> Poly:
         """The floor of ``a / b``, wherever ``b`` is not zero."""

@@ -1,7 +1,7 @@
 """An independent evaluator: exact integers, floor semantics, wrapping casts.
 
-Every counterexample is replayed here before it is reported. It shares nothing with the normal
-form, the point search or the SMT encodings.
+Every counterexample is replayed here before it is reported. It shares no code with the normal form,
+the point search or the SMT encodings.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class UndefinedError(ArithmeticError):
     Attributes
     ----------
     node
-        The sub-expression at fault.
+        The undefined subexpression.
     overflow
-        Whether its value does not fit into int64 (asked for by ``int64=True``).
+        Whether its value does not fit into int64 (checked with ``int64=True``).
     """
 
     def __init__(self, reason: str, node: PrimExpr, overflow: bool = False) -> None:
@@ -50,9 +50,9 @@ def evaluate(expr: PrimExpr, point: Mapping[tir.Var, int], int64: bool = False) 
     Raises
     ------
     UndefinedError
-        Division by zero, an overflow, an unknown variable or an operation that is no integer
-        arithmetic, where it is really evaluated: not in the branch of ``if_then_else`` that is not
-        taken, nor behind an ``and`` or ``or`` that is already decided.
+        For a division by zero, an overflow, an unknown variable or an operation that is not integer
+        arithmetic, if it is really evaluated: not in an untaken branch of ``if_then_else``, and not
+        in a short-circuited operand of ``and`` or ``or``.
     """
     values: dict[PrimExpr, Value] = {}
     order = prim_exprs.topological(expr)

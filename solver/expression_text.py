@@ -1,4 +1,4 @@
-"""Expressions as the texts that :mod:`rlx.solver.question_parser` reads."""
+"""Expressions as texts that :mod:`rlx.solver.question_parser` parses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlx.grammar.tir import PrimExpr
 
 
 def show(expr: PrimExpr) -> str:
-    """The text of an expression: casts as ``int32(x)``, other parts as TVMScript spells them."""
+    """The text of an expression: casts as ``int32(x)``, other parts as in TVMScript."""
     return _Question({}, INT64, lambda value: value_text(value, show)).run(expr)
 
 

@@ -1,9 +1,8 @@
-"""What occurs more than once as a variable: a goal about ``a//b`` may hold for any number in its
-place.
+"""Generalisation of goals by replacing repeated expressions by variables: a goal about ``a//b`` may
+hold for any number instead.
 
-A goal that holds for all values of a new variable, within the limits of the expression that it
-stands for, holds for that expression. Where the expression is not defined, a goal that evaluates it
-is not either.
+A goal that holds for all values of a new variable, within the limits of the replaced expression,
+holds for this expression. If the expression is undefined, so is a goal that evaluates it.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from rlx.solver import prim_exprs
 _LEVELS = 3
 
 Replaced = tuple[list[PrimExpr], dict[tir.Var, PrimExpr]]
-"""Conditions over new variables, and what these stand for."""
+"""Conditions over new variables, and the replaced expressions."""
 
 
 def generalizations(conditions: Sequence[PrimExpr]) -> Iterator[Replaced]:
-    """The conditions with repeated expressions replaced: the largest ones, then those inside, and
-    so on.
+    """The conditions with repeated expressions replaced: first the largest expressions, then their
+    parts, and so on.
     """
     shared = _interned(conditions)
     repeated = _repeated(shared, prim_exprs.topological(*shared))

@@ -1,4 +1,4 @@
-"""TVM's PrimExprs, read through their public attributes; TVM itself is never required."""
+"""Conversion of TVM's PrimExprs through their public attributes; TVM itself is not required."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _EXPECTED = (
 
 
 def from_tvm(expr: object, variables: dict[object, tir.Var]) -> PrimExpr:
-    """The expression that a TVM PrimExpr stands for; one TVM variable is one variable.
+    """The expression for a TVM PrimExpr; each TVM variable becomes one variable.
 
     Parameters
     ----------
     variables
-        The variables met so far by TVM variable; new ones are added.
+        The known variables by TVM variable; new ones are added.
 
     Raises
     ------
     TypeError
-        If it is no PrimExpr, or of a kind without a meaning here.
+        If it is not a PrimExpr, or of an unsupported kind.
     """
     order: list[tuple[Any, int]] = []
     stack: list[Any] = [_compared(expr)]

@@ -143,7 +143,7 @@ def _power(base: Range, count: int) -> Range:
 
 
 def nonneg(engine: KnownStore, poly: Poly, effort: int = _EFFORT) -> bool:
-    """Whether a polynomial is proved never to be negative."""
+    """Whether a polynomial is proved to be nonnegative."""
     if poly.value is not None:
         return poly.value >= 0
     known = engine.signs.get(poly)
@@ -236,7 +236,7 @@ def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
 
 
 def coefficient(engine: KnownStore, poly: Poly, index: int) -> tuple[Poly, Poly] | None:
-    """``(c, rest)`` with ``poly = c * atom + rest``, or None where the atom occurs squared."""
+    """``(c, rest)`` with ``poly = c * atom + rest``, or None if the atom occurs squared."""
     inside: dict[Mono, int] = {}
     outside: dict[Mono, int] = {}
     for mono, coef in poly.terms.items():

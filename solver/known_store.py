@@ -1,6 +1,4 @@
-"""What is known of the atoms of polynomials, and whole multiples of one polynomial taken out of
-another.
-"""
+"""Known facts about the atoms of polynomials, and division of polynomials with remainder."""
 
 from __future__ import annotations
 
@@ -14,17 +12,17 @@ class KnownStore(PolyStore):
     Attributes
     ----------
     ranges
-        Known limits by atom number.
+        The known limits by atom number.
     inequalities
-        Polynomials known to be >= 0.
+        The polynomials known to be >= 0.
     equations
-        Polynomials known to be 0 that could not be solved for a variable.
+        The polynomials known to be 0 that could not be solved for a variable.
     others
-        Facts of any other form.
+        The facts of any other form.
     assumed
-        All single conditions among the facts.
+        All single conditions of the facts.
     solved
-        Variables that facts express by others.
+        The variables that facts express by other variables.
     """
 
     def __init__(self, fuel: int) -> None:
@@ -42,7 +40,7 @@ class KnownStore(PolyStore):
         super().__init__(fuel)
 
     def forget(self) -> None:
-        """Drop what was computed from ranges and facts that have changed since."""
+        """Drop results that depend on changed ranges and facts."""
         self.forget_limits()
         self.memo.clear()
         self.divided.clear()
@@ -54,7 +52,7 @@ class KnownStore(PolyStore):
         self.signs.clear()
 
     def replace_top(self, poly: Poly, mapping: dict[int, Poly]) -> Poly:
-        """Atoms replaced in the monomials of a polynomial, not inside atoms."""
+        """A polynomial with atoms replaced in its monomials, but not inside atoms."""
         parts: list[tuple[int, Poly]] = []
         kept: dict[Mono, int] = {}
         for mono, coef in poly.terms.items():
@@ -70,7 +68,7 @@ class KnownStore(PolyStore):
 
 
 def split(engine: PolyStore, a: Poly, b: Poly) -> tuple[Poly, Poly]:
-    """``(q, r)`` with ``a = q * b + r``: the multiples of ``b`` taken out of ``a``."""
+    """``(q, r)`` with ``a = q * b + r``: division with remainder."""
     if b.value is not None:
         return _split_terms(engine, a, (), b.value)
     if len(b.terms) == 1:

@@ -1,5 +1,5 @@
-"""The normal form of one context: polynomials over canonical atoms, what is known of the atoms, and
-how expressions become such polynomials.
+"""The normal form of one context: polynomials over canonical atoms, facts about the atoms, and the
+conversion of expressions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading
 
 
 class Engine(Quotients):
-    """The operations of shape arithmetic on polynomials with what is known of their atoms."""
+    """The operations of shape arithmetic on polynomials with facts about their atoms."""
 
     def positive_part(self, a: Poly) -> Poly:
         """The larger of ``a`` and 0."""
@@ -37,15 +37,15 @@ class Engine(Quotients):
         return self.scale(factor, result)
 
     def maximum(self, a: Poly, b: Poly) -> Poly:
-        """The larger of two."""
+        """The larger of two polynomials."""
         return self.add(b, self.positive_part(self.sub(a, b)))
 
     def minimum(self, a: Poly, b: Poly) -> Poly:
-        """The smaller of two."""
+        """The smaller of two polynomials."""
         return self.sub(a, self.positive_part(self.sub(a, b)))
 
     def indicator(self, cond: Cond) -> Poly:
-        """1 where a condition holds, else 0."""
+        """1 if a condition holds, otherwise 0."""
         if cond is self.true:
             return self.one
         if cond is self.false:
@@ -58,7 +58,7 @@ class Engine(Quotients):
         return self.of_atom(self.atom("ind", (cond,)))
 
     def choose(self, cond: Cond, a: Poly, b: Poly) -> Poly:
-        """``a`` where a condition holds, else ``b``."""
+        """``a`` if a condition holds, otherwise ``b``."""
         return self.add(b, self.mul(self.indicator(cond), self.sub(a, b)))
 
     def truncdiv(self, a: Poly, b: Poly) -> Poly:
@@ -92,7 +92,7 @@ class Engine(Quotients):
         return self.sub(a, self.mul(size, self.div(self.shift(a, -low), size)))
 
     def compare(self, a: Poly) -> Cond:
-        """``a >= 0``, decided where the sign of ``a`` is known."""
+        """``a >= 0``, decided if the sign of ``a`` is known."""
         cond = self.at_least_zero(a)
         if cond.poly is not None:
             if cond in self.assumed or intervals.nonneg(self, cond.poly):
@@ -102,7 +102,7 @@ class Engine(Quotients):
         return cond
 
     def equate(self, a: Poly, equal: bool = True) -> Cond:
-        """``a == 0`` (or ``!=``), decided where the sign of ``a`` is known."""
+        """``a == 0`` (or ``!=``), decided if the sign of ``a`` is known."""
         cond = self.is_zero(a, equal)
         if cond.poly is not None:
             poly = cond.poly
@@ -119,7 +119,7 @@ class Engine(Quotients):
     # Replacing atoms
 
     def replace(self, poly: Poly, mapping: dict[int, Poly]) -> Poly:
-        """Atoms replaced everywhere, and the result brought to normal form again."""
+        """Replace atoms everywhere, and normalise the result again."""
         if poly.value is not None:
             return poly
         full = dict(mapping)
@@ -154,7 +154,7 @@ class Engine(Quotients):
         return None
 
     reconsider = False
-    """Whether atoms without a change inside are normalised again, because ranges have changed."""
+    """Whether unchanged atoms are normalised again, because ranges have changed."""
 
     def replace_in(self, cond: Cond, mapping: dict[int, Poly]) -> Cond:
         """The same for a condition."""
@@ -168,7 +168,7 @@ class Engine(Quotients):
         return self.join(cond.kind, [self.replace_in(p, mapping) for p in cond.parts])
 
     def atoms_in(self, *parts: Part) -> list[Atom]:
-        """All atoms of polynomials and conditions, also inside others, oldest first."""
+        """All atoms of polynomials and conditions, including nested ones, oldest first."""
         found: set[int] = set()
         stack: list[Part] = list(parts)
         while stack:
@@ -190,14 +190,14 @@ _LINEAR = (tir.Add, tir.Sub)
 
 
 def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None = None) -> Part:
-    """The polynomial (or condition) of an expression; work already done is remembered.
+    """The polynomial (or condition) of an expression; results are cached.
 
-    ``order`` holds the nodes, operands first, where the caller has them.
+    ``order`` has the nodes, operands first, if the caller has them.
 
     Raises
     ------
     TooMuchWorkError
-        Where the expression needs too much work.
+        If the expression needs too much work.
     """
     memo = engine.memo
     found = memo.get(expr)
@@ -220,12 +220,12 @@ def condition(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None =
 
 
 def as_poly(engine: Engine, part: Part) -> Poly:
-    """A condition counted as 0 or 1."""
+    """A condition as 0 or 1."""
     return part if isinstance(part, Poly) else engine.indicator(part)
 
 
 def as_cond(engine: Engine, part: Part) -> Cond:
-    """A number read as a truth value."""
+    """A number as a truth value."""
     return part if isinstance(part, Cond) else engine.equate(part, equal=False)
 
 
@@ -315,7 +315,7 @@ def _node(engine: Engine, node: PrimExpr) -> Part:
 
 
 def variable(engine: Engine, var: tir.Var) -> Poly:
-    """A variable, or what a fact says it equals."""
+    """A variable, or the polynomial that it equals by a fact."""
     atom = engine.atom("var", (), var)
     return engine.solved.get(atom.index) or engine.of_atom(atom)
 

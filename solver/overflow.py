@@ -1,4 +1,4 @@
-"""int64 mode: where an intermediate value may leave 64 bits."""
+"""int64 mode: detection of intermediate values that do not fit into 64 bits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Unknown, Verdict
 
 _WIDTHS = (*range(1, 33), 40, 48, 56, 62)
 _EVALUATIONS = 200_000
-"""Nodes evaluated in search of an overflow."""
+"""The number of nodes evaluated in search of an overflow."""
 
 
 class MachineSession(Session):
-    """Questions in 64 bits: what is proved in exact integers must not overflow on the way."""
+    """Questions in 64 bits: a goal proved in exact integers must not overflow in intermediate
+    values.
+    """
 
     def __init__(self, state: ContextState, statistics: Statistics) -> None:
         super().__init__(Int64State(state.ranges, state.facts, state.definitions), statistics)
@@ -38,8 +40,8 @@ class MachineSession(Session):
 def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdict:
     """The verdict on a goal that holds in exact integers.
 
-    Refuted by a smallest found overflow, still proved where no value can leave int64, unknown
-    otherwise.
+    Refuted by the smallest overflow found; still proved if all values fit into int64; otherwise
+    unknown.
     """
     question = session.question(goal)
     if any(_unsigned(node) for node in prim_exprs.topological(goal, *question.facts)):
@@ -170,8 +172,8 @@ def _overflow(question: Question, values: dict[tir.Var, int]) -> Refuted | None:
 
 
 def obligation(goal: PrimExpr) -> PrimExpr:
-    """That a goal holds and no value on the way to it leaves int64, as one condition over exact
-    integers.
+    """The condition over exact integers that a goal holds and all intermediate values fit into
+    int64.
     """
     return both(goal, everywhere(goal, _fits, lazy=True))
 

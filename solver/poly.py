@@ -1,8 +1,8 @@
 """Hash-consed polynomials with integer coefficients over atoms.
 
 A monomial is a sorted tuple of atom numbers (``(1, 1, 4)`` is x1*x1*x4, ``()`` is 1); a polynomial
-maps monomials to coefficients. Equal polynomials are the same object, so comparing two normal
-forms is comparing two pointers.
+maps monomials to coefficients. Equal polynomials are the same object, so two normal forms are
+compared by identity.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEPTH_LIMIT = 100
 
 
 class TooMuchWorkError(Exception):
-    """A question needs more work than it may have."""
+    """A question exceeds its work limit."""
 
 
 class Poly:
@@ -34,9 +34,9 @@ class Poly:
     value
         The value of a constant polynomial, else None.
     index
-        Number in order of creation.
+        The creation number.
     opposite
-        ``-1`` times the polynomial, once it was asked for.
+        ``-1`` times the polynomial, once computed.
     """
 
     __slots__ = ("index", "opposite", "terms", "value")
@@ -71,11 +71,11 @@ Part = Poly | Cond
 
 
 class Atom:
-    """What a polynomial is over.
+    """An indeterminate of polynomials.
 
     ``kind`` is ``"var"``, ``"opaque"`` (nothing is known), ``"div"`` (floor of ``parts[0] /
-    parts[1]``), ``"relu"`` (the larger of ``parts[0]`` and 0), ``"ind"`` (1 where condition
-    ``parts[0]`` holds, else 0) or ``"prod"`` (a product too large to multiply out).
+    parts[1]``), ``"relu"`` (the larger of ``parts[0]`` and 0), ``"ind"`` (1 if condition
+    ``parts[0]`` holds, otherwise 0) or ``"prod"`` (a product too large to multiply out).
     """
 
     __slots__ = ("depth", "index", "key", "kind", "mono", "parts")
@@ -92,7 +92,7 @@ class Atom:
 
 
 class PolyStore:
-    """The polynomials, conditions and atoms of one engine, and the work it may still do."""
+    """The polynomials, conditions and atoms of one engine, and its remaining work."""
 
     def __init__(self, fuel: int) -> None:
         self.fuel = fuel
@@ -113,14 +113,14 @@ class PolyStore:
         Raises
         ------
         TooMuchWorkError
-            When none is left.
+            If none is left.
         """
         self.fuel -= work
         if self.fuel < 0:
             raise TooMuchWorkError("the question needs too much work")
 
     def poly(self, terms: Terms) -> Poly:
-        """The polynomial of these terms, none of them zero. The dictionary is kept."""
+        """The polynomial with these nonzero terms. The dictionary is not copied."""
         self.fuel -= len(terms) + 1
         if self.fuel < 0:
             raise TooMuchWorkError("the question needs too much work")
@@ -220,7 +220,7 @@ class PolyStore:
     # Atoms
 
     def atom(self, kind: str, parts: tuple[Part, ...], key: object = None) -> Atom:
-        """The atom of a kind and parts; variables and opaque ones are told apart by ``key``."""
+        """The atom of a kind and parts; variables and opaque atoms are distinguished by ``key``."""
         full = (kind, key, *parts)
         found = self._atoms.get(full)
         if found is None:
@@ -258,7 +258,7 @@ class PolyStore:
         return found
 
     def truth(self, value: bool) -> Cond:
-        """A condition that is decided."""
+        """A decided condition."""
         return self.true if value else self.false
 
     def is_zero(self, a: Poly, equal: bool = True) -> Cond:
@@ -322,7 +322,7 @@ def _degree(a: Poly) -> int:
 
 
 def content(a: Poly) -> int:
-    """Greatest common divisor of the coefficients, without the constant's."""
+    """The greatest common divisor of the coefficients, without the constant term."""
     factor = 0
     for mono, coef in a.terms.items():
         if mono:
@@ -337,14 +337,14 @@ def _order(mono: Mono) -> tuple[int, Mono]:
 
 
 def leading(a: Poly) -> Mono:
-    """The monomial of highest degree, among those the one of the oldest atoms."""
+    """The monomial of highest degree; among several, the one with the oldest atoms."""
     if len(a.terms) == 1:
         return next(iter(a.terms))
     return min(a.terms, key=_order)
 
 
 def quotient(mono: Mono, divisor: Mono) -> Mono | None:
-    """``mono / divisor``, or None where it does not divide."""
+    """``mono / divisor``, or None if it does not divide."""
     if not divisor:
         return mono
     if len(divisor) == 1:

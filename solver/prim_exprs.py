@@ -1,4 +1,4 @@
-"""Loops over prim expressions; sub-expressions that occur twice are visited once."""
+"""Loops over prim expressions; shared subexpressions are visited once."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _PAIRS: frozenset[type[PrimExpr]] = frozenset(ON_INTEGERS)
 
 
 def operands(node: PrimExpr) -> tuple[PrimExpr, ...]:
-    """What stands directly inside of an expression."""
+    """The operands of an expression."""
     return (node.a, node.b) if type(node) in _PAIRS else tir.children(node)  # type: ignore[attr-defined]
 
 
 class TooLargeError(Exception):
-    """An expression has more nodes than may be looked at."""
+    """An expression exceeds the limit of nodes."""
 
 
 def topological(*roots: PrimExpr, limit: int | None = None) -> list[PrimExpr]:
     """All distinct nodes, operands first.
 
-    Unlike :func:`rlx.grammar.tir.postorder` the cost is linear in the number of distinct nodes.
+    Unlike :func:`rlx.grammar.tir.postorder`, the cost is linear in the number of distinct nodes.
 
     Raises
     ------
@@ -74,11 +74,10 @@ _COMPARED = 100
 
 
 def alike(a: PrimExpr, b: PrimExpr) -> bool:
-    """Whether two expressions are written alike, as far as that is quickly seen.
+    """A quick check whether two expressions have the same structure.
 
-    Most dimensions that are compared are: this is the fastest way to say so, and ends after a
-    hundred nodes. Never of floats, which need not equal themselves, and of whatever else is no
-    integer.
+    Most compared dimensions do. The check stops after a hundred nodes. It is False for floats,
+    which need not equal themselves, and for other noninteger expressions.
     """
     stack = [a, b]
     pop, push = stack.pop, stack.extend
@@ -109,13 +108,13 @@ def variables(exprs: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
 
 
 def variables_among(nodes: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
-    """The variables among some nodes, in their order."""
+    """The variables among nodes, in their order."""
     return tuple(node for node in nodes if type(node) is tir.Var)
 
 
 def rebuild(node: PrimExpr, operands: tuple[PrimExpr, ...], span: Span | None = None) -> PrimExpr:
-    """The node with other operands, and with a place if one is given; itself where they are the
-    same objects.
+    """The node with other operands, and with a span if one is given; the node itself if they are
+    the same objects.
     """
     if all(a is b for a, b in zip(operands, tir.children(node), strict=True)):
         return node
@@ -142,10 +141,9 @@ def transform(
     change: Callable[[PrimExpr], PrimExpr | None],
     in_place: bool = False,
 ) -> list[PrimExpr]:
-    """Each expression with ``change`` applied to every node, operands first (None: leave it).
+    """The expressions with ``change`` applied to every node, operands first (None: unchanged).
 
-    ``in_place`` says that the results stand where the expressions stood: they keep their places in
-    the text.
+    With ``in_place``, the results keep the spans of the expressions.
     """
     listed = list(roots)
     done: dict[PrimExpr, PrimExpr] = {}
@@ -159,7 +157,7 @@ def transform(
 
 
 def substitute(expr: PrimExpr, mapping: dict[tir.Var, PrimExpr]) -> PrimExpr:
-    """The expression with variables replaced, all at once."""
+    """The expression with variables replaced simultaneously."""
     return transform([expr], lambda e: mapping.get(e) if isinstance(e, tir.Var) else None)[0]
 
 
@@ -201,28 +199,26 @@ def _expand(node: PrimExpr) -> PrimExpr | None:
 
 
 def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
-    """Expressions with integer intrinsics written out."""
+    """The expressions with integer intrinsics expanded."""
     if has_call(topological(*exprs)):
         return transform(exprs, _expand)
     return exprs
 
 
 def has_call(nodes: Iterable[PrimExpr]) -> bool:
-    """Whether an intrinsic that is written out is among some nodes."""
+    """Whether the nodes contain an expandable intrinsic."""
     return any(type(node) is tir.Call and node.op in _EXPANDED for node in nodes)
 
 
 def conditional(node: PrimExpr) -> bool:
-    """Whether this chooses between two branches, of which one need not have a value."""
+    """Whether this is a choice between two branches, one of which may be undefined."""
     if type(node) is tir.Select:
         return True
     return type(node) is tir.Call and node.op == "if_then_else" and len(node.args) == 3
 
 
 def lazily(expr: PrimExpr) -> PrimExpr:
-    """The expression with every ``Select``, whose branches may both be evaluated, as an
-    ``if_then_else``.
-    """
+    """The expression with every ``Select`` replaced by an ``if_then_else``."""
     if not any(type(node) is tir.Select for node in topological(expr)):
         return expr
 
@@ -247,7 +243,7 @@ def is_boolean(node: PrimExpr) -> bool:
 
 
 def may_be_condition(node: PrimExpr) -> bool:
-    """Whether an expression is a truth value, as far as its parts say of what type they are."""
+    """Whether an expression may be a truth value, judging by the types of its parts."""
     while conditional(node):
         node = tir.children(node)[1]
     return (type(node) is tir.Call and node.dtype is None) or is_boolean(node)
@@ -268,7 +264,7 @@ _INTERPRETED = frozenset((*_PAIRS, tir.Not, tir.Select, tir.IntImm))
 
 
 def interpreted(node: PrimExpr) -> bool:
-    """Whether the prover knows the value of a node from those of its operands."""
+    """Whether the prover can compute the value of a node from those of its operands."""
     if type(node) in _INTERPRETED:
         return True
     if isinstance(node, (tir.Var, tir.Cast)):
@@ -282,8 +278,8 @@ def scalar(kind: DataType) -> bool:
 
 
 def stranger(nodes: Iterable[PrimExpr]) -> PrimExpr | None:
-    """The first node that has no integer or truth value: a float, a vector, what may change between
-    two looks.
+    """The first node without an integer or truth value: a float, a vector, a value that may
+    change.
     """
     for node in nodes:
         kind = type(node)
@@ -314,12 +310,12 @@ def _unknown_integer(node: PrimExpr) -> bool:
 
 
 def uninterpreted(nodes: Iterable[PrimExpr]) -> PrimExpr | None:
-    """The first node of which the prover does not know the value."""
+    """The first node that the prover does not interpret."""
     return next((node for node in nodes if not interpreted(node) or stranger([node])), None)
 
 
 def named(node: PrimExpr) -> str:
-    """What an expression that is not integer arithmetic is called."""
+    """A description of an expression that is not integer arithmetic."""
     match node:
         case tir.Call(op=op):
             return op
@@ -331,10 +327,10 @@ def named(node: PrimExpr) -> str:
 
 
 def wraps_to(cast: tir.Cast) -> tuple[int, int] | None:
-    """Range into which a cast wraps, or None where it keeps every value.
+    """The range into which a cast wraps, or None if it keeps every value.
 
-    A cast to int64 keeps the exact integer unless a value of a type that int64 does not hold stands
-    below it.
+    A cast to int64 keeps the exact integer unless its operand contains a value of a type that does
+    not fit into int64.
     """
     kind = cast.dtype
     if kind == BOOL:
@@ -352,7 +348,7 @@ def _has_wider(expr: PrimExpr, bits: int) -> bool:
 
 
 def dtype_range(kind: DataType) -> tuple[int, int]:
-    """Smallest and largest value of an integer type or of bool."""
+    """The smallest and largest value of an integer type or of bool."""
     if kind == BOOL:
         return (0, 1)
     if kind.code == "uint":
@@ -361,7 +357,7 @@ def dtype_range(kind: DataType) -> tuple[int, int]:
 
 
 def conjunction(conditions: Iterable[PrimExpr]) -> PrimExpr:
-    """All of some conditions as one."""
+    """The conjunction of conditions."""
     result: PrimExpr | None = None
     for condition in conditions:
         result = condition if result is None else tir.And(result, condition)
@@ -382,5 +378,5 @@ def conjuncts(condition: PrimExpr) -> list[PrimExpr]:
 
 
 def weight(expr: PrimExpr) -> int:
-    """How many distinct nodes an expression has."""
+    """The number of distinct nodes of an expression."""
     return len(topological(expr))

@@ -1,4 +1,4 @@
-"""Why a question has the answer it has, in words."""
+"""Explanations of answers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _MEANS = {
 
 
 def explained(prover: Prover, goal: PrimExpr) -> str:
-    """The steps that settle a question, or the weakest simple assumption found that would.
+    """The steps that answer a question, or the weakest known simple assumption that would prove it.
 
-    The assumption was checked by proving the goal with it, and can hold.
+    The assumption was checked by proving the goal with it, and is satisfiable.
     """
     verdict = prover.always(goal)
     lines = [f"goal: {show(goal)}"]

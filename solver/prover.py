@@ -1,4 +1,4 @@
-"""The prover: questions about integer expressions under a context, and how dimensions compare."""
+"""The prover: questions about integer expressions under a context, and comparison of dimensions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SESSIONS = 8
 class Prover:
     """Answers questions under a context, which may change between them.
 
-    Integers are exact, also those of narrow types; only casts wrap. Questions about other values
+    Integers are exact, even those of narrow types; only casts wrap. Questions about other values
     than scalar integers and Booleans are unknown. A condition is proved if it holds wherever it is
     defined: for all values of the variables in their ranges that satisfy the facts and make no
     divisor zero.
@@ -84,7 +84,7 @@ class Prover:
         return () if session is None else session.tried(condition)
 
     def never(self, condition: PrimExpr) -> Verdict:
-        """Whether a condition holds for no value; a counterexample makes it true."""
+        """Whether a condition is false for all values; a counterexample makes it true."""
         usage_errors.condition(condition)
         return self._session().always(tir.Not(condition))
 
@@ -110,11 +110,11 @@ class Prover:
         return self._session().simplify(expr)
 
     def relate(self, a: PrimExpr, b: PrimExpr) -> Relation:
-        """How two dimensions compare."""
+        """The relation of two dimensions."""
         return self.relate_all(((a, b),))
 
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
-        """How two lists of dimensions compare, all pairs under the same values.
+        """The relation of two lists of dimensions, with all pairs under the same values.
 
         Raises
         ------
@@ -171,26 +171,26 @@ _ALWAYS = Relation("always")
 
 
 def equation(pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> PrimExpr:
-    """All pairs equal, as one condition."""
+    """The condition that all pairs are equal."""
     return prim_exprs.conjunction(tir.EQ(a, b) for a, b in pairs)
 
 
 Pairs = Sequence[tuple[PrimExpr, PrimExpr]]
 _CANDIDATES = 10
 _TRIES = 24
-"""How many assumptions are tried for an explanation."""
+"""The maximum number of assumptions tried for an explanation."""
 _NODES = 4000
 _COMPARED = 2
-"""Variables that are compared with each other in search of an assumption."""
+"""The maximum number of variables compared with each other in search of an assumption."""
 _SIMPLE = 3
-"""A condition of no more nodes is simple enough to be assumed itself."""
+"""The maximum number of nodes of a condition that may itself be assumed."""
 
 
 def relate(session: Session, pairs: Pairs) -> Relation:
     """Compare two lists of dimensions under the same values of the variables.
 
-    ``never`` is said of values >= 1: a zero that would save it is only mentioned, unless one of the
-    dimensions is the literal 0: where there is an empty tensor, the variables may be 0 as well.
+    ``never`` refers to values >= 1; a zero that would make them equal is only mentioned. But if one
+    of the dimensions is the literal 0, there are empty tensors, so the variables may also be 0.
     """
     key = tuple(e for pair in pairs for e in pair)
     found = session.relations.get(key)
@@ -202,7 +202,7 @@ def relate(session: Session, pairs: Pairs) -> Relation:
 
 
 def assumption(session: Session, condition: PrimExpr) -> PrimExpr | None:
-    """What would have to be assumed for a condition to be proved."""
+    """An assumption under which a condition is proved."""
     if not simple_enough(condition):
         return None
     limits = _limits_of(session, condition, prim_exprs.topological(condition))
@@ -300,7 +300,7 @@ def _suggested(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr 
 
 
 def simple_enough(condition: PrimExpr) -> bool:
-    """Whether assumptions are tried for a condition: each is a question of its size."""
+    """Whether assumptions are tried for a condition, since each is a question of its size."""
     try:
         prim_exprs.topological(condition, limit=_NODES)
     except prim_exprs.TooLargeError:

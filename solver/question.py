@@ -1,4 +1,4 @@
-"""One question with what matters for it: connected facts, samples, a normal form, SMT text."""
+"""One question with its connected facts, samples, normal form, and SMT text."""
 
 from __future__ import annotations
 
@@ -21,34 +21,33 @@ from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Refuted
 
 
 class Question:
-    """A goal under the part of a context that is connected to it; what a tactic needs is made when
-    it asks.
+    """A goal under the connected part of a context; the data of tactics are computed on demand.
 
     Parameters
     ----------
     goal
         A condition.
     state
-        What is assumed.
+        The assumptions.
     near
-        Gives the facts that share variables with the goal, directly or not.
+        Returns the facts that share variables with the goal, directly or indirectly.
     work
-        What it may cost.
+        The work limit.
     order
         The nodes of the goal, operands first.
     shared
-        The normal form of all that is assumed, where the goal is asked in it first.
+        The normal form of all assumptions, if the goal is first tried in it.
 
     Attributes
     ----------
     hasty
-        Whether the normal form was given little fuel, and is worth a second try.
+        Whether the normal form had little fuel, so that a second attempt is useful.
     tried
-        What was tried in vain, in words.
+        Descriptions of the failed attempts.
     trail
-        The names of the tactics that were tried, in order.
+        The names of the tried tactics, in order.
     known_engine
-        The normal form under the facts, where a tactic has made it.
+        The normal form under the facts, once a tactic has computed it.
     """
 
     def __init__(
@@ -75,12 +74,12 @@ class Question:
 
     @property
     def large(self) -> bool:
-        """Whether the goal has so many nodes that a cheap try is worth its while."""
+        """Whether the goal is large enough for a cheap first attempt."""
         return len(self.order) > LARGE
 
     @cached_property
     def near(self) -> Sequence[PrimExpr]:
-        """The facts that are connected to the goal."""
+        """The facts connected to the goal."""
         return self._near()
 
     @cached_property
@@ -102,7 +101,7 @@ class Question:
 
     @property
     def facts(self) -> list[PrimExpr]:
-        """The facts in that order."""
+        """The facts in canonical order."""
         return self._ordered[1]
 
     @cached_property
@@ -112,12 +111,12 @@ class Question:
 
     @cached_property
     def divisors(self) -> list[PrimExpr]:
-        """What must not be zero."""
+        """The divisors, which must not be zero."""
         return divisors([self.goal, *self.near], self._nodes)
 
     @property
     def size(self) -> int:
-        """How many nodes goal and facts have."""
+        """The number of nodes of the goal and the facts."""
         return len(self._nodes)
 
     @cached_property
@@ -133,7 +132,9 @@ class Question:
         return Tape([*self.facts, self.goal], self.variables)
 
     def refute(self, values: dict[tir.Var, int], means: str) -> Refuted | None:
-        """The refutation by these values, replayed by the evaluator; None where that disagrees."""
+        """The refutation by these values, replayed by the evaluator; None if the evaluator
+        disagrees.
+        """
         try:
             for var, (low, high) in zip(self.variables, self.ranges, strict=True):
                 value = values[var]
@@ -149,13 +150,15 @@ class Question:
 
     @cached_property
     def lazy_goal(self) -> PrimExpr:
-        """The goal as it is evaluated where no branch is that is not taken."""
+        """The goal with only taken branches evaluated."""
         return prim_exprs.lazily(self.goal)
 
     # Normal form
 
     def engine(self) -> Engine:
-        """The normal form under the facts, and under the divisors of the goal not being zero."""
+        """The normal form under the facts and the assumption that the divisors of the goal are
+        nonzero.
+        """
         if self.known_engine is None:
             engine = Engine(FUEL)
             self.work.lend(engine, self.size)
@@ -167,7 +170,7 @@ class Question:
         return self.known_engine
 
     def vacuous(self) -> str:
-        """Why there are no values to be looked at."""
+        """The reason why there are no values to consider."""
         engine = Engine(FUEL)
         self.work.lend(engine, self.size)
         defined = [tir.NE(d, prim_exprs.ZERO) for d in divisors(self.facts)]
@@ -178,7 +181,7 @@ class Question:
     # SMT
 
     def query(self, normalized: bool = False) -> smt.Query:
-        """The question for an SMT solver, with the goal as it is or in normal form."""
+        """The question for an SMT solver, with the original or the normalised goal."""
         goal = self._normalized() if normalized else self.goal
         defined: list[PrimExpr] = [tir.NE(d, prim_exprs.ZERO) for d in self.divisors]
         return smt.Query(
@@ -231,7 +234,7 @@ _EFFORT = 30_000
 
 
 class Samples:
-    """The points of a question: its tape ends with the goal, the roots before it are facts."""
+    """The points of a question. The last root of its tape is the goal; the others are facts."""
 
     def __init__(self, tape: Tape, ranges: Sequence[Range], engine: Engine | None) -> None:
         self._tape = tape
@@ -239,7 +242,7 @@ class Samples:
         self._engine = engine if engine is not None and engine.solved else None
 
     def find(self, budget: int) -> Point | None:
-        """A point at which the goal is false, made smaller, or None."""
+        """A minimised point at which the goal is false, or None."""
         points: Iterable[Point]
         if self._engine is None:
             points = search.points(self._ranges, budget)
@@ -253,7 +256,7 @@ class Samples:
         return None
 
     def refutes(self, point: Point) -> bool:
-        """Whether all facts hold and the goal does not."""
+        """Whether all facts hold and the goal is false."""
         results = self._tape.run(point)
         return results is not None and not results[-1] and all(results[:-1])
 

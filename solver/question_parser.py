@@ -1,9 +1,9 @@
-"""The text form of questions: read and written, never evaluated.
+"""The parser of questions, which never evaluates code.
 
-Operators bind as in Python: ``or``, ``and``, ``not``, comparisons (a chain ``a < b < c`` means
-``a < b and b < c``), ``|``, ``^``, ``&``, ``<<`` and ``>>``, ``+`` and ``-``, ``* // %``, signs
-and ``~``; ``&&``, ``||`` and ``!`` are read as in C.
-:mod:`rlx.solver.calls` has what is written as a call, with or without ``T.`` before it.
+Operators bind as in Python: ``or``, ``and``, ``not``, comparisons (a chain ``a < b < c`` means ``a
+< b and b < c``), ``|``, ``^``, ``&``, ``<<`` and ``>>``, ``+`` and ``-``, ``* // %``, signs and
+``~``; ``&&``, ``||`` and ``!`` are parsed as in C. :mod:`rlx.solver.calls` has the calls, with or
+without the prefix ``T.``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rlx.solver.prim_exprs import conjunction, is_boolean
 __all__ = ["NESTING_LIMIT", "parse", "show"]
 
 NESTING_LIMIT = 1000
-"""How deep parentheses, calls, ``not`` and signs may be nested."""
+"""The maximum nesting depth of parentheses, calls, ``not`` and signs."""
 
 _DIGIT_LIMIT = 4000
 
@@ -44,10 +44,10 @@ _SAY_INSTEAD = {
     "?": "write select(c, a, b) or if_then_else(c, a, b)",
     ".": "the prover supports only integers, not floats",
 }
-"""What to write instead of something that other languages have."""
+"""Replacements of operators of other languages."""
 
 _SAY_BEFORE = {"*": "write powers as products, such as n * n", ">": "write != for inequality"}
-"""The same where an operand should begin: the second half of ``**`` and ``<>``."""
+"""The same at the beginning of an operand: the second half of ``**`` and ``<>``."""
 
 
 def _operation(found: PrimOperator) -> Callable[[PrimExpr, PrimExpr], PrimExpr]:
@@ -62,11 +62,11 @@ _BINARY: dict[str, Callable[[PrimExpr, PrimExpr], PrimExpr]] = {
     if symbol not in ("", "/", "**") and (symbol == found.symbol or not symbol.isidentifier())
 }
 _BEFORE = {"-": SIGN, "+": SIGN, "~": SIGN, "!": SIGN}
-"""Symbols in front of an operand, and how strongly they hold it."""
+"""Prefix operators and their precedences."""
 
 
 def parse(text: str, variables: dict[str, tir.Var]) -> PrimExpr:
-    """Read an expression; new variables are added to ``variables``.
+    """Parse an expression; new variables are added to ``variables``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""From normal form back to expressions."""
+"""Conversion of normal forms to expressions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TERMS = 64
 
 
 def rebuilt(engine: Engine, part: Part) -> PrimExpr | None:
-    """An expression for a polynomial or condition; None where it would be long."""
+    """An expression for a polynomial or condition; None if it would be long."""
     if isinstance(part, Cond):
         return _condition(engine, part)
     return _polynomial(engine, part)

@@ -1,7 +1,7 @@
-"""The search for counterexamples on small and awkward points.
+"""The search for counterexamples at small and awkward points.
 
-Expressions become a list of operations on numbered values (a tape), so that one more point costs
-a tenth of a microsecond an operation.
+Expressions are compiled to a list of operations on numbered values (a tape), so each operation
+costs a tenth of a microsecond per point.
 """
 
 from __future__ import annotations
@@ -72,21 +72,21 @@ def _branch(c: object, t: object, f: object) -> object:
 
 
 _LAZY = frozenset((tir.And, tir.Or, tir.Call))
-"""What may leave an operand out."""
+"""The operations that may skip an operand."""
 
 
 class Tape:
-    """Several expressions, compiled for evaluation at many points.
+    """Expressions compiled for evaluation at many points.
 
     Attributes
     ----------
     variables
-        The order in which a point lists its values.
+        The order of the variables in a point.
     degree
-        An estimate of the power in which variables occur.
+        An estimate of the degree in the variables.
     usable
-        Whether evaluating is possible and cheap: no operation outside integer arithmetic, no powers
-        in the hundreds.
+        Whether evaluation is possible and cheap: only integer arithmetic, and no degrees in the
+        hundreds.
     """
 
     def __init__(self, roots: Sequence[PrimExpr], variables: Sequence[tir.Var]) -> None:
@@ -136,7 +136,7 @@ class Tape:
         return sum(sizes) if type(node) is tir.Mul else max(sizes)
 
     def run(self, point: Point) -> list[int] | None:
-        """The values of the roots, or None where one of them is not defined."""
+        """The values of the roots, or None if one of them is undefined."""
         values: list[object] = list(point)
         append = values.append
         try:
@@ -164,14 +164,14 @@ _HUGE = (4096, 65536, 65537, 2**31 - 1, 2**31, 2**32 + 1, 2**62 + 1, 2**63 - 1)
 
 
 def points(ranges: Sequence[Range], budget: int) -> Iterator[Point]:
-    """Points to try: all small ones, by growing sum, then awkward ones.
+    """The points to try: all small ones, by increasing sum, then awkward ones.
 
     Parameters
     ----------
     ranges
         Smallest and largest value of each variable.
     budget
-        How many points at most.
+        The maximum number of points.
     """
     count = len(ranges)
     if any(low is not None and high is not None and low > high for low, high in ranges):
@@ -270,7 +270,8 @@ def smaller(
 ) -> Point:
     """A smaller point for which ``holds`` is still true.
 
-    One coordinate is lowered at a time; where none can be, two together, for facts like ``i < n``.
+    One coordinate is reduced at a time; if this is impossible, two together, for facts like ``i <
+    n``.
     """
     floors = [_base(r)[0] for r in ranges]
     best = point

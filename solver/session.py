@@ -1,4 +1,4 @@
-"""Questions under one state of a context; answers are remembered."""
+"""Questions under one state of a context, with a cache of answers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rlx.solver.tactics import SEARCH, TACTICS, Tactic, decide, holds_simply
 from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict
 
 _KEPT = 40_000
-"""Nodes of questions whose answers are remembered, with the normal form of what occurs in them."""
+"""The maximum number of nodes of questions with cached answers and normal forms."""
 
 
 class Session:
-    """A state of a context with its normal form and the answers given so far."""
+    """A state of a context with its normal form and cached answers."""
 
     def __init__(self, state: ContextState, statistics: Statistics) -> None:
         self.state = state
@@ -43,10 +43,10 @@ class Session:
         self.work = Work()
 
     def begin(self) -> None:
-        """A new question begins: work is counted from here.
+        """Begin a new question with a new work limit.
 
-        Answers and normal forms are forgotten when many were collected, so that a prover which is
-        asked and asked stays as small as it is.
+        Cached answers and normal forms are dropped when there are many, so that the memory of a
+        prover is bounded.
         """
         self.work = Work()
         if self._kept > _KEPT:
@@ -59,7 +59,7 @@ class Session:
     # Questions
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
-        """Whether two expressions agree."""
+        """Whether two expressions are equal."""
         key = (a, b)
         found = self._answers.get(key)
         if found is None:
@@ -80,7 +80,7 @@ class Session:
         return found
 
     def tried(self, condition: PrimExpr) -> tuple[str, ...]:
-        """The names of the tactics that were tried on a condition that was asked, in order."""
+        """The names of the tactics tried on a condition, in order."""
         return self._trails.get(condition, ())
 
     def _always(self, condition: PrimExpr) -> Verdict:
@@ -121,7 +121,7 @@ class Session:
         return verdict
 
     def contradictory(self) -> bool:
-        """Whether no values satisfy the assumptions, as far as that is found out."""
+        """Whether the assumptions are found to be contradictory."""
         if self._contradictory is None:
             _, groups = self._components.split(())
             self._contradictory = empty_range(self.state) or any(map(self._impossible, groups))
@@ -201,7 +201,7 @@ class Session:
         return Question(goal, self.state, self._conditions.copy, self.work)
 
     def simplify(self, expr: PrimExpr) -> PrimExpr:
-        """The normal form as an expression, where it is shorter."""
+        """The normal form as an expression, if it is shorter."""
         (expanded,) = prim_exprs.expand([expr])
         order = prim_exprs.topological(expanded)
         if prim_exprs.stranger(order) is not None:
@@ -215,7 +215,7 @@ class Session:
     # Counterexamples
 
     def completed(self, refuted: Refuted, question: Question) -> Verdict:
-        """The refutation, if the facts that have nothing to do with the goal can hold as well."""
+        """The refutation, if the unconnected facts are also satisfiable."""
         _, far = self._components.split(question.variables)
         for group in far:
             witness = self._witness(group)
@@ -226,9 +226,7 @@ class Session:
         return refuted
 
     def complete(self, refuted: Refuted) -> Refuted:
-        """The refutation with values also for the variables of facts that it has nothing to do
-        with.
-        """
+        """The refutation, extended by values for the variables of unconnected facts."""
         values = dict(refuted.values)
         _, far = self._components.split(values)
         for group in far:
@@ -247,7 +245,7 @@ class Session:
         return found
 
     def witness(self, condition: PrimExpr) -> Verdict:
-        """Refuted, by values that make a condition true; Proved where there are none."""
+        """Refuted by values that make a condition true; Proved if there are none."""
         return self.always(tir.Not(condition))
 
     # Relations
@@ -276,6 +274,6 @@ class Session:
         return holds_simply(self.question(expanded, order))
 
     def limit_that_is(self, condition: PrimExpr) -> PrimExpr | None:
-        """A condition on one variable, as a limit of that variable."""
+        """A condition on one variable, as a limit of this variable."""
         order = prim_exprs.topological(condition)
         return self.shared.limit_that_is(condition, order, self.work)

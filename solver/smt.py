@@ -1,8 +1,8 @@
 """SMT-LIB texts of a question, and Z3 on them.
 
-A text asserts what is assumed and the opposite of the goal: ``unsat`` proves the goal. Variables
-are called ``v0``, ``v1``, … by first appearance, so that names and the order of facts change
-nothing.
+A text asserts the assumptions and the negation of the goal: ``unsat`` proves the goal. Variables
+are named ``v0``, ``v1``, … by first appearance, so the text does not depend on names and on the
+order of facts.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ from rlx.solver.context import Range
 
 _INLINE = 160
 EMERGENCY = 0.8
-"""Seconds of the processor after which Z3 is left alone: several times what its bound on work ever
-takes.
-"""
+"""The CPU seconds after which Z3 is abandoned: several times what its work limit ever takes."""
 
 LEFT = "out of time"
 _PATIENCE = 0.1
@@ -36,15 +34,15 @@ class Query(Record):
     Attributes
     ----------
     variables
-        By first appearance.
+        The variables by first appearance.
     ranges
-        Smallest and largest value of each.
+        The smallest and largest value of each variable.
     facts
-        Conditions that hold; also that divisors are not zero.
+        The assumed conditions, including that divisors are not zero.
     goal
-        What is to be proved.
+        The condition to prove.
     positive
-        Divisors known to be positive wherever they are evaluated at all.
+        The divisors known to be positive wherever they are evaluated.
     """
 
     variables: tuple[tir.Var, ...]
@@ -60,7 +58,9 @@ class Query(Record):
 
 
 class Answer(Record):
-    """What Z3 said: ``"unsat"``, ``"sat"`` with values by name, or ``"unknown"`` with a reason."""
+    """The answer of Z3: ``"unsat"``, ``"sat"`` with values by name, or ``"unknown"`` with a
+    reason.
+    """
 
     status: str
     model: Mapping[str, int] = {}
@@ -221,17 +221,17 @@ class _Writer:
 
 
 def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
-    """Ask Z3, with a bound on its work and fixed seeds, in a context of its own.
+    """Run Z3 with a work limit and fixed seeds, in its own context.
 
-    ``rlimit`` decides, on every machine alike. But multiplying numbers of a hundred thousand
-    digits, which Z3 makes of some powers, is not counted as work and cannot be interrupted: so Z3
-    runs in a thread, and is left alone when it has had :data:`EMERGENCY` seconds of the processor,
-    several times what its bound ever takes.
+    ``rlimit`` gives the same result on every machine. But multiplications of numbers with a hundred
+    thousand digits, which Z3 makes from some powers, are not counted as work and cannot be
+    interrupted. So Z3 runs in a thread and is abandoned after :data:`EMERGENCY` CPU seconds,
+    several times what its limit ever takes.
 
     Returns
     -------
     Answer
-        With the reason :data:`LEFT` where Z3 was left alone.
+        With the reason :data:`LEFT` if Z3 was abandoned.
     """
     import z3  # type: ignore[import-untyped]
 

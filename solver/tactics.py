@@ -1,4 +1,4 @@
-"""How a question is decided: one list of tactics, tried in order until one has an answer."""
+"""The tactics that decide questions, tried in order until one has an answer."""
 
 from __future__ import annotations
 
@@ -14,31 +14,35 @@ from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
 _FIRST, _MORE = 48, 600
-"""How many points are tried at first sight, and later."""
+"""The numbers of points tried first and later."""
 _SMT_NODES = 1500
 _GENERALIZED = 400
 _SMT_DEGREE = 8
 _SMT_LIMITS = (60_000, 200_000)
-"""The work Z3 may do on each encoding, in rounds; what it decides at all costs the half at most."""
+"""The work limits of Z3 on each encoding, in rounds; questions that it decides need at most
+half.
+"""
 _SMT_TEXT = 10_000
 _SMT_POWER = 4
-"""Longer texts and higher powers get proportionally less: there a unit of work takes longer."""
+"""Longer texts and higher powers get proportionally less work, because a unit of work takes longer
+there.
+"""
 _GENERAL = "generalized"
-"""The encoding of a stronger question: values against it need not be values against this one."""
+"""The encoding of a stronger question, whose counterexamples may not refute this one."""
 _EXHAUSTED = Unknown("the question needs too much work")
 
 
 class Tactic(Record):
-    """One way to an answer.
+    """A method of answering questions.
 
     Attributes
     ----------
     name
-        What ``rlx prove --explain`` calls it.
+        Its name in ``rlx prove --explain``.
     meaning
-        What it does, in a sentence.
+        A sentence that describes it.
     decide
-        The answer to a question; None where the tactic has none.
+        Answers a question, or returns None.
     """
 
     name: str
@@ -47,7 +51,7 @@ class Tactic(Record):
 
 
 def by_normal_form(question: Question) -> Verdict | None:
-    """Proved where the normal form of the condition is true. A large question gets little fuel at
+    """Proved if the normal form of the condition is true. A large question gets little fuel at
     first.
     """
     if question.shared is None:
@@ -60,7 +64,7 @@ def by_normal_form(question: Question) -> Verdict | None:
 
 
 def by_first_points(question: Question) -> Verdict | None:
-    """Refuted by small points, where no fact excludes most of them."""
+    """Refuted by small points, if no fact excludes most of them."""
     if question.work.exhausted and not question.hasty:
         return _EXHAUSTED
     if question.facts:
@@ -70,7 +74,7 @@ def by_first_points(question: Question) -> Verdict | None:
 
 
 def by_whole_normal_form(question: Question) -> Verdict | None:
-    """The normal form with all its fuel, where it had little."""
+    """The normal form with all its fuel, if it had little before."""
     if question.shared is None or not question.hasty:
         return None
     proved = question.shared.proves(question.goal, question.order, question.work)
@@ -94,7 +98,7 @@ def _conditions(question: Question) -> Proved | None:
 
 
 def by_more_points(question: Question) -> Verdict | None:
-    """Refuted by more points, and by those that the facts solve."""
+    """Refuted by more points, including solutions of the facts."""
     if question.seen and _affordable(question, _MORE) == _affordable(question, _FIRST):
         # These are the points that were tried at first sight.
         return None
@@ -102,7 +106,7 @@ def by_more_points(question: Question) -> Verdict | None:
 
 
 def by_generalization(question: Question) -> Verdict | None:
-    """The conditions of stronger questions, in which what occurs repeatedly is a variable."""
+    """Proofs of stronger questions, in which repeated expressions are variables."""
     for stronger in _generalized(question):
         found = _conditions(stronger)
         if found is not None:
@@ -161,7 +165,7 @@ TACTICS = (
 """All tactics, in the order in which they are tried: the cheapest first."""
 
 SEARCH = TACTICS[1:]
-"""What is left to be tried where the normal form of a question is known to say nothing."""
+"""The remaining tactics if the normal form of a question is known to be undecided."""
 
 
 def decide(question: Question, tactics: Sequence[Tactic] = TACTICS) -> Verdict:
@@ -179,7 +183,7 @@ def decide(question: Question, tactics: Sequence[Tactic] = TACTICS) -> Verdict:
 
 
 def holds_simply(question: Question) -> bool:
-    """Whether the conditions alone prove a question."""
+    """Whether the simple condition proofs prove a question."""
     try:
         return _conditions(question) is not None
     except (TooMuchWorkError, RecursionError):

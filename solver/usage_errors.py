@@ -1,6 +1,4 @@
-"""What the functions of the prover expect, and the errors that say so: each names what was expected
-and found.
-"""
+"""Argument checks of the prover's functions; each error names the expected and the actual value."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ def described(value: object) -> str:
 
 
 def expressions(*found: object) -> None:
-    """Make sure that some arguments are expressions.
+    """Check that arguments are expressions.
 
     Raises
     ------
@@ -52,11 +50,11 @@ COMPARED = (
     "== and != between nodes compare identity and give a bool: write tir.EQ(a, b) or tir.NE(a, b),"
     " or the condition as a text"
 )
-"""How a comparison is written that Python would decide at once."""
+"""The spelling of a comparison that Python would evaluate immediately."""
 
 
 def condition(found: object) -> None:
-    """Make sure that an argument is a condition.
+    """Check that an argument is a condition.
 
     Raises
     ------
@@ -70,7 +68,7 @@ def condition(found: object) -> None:
 
 
 def no_condition(found: PrimExpr) -> str:
-    """What to say of a number where a condition is expected."""
+    """The message for a number where a condition is expected."""
     from rlx.solver.expression_text import show
 
     text = show(found)
@@ -85,12 +83,12 @@ def no_condition(found: PrimExpr) -> str:
 
 
 def conditions_inside(expr: PrimExpr) -> None:
-    """Make sure that ``and``, ``or``, ``not`` and choices are given conditions.
+    """Check that the operands of ``and``, ``or``, ``not`` and choices are conditions.
 
     Raises
     ------
     TypeError
-        If an integer stands where a condition is expected.
+        If an integer is used where a condition is expected.
     """
     for node in prim_exprs.topological(expr):
         match node:
@@ -104,7 +102,7 @@ def conditions_inside(expr: PrimExpr) -> None:
 
 
 def flag(name: str, value: object) -> None:
-    """Make sure that an option is True or False.
+    """Check that an option is True or False.
 
     Raises
     ------
@@ -116,7 +114,7 @@ def flag(name: str, value: object) -> None:
 
 
 def variable(found: object) -> None:
-    """Make sure that an argument is a variable.
+    """Check that an argument is a variable.
 
     Raises
     ------
@@ -131,13 +129,12 @@ def variable(found: object) -> None:
 
 
 def limit(name: str, value: object, of: str = "") -> int | None:
-    """The smallest or largest value of a variable, ``of`` its name where the caller knows it; None
-    for none.
+    """The smallest or largest value of a variable, or None; ``of`` is its name, if known.
 
     Raises
     ------
     TypeError
-        If it is no integer.
+        If it is not an integer.
     """
     if value is None:
         return None
@@ -151,7 +148,7 @@ def limit(name: str, value: object, of: str = "") -> int | None:
 
 
 def one_of(name: str, value: object, known: Iterable[str]) -> None:
-    """Make sure that an option has one of the values that it knows.
+    """Check that an option has one of its known values.
 
     Raises
     ------

@@ -76,8 +76,8 @@ class Proved(Verdict):
         :data:`CONTRADICTORY`,
         :data:`NEVER_DEFINED`.
     divisors
-        The divisors that have to be non-zero for the goal to be defined, as far as the
-        assumptions do not already say so.
+        The divisors that must be nonzero for the goal to be defined, unless the assumptions imply
+        it.
     """
 
     means: str
@@ -101,7 +101,7 @@ class Refuted(Verdict):
     Attributes
     ----------
     values
-        The same by variable: two variables may share a name.
+        The values by variable, because two variables may share a name.
     means
         The method that found them: ``"points"``, ``"normal form"``, ``"smt: …"``, ``"overflow"``.
     overflow
@@ -129,7 +129,7 @@ class Refuted(Verdict):
 
 
 class Unknown(Verdict):
-    """Neither proved nor refuted; ``reason`` tells what was tried."""
+    """Neither proved nor refuted; ``reason`` describes what was tried."""
 
     reason: str
 
@@ -143,7 +143,7 @@ class Unknown(Verdict):
 
 
 class Relation(Record):
-    """How two dimensions, or two lists of them, compare over all admissible values.
+    """The relation of two dimensions, or two lists of them, over all admissible values.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class Relation(Record):
     assumption
         A condition under which they are proved equal, or None.
     zero_saves
-        For ``"never"``: whether they agree once a variable is 0.
+        For ``"never"``: whether they are equal if a variable is 0.
     reason
         For ``"unknown"``: what was tried.
     """

@@ -1,6 +1,6 @@
 """The order of StructInfo: subtyping, compatibility, bounds, erasure, binding of shape variables.
 
-``spec/order.md`` states the rules; each is a heading there and a small function here.
+``spec/order.md`` defines the rules; each rule is a small function here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Binding of shape variables: what the arguments of a call say of the variables of a signature.
+"""Binding of a signature's shape variables by the arguments of a call.
 
-A variable is bound where it stands alone: as a dimension of a tensor or of a shape, as the value of
-a scalar. Dimensions that merely mention it (``2 * n``) are compared once it is bound.
+A variable is bound where it appears alone: as a dimension of a tensor or of a shape, or as the
+value of a scalar. Dimensions that only mention it (``2 * n``) are compared after it is bound.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 class Conflict(Record):
     """Two images of one variable that are not equal for all values.
 
-    ``relation`` is how they compare: ``"never"`` equal makes the call impossible, otherwise it may
-    be (ledger 12). It is None where an image is the value of a variable, so that nothing is known.
+    ``relation`` is the result of their comparison: if it is ``"never"``, the call is impossible;
+    otherwise it may be possible (ledger 12). It is None if an image is the value of a variable, so
+    that nothing is known.
     """
 
     var: Key
@@ -52,21 +53,21 @@ class Conflict(Record):
 
     @property
     def impossible(self) -> bool:
-        """Whether the two images differ whatever the variables are."""
+        """Whether the two images differ for all values of the variables."""
         return self.relation is not None and self.relation.kind == "never"
 
 
 class Instantiation(Record):
-    """What the arguments say of the variables.
+    """The images of the variables given by the arguments.
 
     Attributes
     ----------
     mapping
         The first image of each variable that has one.
     conflicts
-        Further images that are not proved equal to the first.
+        The further images that are not proved equal to the first.
     unbound
-        The variables without an image, because an argument does not say its dimensions.
+        The variables without an image, because the dimensions of an argument are unknown.
     """
 
     mapping: dict[Key, Image]
@@ -75,11 +76,10 @@ class Instantiation(Record):
 
 
 class Instance(Record):
-    """A function type at one call: no variable of it is bound any more.
+    """A function type at one call, without bound variables.
 
-    Variables without an image are replaced by new ones of the same name, so that those of the
-    caller are never meant by mistake (a function that calls itself); ``unbound`` lists these new
-    variables.
+    Variables without an image are replaced by new ones of the same name, so that they are not
+    confused with the caller's (in a recursive function); ``unbound`` lists the new variables.
     """
 
     params: tuple[StructInfo, ...]
@@ -118,14 +118,15 @@ def bind(
     binders: Collection[Key],
     prover: Prover,
 ) -> Instantiation:
-    """Bind the variables of a signature to what the arguments say.
+    """Bind the variables of a signature by the arguments.
 
     Parameters
     ----------
     params, args
-        Annotations of the parameters and of the arguments; the shorter list decides.
+        The annotations of the parameters and of the arguments; surplus elements of the longer list
+        are ignored.
     binders
-        The variables to bind: shape variables, and Relax variables that stand in ``shape=``.
+        The variables to bind: shape variables, and Relax variables in ``shape=``.
 
     Notes
     -----
@@ -239,10 +240,10 @@ _MATCHES: dict[type[StructInfo], Callable[..., None]] = {
 def unify(
     xs: Sequence[StructInfo], ys: Sequence[StructInfo], flexible: Collection[tir.Var]
 ) -> dict[Key, Image]:
-    """Values of flexible variables that make corresponding dimensions of two lists the same.
+    """Values of flexible variables that make corresponding dimensions of two lists equal.
 
-    Unlike :func:`bind` both sides may have variables to choose. Equations that no variable standing
-    alone solves are left: the caller compares what results.
+    Unlike in :func:`bind`, both sides may have flexible variables. Equations without a variable
+    that appears alone are not solved; the caller compares the results.
     """
     equations: list[tuple[PrimExpr, PrimExpr]] = []
     for x, y in zip(xs, ys, strict=True):
@@ -286,10 +287,9 @@ def _corresponding(
 def bound_by(
     candidates: Sequence[tir.Var], params: Sequence[StructInfo], ret: StructInfo
 ) -> tuple[tir.Var, ...] | None:
-    """Which candidates are the binders of a function type with these parameters and this result.
+    """The candidates that are binders of a function type with these parameters and this result.
 
-    None where one is mentioned although it stands nowhere alone in the parameters: no call binds
-    it.
+    None if one is mentioned but never appears alone in the parameters, so that no call binds it.
     """
     if not candidates:
         return ()

@@ -1,7 +1,7 @@
 """Compatibility: may a value of one StructInfo be passed where another one is expected?
 
-Subtyping says which premises fail. Here each failure is weighed: final, or only a lack of knowledge
-that a run-time check could fill.
+Subtyping determines the failing premises. Compatibility classifies each failure: it is definite, or
+only missing information that a run-time check could provide.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ Kind = Literal["compatible", "possible", "incompatible"]
 
 
 class Compatibility(Record):
-    """Whether a value may be passed, and if not, why.
+    """Whether a value may be passed, and the reason if not.
 
     Attributes
     ----------
     kind
-        ``"compatible"``: always. ``"possible"``: some values fit, or it is not known.
-        ``"incompatible"``: none does (with every shape variable at least 1).
+        ``"compatible"``: always. ``"possible"``: some values fit, or this is unknown.
+        ``"incompatible"``: no value fits (with every shape variable at least 1).
     reason
-        The premise that fails, None where compatible. Its code is that of this judgement
-        (``COMPAT-tensor-dtype``); ``left`` and ``right`` are the dimensions at fault.
+        The failing premise; None if compatible. Its code is that of this judgement
+        (``COMPAT-tensor-dtype``); ``left`` and ``right`` are the differing dimensions.
     relation
-        How the dimensions compare, where they are at fault.
+        The relation of the dimensions, if they differ.
     """
 
     kind: Kind
@@ -60,7 +60,7 @@ class Compatibility(Record):
 
     @property
     def message(self) -> str:
-        """What does not fit and where, both values named; empty where compatible."""
+        """The mismatch with both values and its location; empty if compatible."""
         if self.reason is None:
             return ""
         from rlx.solver.order.mismatch_text import where, why
@@ -70,7 +70,7 @@ class Compatibility(Record):
 
     @property
     def path(self) -> Path:
-        """Where inside the annotations the reason stands."""
+        """The path to the mismatch in the annotations."""
         return self.reason.path if self.reason else ()
 
     @property
@@ -85,7 +85,7 @@ class Compatibility(Record):
 
     @property
     def zero_saves(self) -> bool:
-        """Whether dimensions that otherwise never agree do so once a variable is 0."""
+        """Whether otherwise different dimensions agree if a variable is 0."""
         return self.relation is not None and self.relation.zero_saves
 
 
@@ -93,7 +93,7 @@ COMPATIBLE = Compatibility("compatible")
 
 
 def compatibility(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility:
-    """Whether a value annotated ``a`` may stand where ``b`` is expected.
+    """Whether a value annotated ``a`` may be used where ``b`` is expected.
 
     Notes
     -----
@@ -182,17 +182,17 @@ _HOPES: dict[str, Callable[..., bool]] = {
     "function": _function,
     "opaque": _opaque,
 }
-"""By the kind of the rule that failed: whether the value given may still turn out to fit."""
+"""Whether a value may still fit, by the kind of the failed rule."""
 
 
 @rule("COMPAT-joint", "e569793e", "compatibility")
 def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> Compatibility:
-    """Judge all dimensions that have to be equal together, under one assignment of the variables.
+    """Decide all equations of dimensions together, under one assignment of the variables.
 
     Parameters
     ----------
     directed
-        Whether those expected also have to have a value wherever those given have one.
+        Whether the expected dimensions must be defined wherever the given ones are.
     """
     for equation in equations:
         if apart(*sides(equation)):

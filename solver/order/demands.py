@@ -1,8 +1,8 @@
-"""What a check against an annotation compares, part by part: the one list that every reader of
-E-cast goes by.
+"""The parts that a check against an annotation compares: the single list for all implementations of
+E-cast.
 
-The machine asks a value for each part, the list of run-time checks asks what is guaranteed of the
-value, and the fast path of the machine is compiled from the same list.
+The machine compares each part of a value, the elimination of run-time checks uses what is
+guaranteed for each part, and the fast path of the machine is compiled from the same list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rlx.solver.order.substitute import rank
 from rlx.solver.order.subtype import says_nothing
 
 Path = tuple[str, ...]
-"""Where inside a value, in words: ``("field 1", "dimension 0")``."""
+"""A path inside a value as text: ``("field 1", "dimension 0")``."""
 Premise = Literal[
     "kind", "dtype", "device", "rank", "held", "dimension", "value", "fields", "function"
 ]
@@ -30,7 +30,7 @@ KINDS: dict[type[StructInfo], str] = {
     ast.TupleStructInfo: "a tuple",
     ast.FuncStructInfo: "a function",
 }
-"""The kind of value that each annotation asks for; Object asks for none."""
+"""The kind of value that each annotation requires; Object requires none."""
 
 
 class Demand(Record):
@@ -42,16 +42,17 @@ class Demand(Record):
         What is compared; a premise of E-cast, or ``"held"``: the shape is the one that a variable
         holds.
     wanted
-        What the annotation says: itself for ``"kind"`` and ``"function"``, a data type, a device, a
-        number (of dimensions or fields), the variable that holds a shape, or an expression.
+        The expected part: the annotation itself for ``"kind"`` and ``"function"``, a data type, a
+        device, a number (of dimensions or fields), the variable that holds a shape, or an
+        expression.
     whole
         The annotation that it is part of.
     path, fields
-        Where the compared part stands: in words, and as the indices of the tuple fields on the way.
+        The path to the compared part: as text, and as indices of tuple fields.
     axis, rank
-        Which dimension is compared, of how many.
+        The compared dimension, and the number of dimensions.
     then
-        Demands that make sense only for a value that may meet this one, in order.
+        Further demands, for values that may satisfy this one, in order.
     """
 
     premise: Premise
@@ -65,7 +66,7 @@ class Demand(Record):
 
 
 def demands(info: StructInfo, path: Path = (), fields: tuple[int, ...] = ()) -> tuple[Demand, ...]:
-    """What an annotation demands of a value: its kind and all that follows, or nothing."""
+    """The demands of an annotation on a value, beginning with its kind; empty if there are none."""
     parts: tuple[Demand, ...] = ()
     match info:
         case ast.ObjectStructInfo():
@@ -115,7 +116,7 @@ def sizes(
     path: Path,
     fields: tuple[int, ...],
 ) -> tuple[Demand, ...]:
-    """The rank, where one is said, and behind it each dimension that is said."""
+    """The rank, if given, and each given dimension."""
     if dims is None:
         return (Demand("rank", ndim, whole, path, fields),) if ndim >= 0 else ()
     each = tuple(
@@ -126,7 +127,7 @@ def sizes(
 
 
 def every(found: Sequence[Demand]) -> Iterator[Demand]:
-    """All demands, each before those behind it."""
+    """All demands, each before its further demands."""
     for demand in found:
         yield demand
         yield from every(demand.then)

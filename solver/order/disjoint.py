@@ -1,4 +1,4 @@
-"""Emptiness of meets: can a value belong to both of two annotations? If not, a cast always
+"""Disjointness: whether a value can belong to both of two annotations. If not, a cast always
 fails.
 """
 
@@ -39,10 +39,10 @@ def meet_is_empty(a: StructInfo, b: StructInfo, prover: Prover) -> bool:
 
 
 def disjoint(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility | None:
-    """Why no value belongs to both, or None where one may.
+    """The reason why no value belongs to both, or None if one may.
 
-    Unlike an incompatibility this is symmetric: knowing less than is asked never counts, and a
-    function that promises to be pure belongs to the impure ones too.
+    Unlike incompatibility, this is symmetric: missing information is no reason, and a pure function
+    is also an impure one.
     """
     if a is b:
         return None

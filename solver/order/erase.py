@@ -1,7 +1,7 @@
-"""Erasure: what is left of a StructInfo where some of its variables have gone out of scope.
+"""Erasure: what remains of a StructInfo when some of its variables go out of scope.
 
-A result is widened. Parameters of functions stand on the other side, so what is left of them has to
-be narrower; where nothing is, the function itself becomes Object (ledger 6).
+A result is widened. Parameters of functions are contravariant, so they must be narrowed; if this is
+impossible, the function itself becomes Object (ledger 6).
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def erase(
     vars_in_scope: Container[ast.Var],
     shape_vars_in_scope: Container[tir.Var],
 ) -> StructInfo:
-    """The least supertype of ``info`` found that mentions only variables in scope.
+    """The least known supertype of ``info`` that mentions only variables in scope.
 
-    Returns ``info`` itself where nothing has to go. Ledger 6 to 10.
+    Returns ``info`` itself if nothing is erased. Ledger 6 to 10.
     """
     return _widen(info, _Scope(vars_in_scope, shape_vars_in_scope))
 

@@ -1,8 +1,7 @@
-"""Least upper and greatest lower bounds: what is known of a value that is one or the other, or
-both.
+"""Least upper bounds and greatest lower bounds of StructInfo.
 
-Shapes are compared modulo arithmetic: two that are not proved equal are taken for different. A
-lower bound need not exist; then the answer is None.
+Shapes are compared modulo arithmetic: shapes that are not proved equal count as different. If there
+is no lower bound, the result is None.
 """
 
 from __future__ import annotations
@@ -48,13 +47,11 @@ if TYPE_CHECKING:
 
 
 Choose = Callable[[Dimensions, Dimensions, "Prover"], Dimensions | None]
-"""Which of corresponding dimensions a bound takes: those that follow, or those that are
-followed.
-"""
+"""Selects the dimensions of a bound: those that follow, or those that are followed."""
 
 
 def lub(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo:
-    """The least StructInfo above both; ``a`` itself where ``b`` adds nothing.
+    """The least upper bound; ``a`` itself if ``b`` adds nothing.
 
     Notes
     -----
@@ -69,7 +66,7 @@ def lub(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo:
 
 
 def glb(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo | None:
-    """The greatest StructInfo below both, or None where there is none (or none is found)."""
+    """The greatest lower bound, or None if there is none (or none is found)."""
     if a is b:
         return a
     kind = type(a)

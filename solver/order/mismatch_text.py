@@ -1,4 +1,4 @@
-"""A failing premise in words, with both values."""
+"""Texts of failing premises, with both values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlx.solver.order.subtype import Mismatch, Path
 
 
 def where(path: Path) -> str:
-    """A path in words: ``field 1, parameter 0, dimension 2``; empty for the whole annotation."""
+    """A path as text: ``field 1, parameter 0, dimension 2``; empty for the whole annotation."""
     return ", ".join(_step(name, index) for name, index in path)
 
 
@@ -21,7 +21,7 @@ def _step(name: str, index: int) -> str:
 
 
 def why(mismatch: Mismatch) -> str:
-    """What does not fit: ``float16 where float32 is expected``, ``dimension 1 is n where m is
+    """The mismatch: ``float16 where float32 is expected``, ``dimension 1 is n where m is
     expected``.
     """
     if mismatch.left is not None and mismatch.right is not None:
@@ -118,4 +118,4 @@ _WORDS: dict[str, Callable[[Any, Any], str]] = {
     "derivation": _derivation,
     "solvable": _solvable,
 }
-"""By the last part of the premise's code."""
+"""The texts by the last part of the premise's code."""

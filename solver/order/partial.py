@@ -1,8 +1,8 @@
-"""Dimensions that have no value for some values of the variables: ``m // m`` where ``m`` is 0.
+"""Dimensions that are undefined for some values of the variables: ``m // m`` where ``m`` is 0.
 
-The prover says what holds wherever both sides are defined. Of two dimensions the order asks for
-more: one *follows* another if, wherever that one has a value, it has the same. So ``1`` follows ``m
-// m``, and ``m // m`` does not follow ``1``.
+The prover decides what holds wherever both sides are defined. The order requires more: one
+dimension *follows* another if it has the same value wherever the other is defined. So ``1`` follows
+``m // m``, and ``m // m`` does not follow ``1``.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 def demand(given: PrimExpr, wanted: PrimExpr) -> PrimExpr | None:
-    """What remains to be proved of two equal dimensions, so that one follows the other; None for
-    nothing.
+    """The remaining condition for one of two equal dimensions to follow the other; None if there is
+    none.
 
     Parameters
     ----------
     given, wanted
-        Expressions that are equal wherever both have a value.
+        Expressions that are equal wherever both are defined.
 
     Returns
     -------
     PrimExpr or None
-        That ``wanted`` has a value wherever ``given`` has one.
+        The condition that ``wanted`` is defined wherever ``given`` is.
     """
     if not partial(wanted) or identical(given, wanted) or same_text(given, wanted):
         return None
@@ -49,7 +49,9 @@ def _implied(given: PrimExpr, wanted: PrimExpr) -> PrimExpr:
 
 
 def follows(wanted: PrimExpr, given: PrimExpr, prover: Prover) -> bool:
-    """Whether one dimension is proved to have the value of another wherever that has one."""
+    """Whether one dimension is proved to have the same value as another wherever the other is
+    defined.
+    """
     if identical(given, wanted):
         return True
     verdict = prover.equal(given, wanted)
@@ -60,15 +62,15 @@ def follows(wanted: PrimExpr, given: PrimExpr, prover: Prover) -> bool:
 
 
 def upper(xs: Dimensions, ys: Dimensions, prover: Prover) -> Dimensions | None:
-    """Dimensions that follow those of both lists; ``xs`` itself where these do, None where none are
+    """Dimensions that follow those of both lists; ``xs`` itself if it does, None if none are
     found.
     """
     return _chosen(xs, ys, prover, lower=False)
 
 
 def lower(xs: Dimensions, ys: Dimensions, prover: Prover) -> Dimensions | None:
-    """Dimensions which those of both lists follow; ``xs`` itself where it is these, None where none
-    are found.
+    """Dimensions that those of both lists follow; ``xs`` itself if they do, None if none are
+    found.
     """
     return _chosen(xs, ys, prover, lower=True)
 

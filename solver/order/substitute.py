@@ -1,4 +1,4 @@
-"""Variables of StructInfo: which are free, substitution, renaming; what one StructInfo says."""
+"""Variables of StructInfo: free variables, substitution, renaming; and parts of a StructInfo."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FOLDED: dict[type[PrimExpr], Callable[[int, int], int]] = {
 
 
 def substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
-    """``info`` with variables replaced, all at once; ``info`` itself where none occurs.
+    """``info`` with variables replaced simultaneously; ``info`` itself if none occurs.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ def substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
 
     Notes
     -----
-    SUBST-function: variables bound by a function type are not replaced, and are renamed where an
-    image mentions them. Sums, differences and products of numbers are computed.
+    SUBST-function: variables bound by a function type are not replaced, and are renamed if an image
+    mentions them. Sums, differences and products of numbers are computed.
     """
     return _substitute(info, mapping) if mapping else info
 
 
 def substitute_prim(expr: PrimExpr, mapping: Mapped, in_place: bool = False) -> PrimExpr:
-    """One expression with its shape variables replaced, all at once; ``in_place``, it keeps its
-    place in the text.
+    """One expression with its shape variables replaced simultaneously; with ``in_place``, it keeps
+    its span.
     """
     kind = type(expr)
     if kind is tir.IntImm:
@@ -172,8 +172,8 @@ def _variables_of_images(images: Iterable[Image]) -> tuple[tir.Var, ...]:
 def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
     """The same function type with fresh binders.
 
-    What is assumed of a variable in the scope at hand says nothing of a binder, even where a
-    function is used inside itself and both are one object (ledger 26).
+    Assumptions about a variable in the current scope do not apply to a binder, even if both are the
+    same object in a recursive function (ledger 26).
     """
     if not info.binders:
         return info
@@ -224,10 +224,10 @@ Dimensions = tuple[PrimExpr, ...]
 
 
 def dimensions(info: TensorStructInfo | ShapeStructInfo) -> Dimensions | None:
-    """The dimensions as far as they are said one by one; None where they are not.
+    """The dimensions, if they are given separately; otherwise None.
 
-    Rank 0 says that there are none, with or without a shape (ledger 27). A shape that is a variable
-    has the dimensions of the variable's annotation.
+    Rank 0 means that there are none, with or without a shape (ledger 27). A shape that is a
+    variable has the dimensions of the variable's annotation.
     """
     if type(info) is ShapeStructInfo:
         return () if info.ndim == 0 else info.values
@@ -254,12 +254,12 @@ def rank(info: TensorStructInfo | ShapeStructInfo) -> int:
 
 
 def same_type(a: DataType, b: DataType) -> bool:
-    """Whether two data types are one; equal types are nearly always one object."""
+    """Whether two data types are equal; equal types are nearly always the same object."""
     return a is b or a == b
 
 
 def unknown_type(dtype: DataType) -> bool:
-    """Whether this is Void, the data type that says nothing."""
+    """Whether this is Void, the unknown data type."""
     return dtype is VOID or dtype.is_void
 
 
@@ -275,7 +275,7 @@ def same_device(a: VDevice | None, b: VDevice | None) -> bool:
 
 
 def identical(a: PrimExpr, b: PrimExpr) -> bool:
-    """Whether two dimensions are visibly the same: one object, or the same number."""
+    """Whether two dimensions are trivially equal: the same object, or the same number."""
     if a is b:
         return True
     kind = type(a)
@@ -292,7 +292,9 @@ def apart(a: PrimExpr, b: PrimExpr) -> bool:
 
 
 def same_text(a: PrimExpr, b: PrimExpr) -> bool:
-    """Whether two expressions are written alike: the last resort where the prover knows no more."""
+    """Whether two expressions have the same text, as the last resort if the prover cannot
+    decide.
+    """
     from rlx.grammar.equal import structural_equal
 
     return structural_equal(a, b)

@@ -1,8 +1,8 @@
 """Subtyping: every value of one StructInfo is a value of the other, for all values of the
 variables.
 
-The rules only find which premises fail and which dimensions have to be equal; whether a failure is
-final or leaves hope is for :mod:`rlx.solver.order.compatibility` to say.
+The rules only find the failing premises and the equations of dimensions;
+:mod:`rlx.solver.order.compatibility` decides whether a failure is definite.
 """
 
 from __future__ import annotations
@@ -45,25 +45,25 @@ if TYPE_CHECKING:
     from rlx.solver.prover import Prover
 
 Path = tuple[tuple[str, int], ...]
-"""Where inside an annotation: ``(("field", 1), ("parameter", 0), ("dimension", 2))``, all from
+"""A path inside an annotation: ``(("field", 1), ("parameter", 0), ("dimension", 2))``, all from
 0.
 """
 
 
 class Mismatch(Record):
-    """A premise that fails, or two dimensions that are to be equal.
+    """A failing premise, or two dimensions that must be equal.
 
     Attributes
     ----------
     code
         The premise: ``SUB-tensor-dtype``.
     given, wanted
-        The two annotations that do not fit, at ``path``. Inside a parameter of a function ``given``
-        is what callers pass.
+        The two mismatching annotations at ``path``. Inside a parameter of a function ``given`` is
+        what callers pass.
     path
-        Where they stand in the annotations compared.
+        Their path in the compared annotations.
     left, right
-        The two dimensions, where dimensions differ.
+        The two dimensions, if dimensions differ.
     """
 
     code: str
@@ -75,13 +75,13 @@ class Mismatch(Record):
 
 
 def sides(equation: Mismatch) -> tuple[PrimExpr, PrimExpr]:
-    """The two dimensions that have to be equal."""
+    """The two dimensions that must be equal."""
     assert equation.left is not None and equation.right is not None
     return equation.left, equation.right
 
 
 class NotSubtype(Refuted):
-    """Refuted, with the premise that fails."""
+    """Refuted, with the failing premise."""
 
     mismatch: Mismatch | None = None
 
@@ -93,7 +93,7 @@ class UndecidedDims(Unknown):
 
 
 class Goal:
-    """One comparison under way: premises that failed, dimensions that have to be equal."""
+    """The state of one comparison: failed premises, and dimensions that must be equal."""
 
     __slots__ = ("equations", "failed", "path", "prover")
 
@@ -104,14 +104,14 @@ class Goal:
         self.equations: list[Mismatch] = []
 
     def fail(self, code: str, given: StructInfo, wanted: StructInfo) -> None:
-        """Note a premise that does not hold."""
+        """Record a failing premise."""
         refuted(code)
         self.failed.append(Mismatch(code, given, wanted, tuple(self.path)))
 
     def equate(
         self, code: str, xs: Dimensions, ys: Dimensions, given: StructInfo, wanted: StructInfo
     ) -> None:
-        """Note dimensions that have to be equal; those that visibly are cost nothing."""
+        """Record dimensions that must be equal; trivially equal ones are skipped."""
         step = "value" if type(wanted) is PrimStructInfo else "dimension"
         for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
             if not identical(x, y):
@@ -129,14 +129,14 @@ class Goal:
 def subtype(a: StructInfo, b: StructInfo, prover: Prover) -> Verdict:
     """Whether every value of ``a`` is a value of ``b``, for all values of the shape variables.
 
-    A dimension of ``b`` has to have a value wherever that of ``a`` has one; ``Proved.divisors`` are
-    those that are not zero then.
+    A dimension of ``b`` must be defined wherever that of ``a`` is; ``Proved.divisors`` are then
+    nonzero.
 
     Returns
     -------
     Verdict
-        :class:`NotSubtype` carries the premise that fails and, where dimensions differ, values for
-        which they do; :class:`UndecidedDims` the dimensions that could not be compared.
+        :class:`NotSubtype` has the failing premise and, if dimensions differ, values for which they
+        do; :class:`UndecidedDims` the dimensions that could not be compared.
     """
     if a is b:
         return IDENTICAL
@@ -198,7 +198,7 @@ def _where_given(equation: Mismatch, proved: Verdict, prover: Prover) -> Verdict
 
 
 def compare(a: StructInfo, b: StructInfo, goal: Goal) -> None:
-    """Collect what has to hold for ``a`` to be a subtype of ``b``."""
+    """Collect the conditions for ``a`` to be a subtype of ``b``."""
     kind = type(b)
     if kind is type(a):
         if a is not b:
@@ -308,11 +308,10 @@ def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
 
 
 def name_dimensions(pattern: StructInfo, info: StructInfo) -> StructInfo:
-    """``info`` with names for dimensions of which only the number is known, where ``pattern`` binds
-    some.
+    """``info`` with new names for its unnamed dimensions, if ``pattern`` binds some.
 
     A function that takes every tensor of rank 1 is one that takes a tensor of ``d0`` elements, for
-    every ``d0``; so a function that binds ``n`` there serves in its place.
+    every ``d0``; so a function that binds ``n`` there can be used instead.
     """
     match pattern, info:
         case TensorStructInfo(), TensorStructInfo(shape=None) if dimensions(info) is None:
@@ -347,18 +346,16 @@ def _opaque(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
 
 
 def says_nothing(info: FuncStructInfo) -> bool:
-    """Whether a function type is that of every function: what its calls yield, each of them says or
-    nobody.
-    """
+    """Whether every function has this type: it gives neither parameters nor a result."""
     opaque = info.params is None and not info.purity
     return opaque and (info.derive_func is not None or type(info.ret) is ObjectStructInfo)
 
 
 def opaque_result(info: FuncStructInfo) -> StructInfo | None:
-    """What every call of an opaque function yields; None where each call says it anew, and of a
+    """The result of every call of an opaque function; None if each call declares its own, and for a
     closure.
 
-    A closure may accept more than its type says, and yield for that what its type does not say.
+    A closure may accept more arguments than its type allows, and return other results for them.
 
     ``empty`` derives Object, and so is the same as a function annotated with the result Object.
     """

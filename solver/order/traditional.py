@@ -17,7 +17,7 @@ from rlx.spec.registry import rule
 
 @rule("TYPE-erase", "861fe590", "type")
 def to_type(info: StructInfo) -> StructInfo:
-    """The traditional type of a StructInfo, as the StructInfo that says no more than the type does.
+    """The traditional type of a StructInfo, as a StructInfo without further information.
 
     ``DynTensorType(ndim, dtype)`` is ``TensorStructInfo(dtype=dtype, ndim=ndim)`` and so on;
     ``PackedFuncType`` is the opaque function that derives Object. Purity is kept (ledger 50).
