@@ -26,7 +26,7 @@ def closest(word: str, known: Iterable[str]) -> list[str]:
         ):
             continue
         found = 0 if other.lower() == word.lower() else distance(word, other, allowed)
-        if found <= allowed:
+        if found is not None:
             allowed = min(allowed, max(found, 1)) if found else 1
             best[other] = found
     nearest = min(best.values(), default=0)
@@ -42,10 +42,8 @@ def closest_names(name: str, known: Iterable[str]) -> list[str]:
     return closest(name, (other for other in known if letters & {*other.lower()}))
 
 
-def distance(a: str, b: str, limit: int) -> int:
-    """The number of typos between two words; a number above the limit if there are more than the
-    limit.
-    """
+def distance(a: str, b: str, limit: int) -> int | None:
+    """The number of typos between two words; None if there are more than the limit."""
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
@@ -56,9 +54,9 @@ def distance(a: str, b: str, limit: int) -> int:
                 cost = min(cost, before[j - 2] + 1)
             below.append(cost)
         if min(below) > limit:
-            return limit + 1
+            return None
         before, row = row, below
-    return row[-1]
+    return row[-1] if row[-1] <= limit else None
 
 
 class Suggestion(str):

@@ -84,8 +84,8 @@ def _operand(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor
     if isinstance(value, bool):
         return PrimStructInfo(BOOL, IntImm(int(value), BOOL))
     if isinstance(value, (int, float)):
-        prim = _prim(site, value, parameter, index)
-        return PrimStructInfo(type_of(prim), prim) if prim is not None else UNKNOWN
+        prim = const(value) if isinstance(value, int) else FloatImm(value)
+        return PrimStructInfo(type_of(prim), prim)
     info = site.ctx.info(value) if isinstance(value, Expr) else None
     if isinstance(info, PrimStructInfo):
         return info

@@ -199,7 +199,9 @@ def _kind(annotation: object) -> tuple[str, bool]:
         parts = get_args(annotation) if not hasattr(annotation, "__metadata__") else ()
         optional = NoneType in parts
         named = [part for part in parts if part is not NoneType] if optional else [annotation]
-        name = getattr(named[0], "__metadata__", [getattr(named[0], "__name__", "")])[0]
+        name = " | ".join(
+            getattr(part, "__metadata__", [getattr(part, "__name__", "")])[0] for part in named
+        )
         if name in _KINDS or name in _KINDS.values():
             return _KINDS.get(name, name), optional
     raise TypeError(f"expected a kind of parameter as annotation, found {annotation!r}")

@@ -158,7 +158,10 @@ def similar(name: str) -> list[str]:
     foreign = own_name(short)
     if foreign is not None:
         near = [word for word in closest(short, words) if word != foreign]
-        return [f"R.{foreign}", *(f"R.{word}" for word in near if distance(short, word, 1) <= 1)]
+        return [
+            f"R.{foreign}",
+            *(f"R.{word}" for word in near if distance(short, word, 1) is not None),
+        ]
     last = short.rpartition(".")[2]
     elsewhere = [word for word in words if word.rpartition(".")[2] == last]
     if elsewhere:

@@ -316,7 +316,7 @@ def _key(expr: PrimExpr, numbers: dict[tir.Var, int], state: ContextState) -> tu
             case tir.IntImm(value=value):
                 codes[node] = hash((2, value))
             case _:
-                kind = sum(ord(c) * 31**i for i, c in enumerate(type(node).__name__))
+                kind = int.from_bytes(type(node).__name__.encode())
                 codes[node] = hash((3, kind, *(codes[c] for c in tir.children(node))))
     return len(nodes), codes[expr]
 

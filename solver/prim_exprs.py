@@ -161,8 +161,12 @@ def substitute(expr: PrimExpr, mapping: dict[tir.Var, PrimExpr]) -> PrimExpr:
     return transform([expr], lambda e: mapping.get(e) if isinstance(e, tir.Var) else None)[0]
 
 
+_BITS = 4096
+"""Shifts by fewer bits are multiplications and divisions."""
+
+
 def _power_of_two(node: PrimExpr) -> PrimExpr | None:
-    if isinstance(node, tir.IntImm) and 0 <= node.value < 4096:
+    if isinstance(node, tir.IntImm) and 0 <= node.value < _BITS:
         return tir.IntImm(1 << node.value)
     return None
 

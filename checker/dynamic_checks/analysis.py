@@ -52,7 +52,7 @@ class Analysis(DerivationState):
         The variables of which no check asks: nothing is derived of them.
     """
 
-    def __init__(self, module: ast.IRModule, trusting: bool = False) -> None:
+    def __init__(self, module: ast.IRModule, trusting: bool) -> None:
         super().__init__(module, _RULES, set())
         self.trusting = trusting
         self.checks: list[DynamicCheck] = []

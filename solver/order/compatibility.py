@@ -202,11 +202,12 @@ def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> C
         open_ones = [e for e in equations if not same_text(*sides(e))]
         if len(open_ones) < len(equations):
             return solve(open_ones, prover, directed) if open_ones else COMPATIBLE
-    if relation.kind == "always":
+    found = None if relation.kind == "always" else _culprit(equations, relation, prover)
+    if found is None:
         return _where_given(equations, prover) if directed else COMPATIBLE
-    culprit, alone = _culprit(equations, relation, prover)
-    if alone:
-        return _blame(culprit, relation)
+    culprit, alone = found
+    if alone is not None:
+        return _blame(culprit, alone)
     code = "COMPAT-joint-solvable"
     refuted(code)
     reason = Mismatch(code, culprit.given, culprit.wanted, culprit.path[:-1])
@@ -241,14 +242,20 @@ def _blame(equation: Mismatch, relation: Relation) -> Compatibility:
 
 def _culprit(
     equations: list[Mismatch], relation: Relation, prover: Prover
-) -> tuple[Mismatch, bool]:
-    """The equation to blame, and whether it fails like that by itself."""
+) -> tuple[Mismatch, Relation | None] | None:
+    """The equation to blame, and how it fails by itself, if all fail like that together; None where
+    each holds.
+    """
     if len(equations) == 1:
-        return equations[0], True
-    kinds: dict[str, Mismatch] = {}
+        return equations[0], relation
+    kinds: dict[str, tuple[Mismatch, Relation]] = {}
     for equation in equations:
-        kinds.setdefault(prover.relate(*sides(equation)).kind, equation)
+        alone = prover.relate(*sides(equation))
+        kinds.setdefault(alone.kind, (equation, alone))
     for kind in ("never", "sometimes", "unknown"):
         if kind in kinds:
-            return kinds[kind], kind == relation.kind or relation.kind == "unknown"
-    return equations[0], False
+            culprit, alone = kinds[kind]
+            if relation.kind == "unknown":
+                return culprit, alone
+            return culprit, relation if kind == relation.kind else None
+    return None

@@ -184,10 +184,16 @@ def test_annotations_are_read_written_out_or_not(annotation: Any) -> None:
     assert found.optional == str(annotation).startswith(("int |", "typing.Optional"))
 
 
-def test_an_annotation_that_is_no_kind_is_refused() -> None:
-    def rule(site: Any, value: bytes) -> Any:
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize(
+    "annotation",
+    [bytes, bytes | None, int | str, int | str | None, None | str | int, Tensor | Ints | None],
+)
+def test_an_annotation_that_is_no_kind_is_refused(annotation: Any, written: bool) -> None:
+    def rule(site: Any, value: Any) -> Any:
         return value
 
+    rule.__annotations__["value"] = str(annotation) if written else annotation
     with pytest.raises(TypeError, match="expected a kind of parameter"):
         parameters(rule, {})
 

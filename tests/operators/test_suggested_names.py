@@ -1,0 +1,36 @@
+"""Which operators are suggested for the name that another library has for one."""
+
+from __future__ import annotations
+
+from rlx.operators.foreign_names import _OPERATORS
+from rlx.operators.registry import similar
+
+
+def slips(word: str) -> set[str]:
+    """Patterns of the words that one slip makes of a word: ``?`` is any letter."""
+    parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    return {
+        *(a + "?" + b for a, b in parts),
+        *(a + "?" + b[1:] for a, b in parts if b),
+        *(a + b[1:] for a, b in parts if b),
+        *(a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1),
+    }
+
+
+def is_one(pattern: str, word: str) -> bool:
+    return len(pattern) == len(word) and all(
+        p in ("?", c) for p, c in zip(pattern, word, strict=True)
+    )
+
+
+def test_ours_comes_first_and_then_what_is_one_slip_away() -> None:
+    more = 0
+    for own, words in _OPERATORS.items():
+        for word in words.split():
+            first, *others = similar(word)
+            assert first == f"R.{own}"
+            patterns = slips(word)
+            for other in others:
+                assert any(is_one(p, other.removeprefix("R.")) for p in patterns), (word, other)
+            more += len(others)
+    assert more > 10
