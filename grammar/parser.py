@@ -16,6 +16,7 @@ from rlx.grammar.entries import Entry
 from rlx.grammar.function_bodies import add_function
 from rlx.grammar.node import Node, Record, Span, replace
 from rlx.grammar.outline import (
+    HEAD,
     class_at,
     declared_names,
     long_lines,
@@ -266,6 +267,11 @@ class TextReader:
         return any(d.severity == "error" for d in self.diagnostics)
 
     def _strays(self, found_any: bool, stray: list[Span]) -> None:
+        heads = (HEAD.match(self.text, start) for start, _ in stray)
+        lost = {head["name"] for head in heads if head is not None}
+        left = [found for found in self.diagnostics if found.unknown not in lost]
+        if not any(found.severity == "error" for found in left):
+            self.diagnostics = left  # a name that is not known because its class was not read
         if self._has_errors() or (found_any and not stray):
             return
         from rlx.grammar.pasted_text import pasted

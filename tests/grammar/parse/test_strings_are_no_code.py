@@ -133,3 +133,20 @@ def test_comments_are_those_between_tokens() -> None:
     )
     assert [said for _, said in comments(text)] == ["# one", "# two", "# three)", "#"]
     assert all(text.startswith(said, at) for at, said in comments(text))
+
+
+def test_the_name_of_a_class_that_was_not_read_is_not_said_to_be_unknown() -> None:
+    text = """@I.i
+class M:
+    @R.function
+    def f(x: R.Object):
+        cls = M
+        return x
+
+    @R.function
+    def g(x: R.Object):
+        cls = M
+        return cls.f(x)
+"""
+    (found,) = parse(text).diagnostics
+    assert found.span == (0, 4) and "expected a decorated class" in found.message
