@@ -120,17 +120,18 @@ def _moved(piece: Piece, shift: int) -> Piece:
 
 
 def _piece(text: str, found: FunctionOutline) -> Piece:
-    colon = annotated = None
+    colon, annotated = None, False
     for statement in statements(text, (found.head, found.head_end)):
         end = closing(statement, 1)
         if end is not None:
-            annotated = end + 1 < len(statement) and statement[end + 1].type == "ARROW"
-            colon = next((t for t in _outside(statement[end + 1 :]) if t.type == "COLON"), None)
+            behind = statement[end + 1 :]
+            annotated = [t.type for t in behind[:1]] == ["ARROW"]
+            colon = next((t for t in _outside(behind) if t.type == "COLON"), None)
         break
     end = found.head_end if colon is None else colon.end
     head = text[found.start : end]
     body = text[end : found.end].strip()
-    closed = bool(annotated) and colon is not None and body != ""
+    closed = annotated and colon is not None and body != ""
     marks = tuple(_marks(text, (found.start, found.head)))
     at = found.head - found.start
     made = Piece((found.start, found.end), found.name, head, closed, marks, at)

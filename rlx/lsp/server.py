@@ -30,6 +30,8 @@ QUIET = 0.6
 _RELAX = re.compile(r"\btvm\b|\brelax\b|\bir_module\b|\bprim_func\b|@[ \t]*\w+\.func|\b[RIT]\.\w")
 """What a Python text with a program of Relax has at least once."""
 
+_MEANT = "did you mean "
+
 _SEVERITY = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
@@ -328,9 +330,9 @@ def _actions(found: _Open, params: lsp.CodeActionParams) -> list[lsp.CodeAction]
             continue
         about = [_diagnostic(diagnostic, source, uri)]
         if diagnostic.edit is not None:
-            title = (diagnostic.help or f"fix {diagnostic.code}").removeprefix("did you mean ")
-            if title is not diagnostic.help and title.endswith("?"):
-                title = f"change to {title[:-1]}"
+            title = diagnostic.help or f"fix {diagnostic.code}"
+            if title.startswith(_MEANT):
+                title = f"change to {title[len(_MEANT) :].removesuffix('?')}"
             edit = _workspace_edit(uri, source, [diagnostic.edit])
             made.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, about, True, edit=edit))
         if diagnostic.rule not in ("PARSE", "IGNORE"):

@@ -54,6 +54,57 @@ def test_functions_that_a_diagnostic_is_about(length: int) -> None:
     assert version.told_of([Diagnostic("D14", "error", "words", None)]) == set()
 
 
+@pytest.mark.parametrize("code", ["PARSE", "READ", "D14"])
+@pytest.mark.parametrize("words", ["words", "the class M is not defined"])
+def test_errors_of_syntax_that_may_hide_others(code: str, words: str) -> None:
+    """Those that stand in no body, and what is said of the name of a class."""
+    bodies = [
+        {*range(TEXT.index(":\n", piece.span[0]) + 1, piece.span[1])} for piece in PARTS.pieces
+    ]
+    for start in range(len(TEXT)):
+        found = Diagnostic(code, "error", words, (start, start + 1))
+        inside = any(start in body for body in bodies)
+        hides = code != "D14" and (not inside or words != "words")
+        for others in ((), (Diagnostic("D14", "error", "words", (0, 1)),)):
+            assert TextVersion(PARTS, (*others, found), (None,) * 3).hides() == hides, start
+    nowhere = Diagnostic(code, "error", words, None)
+    assert not TextVersion(PARTS, (nowhere,), (None,) * 3).hides()
+    found = Diagnostic("PARSE", "error", words, (0, 1))
+    assert TextVersion(cut("# nothing"), (found,), ()).hides()
+
+
+DECORATORS = (
+    "@R.function",
+    "@R.function(pure=False)",
+    "@T.prim_func",
+    "@T.prim_func(private=True)",
+)
+PARAMETERS = (
+    *("", "x", "x: R.Object", 'x: R.Tensor(("n", 2), "f:32"), s: R.Shape(["n"])'),
+    *("f: R.Callable((R.Object,), R.Object), x: R.Object", "x: R.Object,  # ) -> R.Object:\n    y"),
+    ", ".join(f"x{n}: R.Tensor(({n}, 2))" for n in range(100)),
+)
+RESULTS = ("", " -> R.Object", ' -> R.Tensor((2,), "->:")', " -> R.Callable((R.Object,), R.Object)")
+
+
+@pytest.mark.parametrize("decorator", DECORATORS)
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("body", ["\n    return x", "\n    y: R.Object = x", "", "\n"])
+@pytest.mark.parametrize("colon", [":", ""])
+def test_heads(decorator: str, result: str, body: str, colon: str) -> None:
+    """A function has its head to the colon. Others depend on nothing else where that says its result
+    and something follows, and where it is no PrimFunc, whose signature is in its body."""
+    for parameters in PARAMETERS:
+        head = f"{decorator}\ndef f({parameters}){result}{colon}"
+        (piece,) = cut(head + body).pieces
+        assert piece.name == "f"
+        if colon:
+            assert piece.head == head
+        assert piece.closed == bool(
+            colon and result and body.strip() and "prim_func" not in decorator
+        )
+
+
 @pytest.mark.parametrize("others", [False, True])
 def test_the_part_that_answers(others: bool) -> None:
     whole = Document(TEXT, "a.rlx")

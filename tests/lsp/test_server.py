@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -13,6 +14,11 @@ pytest.importorskip("pygls")
 
 from lsprotocol import types as lsp
 from pygls.lsp._base_client import BaseLanguageClient
+
+from rlx.checker.check import check_text
+from rlx.lsp.document import Document
+from rlx.lsp.server import _actions, _Open, create
+from tests.checker.test_fixing import CASES
 
 from .test_incremental import module
 
@@ -201,3 +207,59 @@ def test_python_without_relax_is_left_in_peace() -> None:
         ]
 
     scripted(script)
+
+
+def test_a_text_that_is_closed_has_no_mistakes_any_more() -> None:
+    """Whether it waits to be checked whole or not; opened again, it is told anew."""
+
+    async def script(editor: Editor) -> None:
+        identifier = lsp.TextDocumentIdentifier(URI)
+        long = module(40, 20)
+        wrong = long.replace("R.add(x, y)", "R.add(x, q)", 1)
+        for opened, edited in ((TEXT, None), (TEXT.replace("(a)", "(q)"), None), (long, wrong)):
+            told = await editor.open(opened)
+            if edited is not None:
+                assert await editor.change(edited, 2) == ["WF02-undefined"]
+            editor.text_document_did_close(lsp.DidCloseTextDocumentParams(identifier))
+            assert await editor.codes() == []
+            assert await editor.open(opened) == told
+            editor.text_document_did_close(lsp.DidCloseTextDocumentParams(identifier))
+            assert await editor.codes() == []
+
+    scripted(script)
+
+
+def test_a_closed_text_is_not_checked_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def session() -> None:
+        told: list[int] = []
+        made = create()
+        monkeypatch.setattr(
+            made, "text_document_publish_diagnostics", lambda p: told.append(len(p.diagnostics))
+        )
+        waiting = asyncio.create_task(asyncio.sleep(60))
+        made.text(URI).settling = waiting
+        made.forget(URI)
+        await asyncio.wait([waiting], timeout=10)
+        assert waiting.cancelled() and told == [0]
+
+    asyncio.run(session())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_action_says_what_it_does(case: str) -> None:
+    """Its title is no question."""
+    text = CASES[case][0]
+    found = _Open("a.rlx")
+    found.document, found.diagnostics = Document(text, "a.rlx"), check_text(text).diagnostics
+    assert any(diagnostic.edit is not None for diagnostic in found.diagnostics)
+    whole = lsp.Range(lsp.Position(0, 0), lsp.Position(text.count("\n") + 1, 0))
+    asked = lsp.CodeActionParams(
+        lsp.TextDocumentIdentifier(URI), whole, lsp.CodeActionContext(diagnostics=[])
+    )
+    titles = [action.title for action in _actions(found, asked)]
+    for diagnostic in found.diagnostics:
+        if diagnostic.edit is not None:
+            said = re.fullmatch(r"did you mean (.*)\?", diagnostic.help or "", re.DOTALL)
+            title = f"change to {said[1]}" if said else diagnostic.help or f"fix {diagnostic.code}"
+            assert title in titles
+    assert not [title for title in titles if "?" in title or "did you mean" in title]
