@@ -1,5 +1,5 @@
-"""Makes of a neutral value what its place asks for:
-expression, dimension, annotation, attribute.
+"""Conversion of neutral values to what their position requires: expression, dimension, annotation,
+attribute.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rlx.grammar.suggest import closest, did_you_mean
 
 
 def is_shape(value: ast.Expr) -> bool:
-    """Whether an expression is a shape value by its own look."""
+    """Whether an expression is a shape value, judging by its text."""
     match value:
         case ast.ShapeExpr():
             return True
@@ -39,17 +39,19 @@ def is_shape(value: ast.Expr) -> bool:
 
 
 class Coerce(ScalarCoercion):
-    """The readings of a neutral value: as a scalar, an expression, an annotation, an attribute."""
+    """The conversions of a neutral value: to a scalar, an expression, an annotation, an
+    attribute.
+    """
 
     # ------------------------------------------------------------ expressions
 
     def expr(self, entry: Entry) -> ast.Expr:
-        """As a Relax expression.
+        """Convert to a Relax expression.
 
         Raises
         ------
         Rejected
-            If the value is none (a dictionary, an annotation).
+            If the value is not an expression (a dictionary, an annotation).
         """
         value, span = entry.value, entry.span
         if isinstance(value, ast.Expr):
@@ -102,7 +104,7 @@ class Coerce(ScalarCoercion):
     # ------------------------------------------------------------ annotations
 
     def info(self, entry: Entry) -> ast.StructInfo:
-        """As structural information.
+        """Convert to structural information.
 
         Raises
         ------
@@ -136,9 +138,7 @@ class Coerce(ScalarCoercion):
     # ------------------------------------------------------------ attributes
 
     def attr(self, entry: Entry) -> object:
-        """As the value of a keyword: plain data where it is,
-        an expression where one was written.
-        """
+        """Convert to the value of a keyword: plain data, or an expression if one was written."""
         value = entry.value
         match value:
             case bool() | float() | str() | None:
@@ -173,7 +173,7 @@ class Coerce(ScalarCoercion):
         return self.expr(entry)
 
     def text(self, entry: Entry) -> str:
-        """As a string."""
+        """Convert to a string."""
         value, start, end = entry
         if isinstance(value, str):
             return value
@@ -182,8 +182,8 @@ class Coerce(ScalarCoercion):
         raise Rejected(f"expected a string, found {describe(value)}", start, end)
 
     def data_type(self, entry: Entry) -> DataType:
-        """As a data type: ``"float32"``, ``R.dtype("float32")``, ``T.float32``,
-        ``None`` for unknown.
+        """Convert to a data type: ``"float32"``, ``R.dtype("float32")``, ``T.float32``, ``None``
+        for unknown.
         """
         value, start, end = entry
         match value:
@@ -217,7 +217,7 @@ class Coerce(ScalarCoercion):
 
 
 _OTHER_NAMES = {"T.boolean": "bool"}
-"""Types with a name after `T.` that is not theirs as a text."""
+"""Types whose name after `T.` differs from their name as a text."""
 
 
 def _annotations_like(value: object) -> list[str]:
@@ -261,4 +261,4 @@ BARE_INFOS: dict[str, Callable[[Span], ast.StructInfo]] = {
     "R.Callable": _callable,
     "R.Tuple": _tuple,
 }
-"""Annotations that stand without arguments."""
+"""Annotations without arguments."""

@@ -1,4 +1,4 @@
-"""Makes a scalar of what was read: a dimension, a number, arithmetic, an intrinsic."""
+"""Conversion of parsed values to scalars: dimensions, numbers, arithmetic, intrinsics."""
 
 from __future__ import annotations
 
@@ -43,38 +43,37 @@ _STATEMENTS = frozenset(
         *ALLOC_WORDS,
     ]
 )
-"""What is a statement of a PrimFunc or the head of one, and never a part of another."""
+"""Forms that are statements of a PrimFunc or their heads, and never parts of expressions."""
 ReadText = Callable[[str, int], Any]
 
 
 class ScalarCoercion:
-    """What was read as a scalar, in a scope.
+    """Converts parsed values to scalars in a scope.
 
     Parameters
     ----------
     scope
-        Gives undefined names a meaning.
+        Resolves undefined names.
     text
         The whole source text.
     read_text
-        Reads a quoted dimension, given its text and where it starts.
+        Parses a quoted dimension, given its text and its start.
 
     Attributes
     ----------
     captured
-        Shape variables, variables and annotations that stand for what Python around the program
-        says.
+        Shape variables, variables and annotations whose values the surrounding Python code gives.
     implicit
-        The names that are shape variables only because they stand where a dimension does, each
-        with the place of its first use.
+        The names that are shape variables only because they are used as dimensions, each with the
+        location of its first use.
     cast_to
-        The variables of those of them that only a cast in a body binds.
+        The variables of those names that only a cast in a body binds.
     quotes, quoting
-        How many quoted dimensions were read, and the annotations that have some.
+        The number of quoted dimensions, and the annotations that contain them.
     quoted
-        Where bodies quote dimensions, with the variables in the quotes that nothing has bound.
+        The locations of quoted dimensions in bodies, with their unbound variables.
     holes
-        Variables that stand for what could not be read.
+        Variables that replace unreadable parts.
     """
 
     def __init__(self, scope: Scope, text: str, read_text: ReadText) -> None:
@@ -92,12 +91,12 @@ class ScalarCoercion:
         self.holes: AbstractSet[object] = frozenset()
 
     def prim(self, entry: Entry, literal: DataType = INT64) -> tir.PrimExpr:
-        """As a prim expression; an integer literal gets the data type ``literal``.
+        """Convert to a prim expression; an integer literal gets the data type ``literal``.
 
         Raises
         ------
         Rejected
-            If the value is no scalar.
+            If the value is not a scalar.
         """
         value, span = entry.value, entry.span
         if isinstance(value, tir.PrimExpr):
@@ -149,7 +148,7 @@ class ScalarCoercion:
         return tir.FloatImm(value, literal if literal.is_float else plain, span)
 
     def integer(self, entry: Entry) -> int:
-        """An integer literal that a 64-bit number can hold."""
+        """An integer literal that fits into 64 bits."""
         if int(entry.value) not in _INT64:
             digits = entry.end - entry.start
             words = f"this integer of {digits} digits is outside the 64-bit range"
@@ -186,8 +185,8 @@ class ScalarCoercion:
         return found
 
     def refuse_unknown(self, head: str, span: Span) -> None:
-        """Refuse what starts with a word `T.…` that no version of TVM has; of the statements of
-        PrimFuncs, which are kept as text, the checker says so.
+        """Reject a form whose head `T.…` does not exist in any version of TVM; in statements of
+        PrimFuncs, which are kept as text, the checker reports it.
         """
         word = head[2:]
         if not is_known(word):
@@ -198,7 +197,7 @@ class ScalarCoercion:
             raise Rejected(words, *where, meant, certain=not kept, kept=kept)
 
     def tir_form(self, form: Form, span: Span) -> tir.PrimExpr:
-        """A call of ``T.…`` that is none of the known ones: an intrinsic."""
+        """A call of ``T.…`` that is not a known form, and therefore an intrinsic."""
         head = form.head
         if not head.startswith("T."):
             bare = "." not in head  # Python may compute it before TVM sees it
@@ -229,7 +228,7 @@ class ScalarCoercion:
         raise Rejected(f"expected a scalar, found {describe(value)}", *entry.span)
 
     def tir_arg(self, entry: Entry) -> tir.PrimExpr:
-        """An argument of an intrinsic: a scalar, or text kept as it stands."""
+        """An argument of an intrinsic: a scalar, or uninterpreted text."""
         value = entry.value
         if isinstance(value, (Sequence, dict, tir.Buffer)) or value is None:
             return tir.OpaqueExpr(self.text_of(entry.span), entry.span)

@@ -1,4 +1,4 @@
-"""What is said of indentation."""
+"""Messages about indentation."""
 
 from __future__ import annotations
 

@@ -356,12 +356,12 @@ _IMPORTABLE = frozenset(["NAME", "word", "DOTTED", "HEAD"])
 HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "AT"])
 _IN_NO_BRACKET = frozenset(["DEF", "CLASS", "RETURN", "ASSERT", "WHILE", "WITH"])
 CONTINUED = frozenset(["COMMA", "HEAD", "LPAR", "LSQB", "LBRACE"])
-"""What ends a line whose statement goes on in the next one."""
+"""The ends of lines whose statements continue in the next line."""
 _DECORATORS = frozenset(["function", "func", "prim_func", "ir_module", "pyfunc"])
 
 
 def is_decorator(word: str) -> bool:
-    """Whether a word behind a sign `@` can only be meant to mark a definition."""
+    """Whether a word after `@` can only be a decorator."""
     return word.removesuffix("(").rpartition(".")[2] in _DECORATORS
 
 

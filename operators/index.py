@@ -1,9 +1,9 @@
-"""``python -m rlx.operators.index`` writes `operators/families.py`: which file declares which
-operators.
+"""``python -m rlx.operators.index`` writes `operators/families.py`, which lists the file that
+declares each operator.
 
-The table is a shortcut: looking an operator up then imports only the file that it stands in, where
-importing all of them would take a fifth of a short run. An operator that the table does not list is
-found all the same, in the files that mention its name.
+With the table, the lookup of an operator imports only its own file; importing all files would take
+a fifth of a short run. Operators that are not in the table are found in the files that mention
+their names.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TAIL = '''}
 
 
 def text() -> str:
-    """What `operators/families.py` should say."""
+    """The expected text of `operators/families.py`."""
     return _HEAD + "".join(_entry(*family) for family in families().items()) + _TAIL
 
 

@@ -30,12 +30,12 @@ from rlx.operators.site import Site, show, show_shape
 from rlx.spec.registry import rule
 
 Pair = tuple[PrimExpr, PrimExpr, str]
-"""A dimension of the PrimFunc, the caller's, and where the latter stands."""
+"""A dimension of the PrimFunc, that of the caller, and the location of the latter."""
 
 
 @rule("OBL-passed", "f1be166e", "obligation")
 def passed(site: Site, args: Expr) -> None:
-    """A PrimFunc is passed tensors, scalars and shapes."""
+    """Check that the arguments of a PrimFunc are tensors, scalars and shapes."""
     info = site.ctx.info(args)
     parts = info.fields if isinstance(info, TupleStructInfo) else ()
     fields = args.fields if isinstance(args, ast.Tuple) else (None,) * len(parts)
@@ -53,7 +53,7 @@ def passed(site: Site, args: Expr) -> None:
 
 @rule("OBL-trailing", "42ce9ac9", "obligation")
 def trailing(site: Site, tir_vars: object) -> None:
-    """Trailing scalars are a shape, or a tuple of scalars."""
+    """Check that trailing scalars are a shape or a tuple of scalars."""
     if tir_vars is None:
         return
     info = site.ctx.info(tir_vars) if isinstance(tir_vars, Expr) else None
@@ -78,7 +78,7 @@ def agreement(
 ) -> None:
     """Check a call against the signature of the PrimFunc, if it is one of the module.
 
-    ``overwritten`` are the positions of the arguments that results take the place of.
+    ``overwritten`` has the positions of the arguments that results overwrite.
     """
     prim_func = callee(site, func)
     infos = _arguments(site, args)
@@ -105,7 +105,9 @@ def agreement(
 
 @rule("OBL-callee", "c9ce0dcd", "obligation")
 def callee(site: Site, func: Expr) -> PrimFunc | None:
-    """What ``call_tir`` calls is a PrimFunc of the module; None where that is not known."""
+    """Check that the callee of ``call_tir`` is a PrimFunc of the module, and return it; None if
+    unknown.
+    """
     if not isinstance(func, GlobalVar):
         site.fail(
             "OBL-callee-global",
@@ -154,7 +156,7 @@ def _named(args: Expr, k: int) -> str:
 def untouched(
     site: Site, func: Expr, callee: PrimFunc, inputs: Sequence[int], names: Sequence[str]
 ) -> None:
-    """The PrimFunc of a pure call stores only to results."""
+    """Check that the PrimFunc of a pure call stores only to results."""
     written = stored(callee)
     for k in inputs:
         buffer = callee.buffer_map.get(callee.params[k]) if k < len(callee.params) else None
@@ -191,9 +193,7 @@ def stored(func: PrimFunc) -> frozenset[Buffer]:
 
 @rule("OBL-buffers", "ed81cb11", "obligation")
 def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int]) -> None:
-    """The PrimFunc has a parameter for each argument, each result and each of the trailing
-    scalars.
-    """
+    """Check that the PrimFunc has one parameter for each argument, result and trailing scalar."""
     if len(callee.params) != sum(given):
         args, out, scalars = given
         trailing = f" and {scalars} tir_vars" if scalars else ""
@@ -218,7 +218,7 @@ class Matching:
         self.pairs: list[Pair] = []
 
     def match(self, param: tir.Var, buffer: Buffer | None, value: StructInfo, name: str) -> None:
-        """Compare a parameter with what is passed for it."""
+        """Compare a parameter with its argument."""
         if isinstance(value, ObjectStructInfo):
             return
         if buffer is None:
@@ -259,7 +259,7 @@ class Matching:
 
     @rule("OBL-allocated", "3311bc26", "obligation")
     def declared(self, buffer: Buffer, result: TensorStructInfo, name: str) -> None:
-        """A result that a PrimFunc writes has an element type."""
+        """Check that a result of a PrimFunc has an element type."""
         if result.dtype.is_void:
             words = (
                 f"the element type of {name} is not declared, but {buffer.name} has"
@@ -268,7 +268,7 @@ class Matching:
             self._fail("OBL-allocated-dtype", words)
 
     def told(self, var: tir.Var) -> str:
-        """What a variable is bound to, and where."""
+        """The value of a variable, and the location of its binding, for messages."""
         image = self.binding.get(var)
         return "free" if image is None else f"{show(image)} ({self.bound_at[var]})"
 
@@ -294,7 +294,9 @@ class Matching:
 
 @rule("OBL-joint", "4a0eb55c", "obligation")
 def jointly(site: Site, func: Expr, matching: Matching) -> None:
-    """Under one binding of the PrimFunc's variables all its dimensions equal the caller's."""
+    """Check that all dimensions equal the caller's under one binding of the PrimFunc's
+    variables.
+    """
     from rlx.solver.order import substitute_prim
 
     open_pairs: list[tuple[PrimExpr, PrimExpr]] = []

@@ -15,8 +15,8 @@ from rlx.semantics.native.write_analysis import returns, stores
 from rlx.semantics.native.writer import StopSite
 
 FIRST_SLOT = 16
-"""Where scalars and extents begin in the numbers that a kernel is called with; fields before: see
-the prelude.
+"""The index of the first scalar or extent in the numbers passed to a kernel; the prelude defines
+the fields before it.
 """
 
 

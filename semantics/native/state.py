@@ -1,6 +1,4 @@
-"""What the generation of one kernel keeps: names, memory, what is known of integers, what must be
-checked.
-"""
+"""The state of generating one kernel: names, memory, facts about integers, pending checks."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ Known = tuple[tuple[IndexSum, ...], dict[tir.PrimExpr, IndexSum | None]]
 
 
 class Hoisted(Record):
-    """An index to compute early, the access it belongs to, and what must hold for the access to
-    happen.
-    """
+    """An index to compute early, its access, and the conditions of this access."""
 
     index: tir.PrimExpr
     buffer: tir.Buffer
@@ -53,22 +49,22 @@ class Generation(IndexKnowledge):
     Attributes
     ----------
     kept
-        Buffers of which the one element in question is held in a C variable.
+        Buffers whose current element is in a C variable.
     shapes, small
-        Variables of shapes that are found small where the kernel starts, if at all; those that must
-        be.
+        Shape variables whose smallness is tested at the start of the kernel, and those that must be
+        small.
     early
-        Expressions that are already computed, and where.
+        The C variables of expressions that are already computed.
     exact
-        Whether an index is being computed: its arithmetic must not overflow.
+        Whether an index is being computed, whose arithmetic must not overflow.
     planned, hoists
-        Loops looked at for indices to compute early, and what was found for each.
+        The loops that were searched for indices to compute early, and the results.
     deferring, flags
-        Whether faults of casts are noticed behind the loops, and the variables in which until then.
+        Whether faults of casts are reported after the loops, and the variables that record them.
     paid
-        Loops whose fuel is already taken.
+        Loops whose fuel is already paid.
     nested
-        Whether the copy of a nest that has every check in its place is being emitted.
+        Whether the copy of a nest with every check in its place is being emitted.
     """
 
     def __init__(self, bounds: bool, disjoint: bool) -> None:
@@ -102,7 +98,7 @@ class Generation(IndexKnowledge):
         return found
 
     def symbol(self, var: tir.Var, name: str, natural: bool) -> None:
-        """An integer that is fixed from here on: it may occur in sums."""
+        """An integer that no longer changes, so it may occur in sums."""
         self.names[var] = CValue(name, var.dtype)
         self.sums[var] = IndexSum.of(name)
         if natural:
@@ -118,7 +114,7 @@ class Generation(IndexKnowledge):
             self.bind_sum(var, IndexSum.of(name))
 
     def deferred(self, site: int) -> str:
-        """The variable that says behind the loops whether to stop at a place."""
+        """The variable that says after the loops whether to stop at a site."""
         if site not in self.flags:
             self.flags[site] = self.out.fresh("q")
         return self.flags[site]
@@ -126,7 +122,7 @@ class Generation(IndexKnowledge):
     # ------------------------------------------------------------ knowledge
 
     def poly(self, expr: tir.PrimExpr) -> IndexSum | None:
-        """The sum that ``expr`` is, if it certainly lies in its type."""
+        """``expr`` as a sum, if it certainly fits its type."""
         if not self.fast or not (self.type_of(expr).is_integer):
             return None
         found = poly_of(self, expr)
@@ -138,7 +134,7 @@ class Generation(IndexKnowledge):
         return found is not None and self.scope.proves(found)
 
     def assume(self, condition: tir.PrimExpr, holds: bool) -> Known:
-        """Use a condition in what is emitted next; returns what :meth:`forget` wants."""
+        """Assume a condition in the code emitted next; return the mark for :meth:`forget`."""
         before = (self.scope.facts, self.polys)
         if self.fast:
             self.scope.facts = (*before[0], *facts_of(self, condition, holds))
@@ -146,11 +142,11 @@ class Generation(IndexKnowledge):
         return before
 
     def forget(self, before: Known) -> None:
-        """End the reach of a condition."""
+        """End the scope of an assumed condition."""
         self.scope.facts, self.polys = before
 
     def is_total(self, expr: tir.PrimExpr) -> bool:
-        """Whether an expression can be computed anywhere: it neither loads nor fails."""
+        """Whether an expression can always be computed: it neither loads nor fails."""
         for node in tir.postorder(expr):
             if node not in self._total:
                 below = all(self._total[child] for child in tir.children(node))
@@ -192,7 +188,7 @@ class Generation(IndexKnowledge):
     def address(
         self, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...], span: Any
     ) -> Generator[tir.PrimExpr, CValue, str]:
-        """The element of a buffer, with the checks that are not proven needless."""
+        """The element of a buffer, with the checks that are not proved redundant."""
         memory = self.memory.get(buffer)
         if memory is None or len(indices) != len(memory.dims):
             refuse("memory of that shape for a buffer", span)
@@ -260,12 +256,12 @@ class Generation(IndexKnowledge):
         return text, self.bounds and not proved
 
     def bounds_site(self, buffer: tir.Buffer, axis: int, span: Any) -> int:
-        """The place to stop at for an index (the first value) out of range (the second)."""
+        """The stop site for an index (the first value) out of range (the second)."""
         message = f"index {{a}} is not within axis {axis} of {buffer.name}, whose extent is {{b}}"
         return self.out.site("E-tir-bounds", message, span)
 
     def entry_conditions(self) -> str:
-        """The conditions under which what was emitted in fast mode is right."""
+        """The conditions under which code emitted in fast mode is correct."""
         self.small |= self.symbols & self.shapes
         small = [
             f"({s} < {SMALL})" if s in self.scope.natural else f"({s} < {SMALL}) & ({s} > -{SMALL})"

@@ -1,6 +1,7 @@
 """Expressions of PrimFuncs, compiled to closures.
 
-Nesting is walked by recursion; chains of operators, which have no limit, by loops.
+Nested expressions are processed by recursion, and chains of operators, whose length is unlimited,
+by loops.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ from rlx.semantics.tir.values import (
 from rlx.spec.registry import rule
 
 _TO_NEST = 16
-"""Longer chains of operators are evaluated by a loop: Python cannot nest calls without end."""
+"""The length from which chains of operators are evaluated by a loop, because Python limits nested
+calls.
+"""
 
 
 # ------------------------------------------------------------------ leaves
@@ -115,7 +118,7 @@ def _operation(run: ExpressionCompiler, node: tir.Binary, a: Term, b: Term) -> O
 
 @rule("E-tir-index", "0c3a8d15", "TIR expression")
 def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
-    """An operation in the index of a buffer: on integers it is exact, and leaves no 64 bits."""
+    """An operation in the index of a buffer: on integers it is exact and must fit into 64 bits."""
     if dtype.is_float or kind not in (tir.Add, tir.Sub, tir.Mul):
         return binary(kind, dtype)
     whole, (low, high) = exact(kind), limits(INT64)

@@ -1,6 +1,6 @@
-"""The intrinsics of PrimFuncs on scalars: what `T.exp(x)` is, and of which type.
+"""The intrinsics of PrimFuncs on scalars: their values and types.
 
-A floating-point function is the real one, computed in double and rounded into the type of the
+A floating-point function is the real function, computed in double and rounded to the type of the
 operand.
 """
 
@@ -33,7 +33,7 @@ Function = Callable[..., Number]
 
 
 def total(function: Function, everywhere: Callable[..., Any]) -> Function:
-    """A function of :mod:`math`, with IEEE's answer (infinity, NaN) where that raises."""
+    """A function of :mod:`math` that returns infinity or NaN as in IEEE 754 instead of raising."""
 
     def apply(*values: float) -> float:
         try:
@@ -46,7 +46,7 @@ def total(function: Function, everywhere: Callable[..., Any]) -> Function:
 
 
 def half_even(value: float) -> float:
-    """To the nearest integer, halves to the even one."""
+    """Rounding to the nearest integer, ties to even."""
     return math.copysign(round(value), value) if math.isfinite(value) else value
 
 
@@ -122,7 +122,7 @@ def real(name: str, dtype: DataType) -> Function:
 
 @rule("E-tir-shift", "7fdaa303", "TIR expression")
 def amount(value: int, dtype: DataType) -> int:
-    """How far a shift goes."""
+    """The checked amount of a shift."""
     if not 0 <= value < dtype.bits:
         fault("E-tir-shift-amount", f"an integer of {dtype.bits} bits is shifted by {value}")
     return value
@@ -161,7 +161,7 @@ BITWISE = frozenset(["bitwise_not", *(o.name for o in BY_INTRINSIC.values() if o
 
 @rule("E-tir-reinterpret", "6290e9c1", "TIR expression")
 def reinterpret(source: DataType, target: DataType) -> Function:
-    """The scalar whose bits are the same."""
+    """The scalar of another type with the same bits."""
     a, b = _FORMATS.get(str(source)), _FORMATS.get(str(target))
     if a is None or b is None or struct.calcsize(a) != struct.calcsize(b):
         unsupported("E-tir-reinterpret-size", f"cannot reinterpret {source} as {target}")
@@ -192,7 +192,7 @@ _COUNTS: dict[str, DataType] = {"popcount": INT32, "clz": INT32}
 
 
 def absolute(dtype: DataType) -> Function:
-    """`|a|`; of the smallest integer of a signed type that is itself."""
+    """`|a|`; for the smallest integer of a signed type, the integer itself."""
     bring = into(dtype)
     return lambda a: bring(abs(a))
 
@@ -211,7 +211,7 @@ def q_multiply_shift(x: int, y: int, q: int, s: int) -> int:
 
 
 def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Function]:
-    """The scalar function behind an intrinsic's name, and the type of its result.
+    """The scalar function of an intrinsic, and the type of its result.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Functi
     Raises
     ------
     UnsupportedStop
-        `E-tir-intrinsic-unknown`, for a name that has no meaning here.
+        `E-tir-intrinsic-unknown`, for an unknown name.
     FaultStop
         When the function is applied: `E-tir-shift-amount`, `E-tir-power-exponent`, `E-tir-divide`.
     """
@@ -265,6 +265,6 @@ def _on_integers(name: str, dtype: DataType) -> tuple[DataType, Function]:
 
 @rule("E-tir-intrinsic", "ecfbbe33", "TIR expression", refuses=True)
 def unknown(name: str, span: Span | None = None) -> NoReturn:
-    """What is said of an intrinsic without a meaning."""
+    """The exception for an unknown intrinsic."""
     shown = f"the evaluator does not support the intrinsic T.{name}"
     unsupported("E-tir-intrinsic-unknown", shown, span)
