@@ -199,10 +199,12 @@ def regions(
     """
     resumed: int | None = 0
     while resumed is not None:
-        lines, resumed = logical_lines(text, resumed), None
-        for at, end in lines:
+        begun = resumed
+        resumed = None
+        for at, end in logical_lines(text, begun):
             line = text.rfind("\n", 0, at) + 1
-            if text[at] != "@" and line < at:
+            # What is left of the line in which a definition was given up begins nothing.
+            if line < begun or (text[at] != "@" and line < at):
                 continue
             mark, stop = _mark(text, at)
             if mark:

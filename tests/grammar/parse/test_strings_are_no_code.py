@@ -101,22 +101,6 @@ def test_what_continues_a_line_is_none() -> None:
     assert found.diagnostics == () and found.modules[0].type_vars == ("n", "m")
 
 
-def test_a_function_behind_a_class_that_was_not_read_is_read() -> None:
-    text = """@I.ir_module
-~ M:
-    @R.function
-    def f(x: R.Object):
-        return x
-
-    @R.function
-    def g(x: R.Object):
-        return x
-"""
-    found = parse(text)
-    assert len(found.diagnostics) == 1
-    assert [name.name_hint for each in found.modules for name in each.functions] == ["f", "g"]
-
-
 FENCED = '"""How it is used:\n\n```python\ny = 2\n```\n"""\nx = 3\n'
 
 
