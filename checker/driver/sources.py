@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 
 from rlx.checker.render.files import FileReport
@@ -111,10 +112,11 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
             "PARSE", "error", "this file is UTF-16", None, help="save it as UTF-8 without NUL bytes"
         )
         return Source("", path), found
+    data = data.removeprefix(BOM_UTF8)
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode()
     except UnicodeDecodeError as error:
-        start = len(_lines(data[: error.start].decode("utf-8-sig")))
+        start = len(_lines(data[: error.start].decode()))
         found = Diagnostic(
             "PARSE",
             "error",
@@ -123,7 +125,7 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
             label="here",
             help="save the file as UTF-8",
         )
-        return Source(_lines(data.decode("utf-8-sig", "replace")), path), found
+        return Source(_lines(data.decode(errors="replace")), path), found
     text = _lines(text)
     nul = text.find("\0")
     if nul < 0:

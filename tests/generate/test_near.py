@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,10 @@ from rlx.checker.normal_form import normal_form
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.near.kernels import BREAKS, KERNEL, TEXT_BREAKS
 from rlx.generate.near.modules import FORMS
+from rlx.grammar import tir
 from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.node import Node, fields
 
 SPEC = Path(__file__).parents[2] / "spec"
 FILES = ("well_formedness", "normal_form", "derivation", "operators", "prim_funcs")
@@ -26,6 +29,27 @@ def test_the_checker_names_it(code: str) -> None:
         module = near_miss(code, random.Random(seed))
         found = normal_form(module) if code in FORMS else _diagnostics(module)
         assert {d.code for d in found} == {code}, seed
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_integers_have_values_of_their_types(code: str) -> None:
+    for seed in range(2):
+        pending: list[Any] = [near_miss(code, random.Random(seed))]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, tir.IntImm):
+                kind = node.dtype
+                least = -(1 << (kind.bits - 1)) if kind.code == "int" else 0
+                most = 1 if kind.code == "bool" else least + (1 << kind.bits) - 1
+                assert least <= node.value <= most, node
+            elif isinstance(node, IRModule):
+                pending += node.functions.values()
+            elif isinstance(node, Node):
+                pending += [value for _, value in fields(node)]
+            elif isinstance(node, dict):
+                pending += node.values()
+            elif isinstance(node, tuple | list):
+                pending += node
 
 
 def _diagnostics(module: IRModule) -> tuple[Diagnostic, ...]:

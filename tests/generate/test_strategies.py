@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.shrinking import shrunk, two_results
@@ -263,3 +263,23 @@ def test_options_are_looked_at() -> None:
         modules(features={"magic"})
     with pytest.raises(ValueError, match="functions without a module"):
         functions(features={"recursion"})
+
+
+def test_struct_infos_have_every_rank() -> None:
+    """Tensors and shapes, of which the dimensions are known or not."""
+    seen = set[tuple[type, bool, int]]()
+
+    @settings(FAST, max_examples=500, derandomize=True, phases=[Phase.generate])
+    @given(struct_infos([N, M], max_leaves=1))
+    def look(info: ast.StructInfo) -> None:
+        match info:
+            case ast.TensorStructInfo(shape=dims, ndim=ndim):
+                seen.add((type(info), dims is not None, ndim))
+            case ast.ShapeStructInfo(values=dims, ndim=ndim):
+                seen.add((type(info), dims is not None, ndim))
+
+    look()
+    kinds, ranks = (ast.TensorStructInfo, ast.ShapeStructInfo), range(4)
+    assert seen == {(k, known, n) for k in kinds for known in (True, False) for n in ranks} | {
+        (kind, False, -1) for kind in kinds
+    }

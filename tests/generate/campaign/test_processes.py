@@ -124,6 +124,10 @@ def test_a_process_that_dies_is_a_finding_at_its_stage(worker: Worker) -> None:
     assert not isinstance(worker.examine(4), Finding)
 
 
+def test_a_process_that_nobody_waited_for_is_ended(child: Child) -> None:
+    assert child.ending() == ("hang", "no answer within 0 s")
+
+
 def test_a_process_that_hangs_is_ended(worker: Worker) -> None:
     found = worker.examine(5)
     assert isinstance(found, Finding)

@@ -1,0 +1,41 @@
+"""What a call means without one of its attributes: the default of Relay, or an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from rlx import relay
+from rlx.grammar.printer import print_module
+from tests.relay.operator_calls import CALLS
+from tests.relay.test_operators import text_of
+from tests.snapshots import assert_entries
+
+SNAPSHOT = Path(__file__).parent / "snapshots" / "left_out.txt"
+_ATTRIBUTE = re.compile(r', \w+=(?:\[[^=]*\]|"[^"]*"|[^,=\[\]"]+)(?=, \w+=|\)$)')
+
+
+def without_one() -> Iterator[str]:
+    """Each call without each of its attributes, and without all."""
+    for call in CALLS:
+        found = list(_ATTRIBUTE.finditer(call))
+        for each in found:
+            yield call[: each.start()] + call[each.end() :]
+        if len(found) > 1:
+            yield call[: found[0].start()] + ")"
+
+
+def meaning(call: str) -> str:
+    text, _ = text_of(call)
+    errors = [str(d) for d in relay.check(text).diagnostics if d.severity == "error"]
+    if errors:
+        return "\n".join(errors)
+    lines = print_module(relay.to_relax(relay.parse(text))).splitlines()
+    return "\n".join(line.strip() for line in lines if " = " in line and "T.int64()" not in line)
+
+
+def test_calls_without_an_attribute() -> None:
+    calls = list(dict.fromkeys(without_one()))
+    assert len(calls) > 150
+    assert_entries(SNAPSHOT, ((call, meaning(call)) for call in calls))
