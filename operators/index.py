@@ -13,7 +13,7 @@ from textwrap import fill
 
 from rlx.operators.registry import families
 
-_HEAD = '''"""Which file declares which operators: made from the declarations by `make operators`."""
+_HEAD = '''"""The file that declares each operator; generated from the declarations by `make operators`."""
 
 FAMILIES = {
 '''

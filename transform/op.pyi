@@ -32,7 +32,7 @@ def add(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def arange(
     start: Scalar,
@@ -40,21 +40,21 @@ def arange(
     step: Scalar = 1,
     dtype: Type | None = None,
 ) -> Call:
-    """The numbers from a start to before an end; from 0 if only one is given."""
+    """The numbers from a start (0 by default) to an exclusive end."""
 
 def argmax(
     x: Value,
     axis: int | None = None,
     keepdims: int = False,
 ) -> Call:
-    """Where the extremum along an axis (of all elements if none is named) stands."""
+    """The index of the extremum along an axis (of all elements if no axis is named)."""
 
 def argmin(
     x: Value,
     axis: int | None = None,
     keepdims: int = False,
 ) -> Call:
-    """Where the extremum along an axis (of all elements if none is named) stands."""
+    """The index of the extremum along an axis (of all elements if no axis is named)."""
 
 def argsort(
     data: Value,
@@ -62,7 +62,7 @@ def argsort(
     descending: int = False,
     dtype: Type | None = "int32",
 ) -> Call:
-    """Where the elements in order stand along an axis."""
+    """The indices of the sorted elements along an axis."""
 
 def asin(
     x: Value,
@@ -79,7 +79,7 @@ def assert_op(
     *format_args: object,
     format: str | Value = "",
 ) -> Call:
-    """Stops the program unless a Boolean scalar is true."""
+    """Stops the program if a Boolean scalar is false."""
 
 def astype(
     x: Value,
@@ -96,7 +96,7 @@ def atan2(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def atanh(
     x: Value,
@@ -107,7 +107,7 @@ def bitwise_and(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def bitwise_not(
     x: Value,
@@ -118,13 +118,13 @@ def bitwise_or(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def bitwise_xor(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def broadcast_to(
     x: Value,
@@ -138,14 +138,14 @@ def bucketize(
     out_int32: int = False,
     right: int = False,
 ) -> Call:
-    """Between which boundaries each element lies."""
+    """The number of boundaries below each element."""
 
 def call_builtin_with_ctx(
     func: object,
     args: Value | Sequence[object],
     sinfo_args: Info | Sequence[Info],
 ) -> Call:
-    """A function of the run time, which gets its state besides."""
+    """A run-time function, which also gets the state of the run time."""
 
 def call_dps_packed(
     func: object,
@@ -160,14 +160,14 @@ def call_inplace_packed(
     inplace_indices: int | Sequence[int],
     sinfo_args: Info | Sequence[Info],
 ) -> Call:
-    """A packed function that overwrites arguments which nothing else uses."""
+    """A packed function that overwrites arguments that nothing else uses."""
 
 def call_pure_packed(
     func: object,
     *args: object,
     sinfo_args: Info | Sequence[Info],
 ) -> Call:
-    """A packed function called in the belief that it has no visible effect."""
+    """A packed function that is assumed to have no visible effect."""
 
 def call_py_func(
     py_func_name: object,
@@ -192,7 +192,7 @@ def call_tir_inplace(
     inplace_indices: int | Sequence[int],
     out_sinfo: Info | Sequence[Info],
 ) -> Call:
-    """As ``call_tir``, with results that overwrite arguments."""
+    """Like ``call_tir``, with results that overwrite arguments."""
 
 def call_tir_with_grad(
     func: object,
@@ -202,7 +202,7 @@ def call_tir_with_grad(
     te_grad_name: str = "",
     te_grad_kwargs: object | None = None,
 ) -> Call:
-    """As ``call_tir``, with the name of the function that computes the gradient."""
+    """Like ``call_tir``, with the name of the function that computes the gradient."""
 
 def ceil(
     x: Value,
@@ -214,7 +214,7 @@ def clip(
     min: Scalar,
     max: Scalar,
 ) -> Call:
-    """Elements held between two scalars."""
+    """Elements clamped between two scalars."""
 
 def collapse_sum_like(
     data: Value,
@@ -232,7 +232,7 @@ def concat(
     tensors: Value | Sequence[Value],
     axis: int | None = 0,
 ) -> Call:
-    """Tensors one after the other along an axis; vectors if none is given."""
+    """The tensors concatenated along an axis; vectors if no axis is given."""
 
 def cos(
     x: Value,
@@ -250,7 +250,7 @@ def cumprod(
     dtype: Type | None = None,
     exclusive: int | None = False,
 ) -> Call:
-    """Running sums or products along an axis; of all elements in a row if none is named."""
+    """Cumulative sums or products along an axis, or of the flattened tensor if no axis is named."""
 
 def cumsum(
     data: Value,
@@ -258,7 +258,7 @@ def cumsum(
     dtype: Type | None = None,
     exclusive: int | None = False,
 ) -> Call:
-    """Running sums or products along an axis; of all elements in a row if none is named."""
+    """Cumulative sums or products along an axis, or of the flattened tensor if no axis is named."""
 
 def dequantize(
     data: Value,
@@ -267,19 +267,19 @@ def dequantize(
     axis: int = -1,
     out_dtype: Type = "float32",
 ) -> Call:
-    """Elements rounded to steps of the scale, or restored from them."""
+    """Quantised or dequantised elements."""
 
 def device(
     device_type: object,
     index: object = 0,
 ) -> Call:
-    """A physical device, as texts write it among the arguments of an operator."""
+    """A physical device, as an argument of an operator."""
 
 def divide(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def dynamic_strided_slice(
     x: Value,
@@ -287,7 +287,7 @@ def dynamic_strided_slice(
     end: Value,
     strides: Value,
 ) -> Call:
-    """As ``strided_slice``, with bounds that are known only at run time."""
+    """Like ``strided_slice``, with bounds that are known only at run time."""
 
 def einsum(
     operands: Value | Sequence[Value],
@@ -299,7 +299,7 @@ def equal(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """A comparison: Booleans, of whatever element types."""
+    """A comparison of any element types; the result is Boolean."""
 
 def erf(
     x: Value,
@@ -359,13 +359,13 @@ def floor_divide(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def floor_mod(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def full(
     shape: ShapeLike,
@@ -386,26 +386,26 @@ def gather_elements(
     indices: Value,
     axis: int = 0,
 ) -> Call:
-    """For each index, the element at its place but for the axis, which the index names."""
+    """For each index, the element at its own position, except along the axis, where the index selects."""
 
 def gather_nd(
     data: Value,
     indices: Value,
     batch_dims: int = 0,
 ) -> Call:
-    """The slices that the tuples along the indices' last axis name."""
+    """The slices that the tuples along the indices' last axis select."""
 
 def greater(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """A comparison: Booleans, of whatever element types."""
+    """A comparison of any element types; the result is Boolean."""
 
 def greater_equal(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """A comparison: Booleans, of whatever element types."""
+    """A comparison of any element types; the result is Boolean."""
 
 def hamming_window(
     window_size: Scalar,
@@ -421,7 +421,7 @@ def hint_on_device(
     dst_vdevice: object,
     memory_scope: str = "global",
 ) -> Call:
-    """The value on a device of the module, if it has the one that is named."""
+    """The value on the named device, if the module has this device."""
 
 def index_put(
     data: Value,
@@ -429,7 +429,7 @@ def index_put(
     values: Value,
     accumulate: int = False,
 ) -> Call:
-    """The data with values put where an index for every axis says."""
+    """The data with values at positions given by one index for every axis."""
 
 def index_tensor(
     data: Value,
@@ -471,25 +471,25 @@ def layout_transform(
     index_map: object,
     pad_value: object | None = None,
 ) -> Call:
-    """The elements at the places that an index map names."""
+    """The elements moved to the indices given by an index map."""
 
 def left_shift(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def less(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """A comparison: Booleans, of whatever element types."""
+    """A comparison of any element types; the result is Boolean."""
 
 def less_equal(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """A comparison: Booleans, of whatever element types."""
+    """A comparison of any element types; the result is Boolean."""
 
 def log(
     x: Value,
@@ -500,13 +500,13 @@ def log_add_exp(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def logical_and(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def logical_not(
     x: Value,
@@ -517,13 +517,13 @@ def logical_or(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def logical_xor(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def make_closure(
     func: object,
@@ -543,52 +543,52 @@ def max(
     axis: int | Sequence[int] | None = None,
     keepdims: int = False,
 ) -> Call:
-    """The tensor without the axes reduced over (all if none is named), or with length 1 there."""
+    """The tensor without the reduced axes (all if none are named), or with length 1 there."""
 
 def maximum(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def mean(
     x: Value,
     axis: int | Sequence[int] | None = None,
     keepdims: int = False,
 ) -> Call:
-    """The tensor without the axes reduced over (all if none is named), or with length 1 there."""
+    """The tensor without the reduced axes (all if none are named), or with length 1 there."""
 
 def median(
     x: Value,
     axis: int | Sequence[int] | None = None,
     keepdims: int = False,
 ) -> Call:
-    """The median; along one axis also where it stands."""
+    """The median; along one axis, also its index."""
 
 def meshgrid(
     tensors: Value | Sequence[Value],
     indexing: str | None = "ij",
 ) -> Call:
-    """For each vector, its elements spread over the product of all."""
+    """The coordinates of the grid that the vectors span."""
 
 def min(
     x: Value,
     axis: int | Sequence[int] | None = None,
     keepdims: int = False,
 ) -> Call:
-    """The tensor without the axes reduced over (all if none is named), or with length 1 there."""
+    """The tensor without the reduced axes (all if none are named), or with length 1 there."""
 
 def minimum(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def mod(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def multinomial_from_uniform(
     prob: Value,
@@ -602,7 +602,7 @@ def multiply(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def negative(
     x: Value,
@@ -612,13 +612,13 @@ def negative(
 def nonzero(
     x: Value,
 ) -> Call:
-    """The indices of the elements that are not 0: one row per axis, as many columns as there are."""
+    """The indices of the nonzero elements: one row per axis, one column per element."""
 
 def not_equal(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """A comparison: Booleans, of whatever element types."""
+    """A comparison of any element types; the result is Boolean."""
 
 def null_value() -> Call:
     """The absence of a value, for optional arguments."""
@@ -630,7 +630,7 @@ def one_hot(
     depth: int,
     axis: int = -1,
 ) -> Call:
-    """A new axis that holds one value at the index and another elsewhere."""
+    """A new axis that has one value at the index and another elsewhere."""
 
 def ones(
     shape: ShapeLike,
@@ -660,7 +660,7 @@ def power(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def print(
     *values: object,
@@ -673,7 +673,7 @@ def prod(
     axis: int | Sequence[int] | None = None,
     keepdims: int = False,
 ) -> Call:
-    """The tensor without the axes reduced over (all if none is named), or with length 1 there."""
+    """The tensor without the reduced axes (all if none are named), or with length 1 there."""
 
 def quantize(
     data: Value,
@@ -682,14 +682,14 @@ def quantize(
     axis: int = -1,
     out_dtype: Type = "int8",
 ) -> Call:
-    """Elements rounded to steps of the scale, or restored from them."""
+    """Quantised or dequantised elements."""
 
 def repeat(
     data: Value,
     repeats: int,
     axis: int | None = None,
 ) -> Call:
-    """Each element repeated along an axis; of all elements in a row if none is given."""
+    """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
 
 def reshape(
     x: Value,
@@ -703,13 +703,13 @@ def reverse_sequence(
     seq_axis: int = 1,
     batch_axis: int = 0,
 ) -> Call:
-    """The first elements of each sequence in reverse order, as many as its length says."""
+    """The first elements of each sequence reversed, up to its length."""
 
 def right_shift(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def round(
     x: Value,
@@ -728,7 +728,7 @@ def scatter_elements(
     axis: int = 0,
     reduction: str = "update",
 ) -> Call:
-    """The data with each update put where its index says along the axis."""
+    """The data with each update at the index along the axis."""
 
 def scatter_nd(
     data: Value,
@@ -736,7 +736,7 @@ def scatter_nd(
     updates: Value,
     reduction: str = "update",
 ) -> Call:
-    """The data with each update put where its tuple of indices says."""
+    """The data with each update at its tuple of indices."""
 
 def shape_of(
     expr: Value,
@@ -795,7 +795,7 @@ def split(
     indices_or_sections: int | Sequence[int],
     axis: int = 0,
 ) -> Call:
-    """An axis cut into equal sections (the last may be shorter), or at indices. One part is the tensor itself."""
+    """An axis split into equal sections (the last may be shorter), or at indices. A single part is the tensor itself."""
 
 def sqrt(
     x: Value,
@@ -817,14 +817,14 @@ def stack(
     tensors: Value | Sequence[Value],
     axis: int | None = 0,
 ) -> Call:
-    """Tensors of one shape along a new axis."""
+    """Tensors of the same shape stacked along a new axis."""
 
 def std(
     x: Value,
     axis: int | Sequence[int] | None = None,
     keepdims: int = False,
 ) -> Call:
-    """The tensor without the axes reduced over (all if none is named), or with length 1 there."""
+    """The tensor without the reduced axes (all if none are named), or with length 1 there."""
 
 def strided_slice(
     x: Value,
@@ -834,20 +834,20 @@ def strided_slice(
     strides: Value | Sequence[Scalar] | None = None,
     assume_inbound: int = False,
 ) -> Call:
-    """Every so many elements from a begin to before an end along the axes."""
+    """The elements from begin to end, in steps of the stride, along the axes."""
 
 def subtract(
     x1: Operand,
     x2: Operand,
 ) -> Call:
-    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    """Arithmetic on operands of the same element type. A literal number takes the width of the other operand."""
 
 def sum(
     x: Value,
     axis: int | Sequence[int] | None = None,
     keepdims: int = False,
 ) -> Call:
-    """The tensor without the axes reduced over (all if none is named), or with length 1 there."""
+    """The tensor without the reduced axes (all if none are named), or with length 1 there."""
 
 def take(
     x: Value,
@@ -855,7 +855,7 @@ def take(
     axis: int | None = None,
     mode: str = "fast",
 ) -> Call:
-    """The slices of an axis that the indices name, in the indices' shape."""
+    """The slices of an axis that the indices select, in the indices' shape."""
 
 def tan(
     x: Value,
@@ -870,7 +870,7 @@ def tanh(
 def tensor_to_shape(
     expr: Value,
 ) -> Call:
-    """The shape whose dimensions a vector of integers holds."""
+    """The shape whose dimensions are the elements of a vector of integers."""
 
 def tile(
     data: Value,
@@ -892,7 +892,7 @@ def topk(
     largest: int = True,
     dtype: Type | None = "int32",
 ) -> Call:
-    """The first ``k`` elements in order along an axis (all, if ``k`` is not positive), and their places."""
+    """The first ``k`` sorted elements along an axis (all, if ``k`` is not positive), and their indices."""
 
 def tril(
     x: Value,
@@ -919,14 +919,14 @@ def unique(
     return_counts: int | Value = False,
     axis: int | Value | None = None,
 ) -> Call:
-    """The distinct elements (or slices along an axis), and on demand where and how often they stand."""
+    """The distinct elements (or slices along an axis), and optionally their indices and counts."""
 
 def variance(
     x: Value,
     axis: int | Sequence[int] | None = None,
     keepdims: int = False,
 ) -> Call:
-    """The tensor without the axes reduced over (all if none is named), or with length 1 there."""
+    """The tensor without the reduced axes (all if none are named), or with length 1 there."""
 
 def where(
     condition: Value,
@@ -978,7 +978,7 @@ class _Ccl:
         num_workers: int,
         in_group: int = True,
     ) -> Call:
-        """The tensors of all workers one after the other."""
+        """The concatenated tensors of all workers."""
 
     @staticmethod
     def allreduce(
@@ -1000,7 +1000,7 @@ class _Ccl:
         num_workers: int,
         axis: int = 0,
     ) -> Call:
-        """The tensor of the first worker divided among all along an axis."""
+        """The tensor of the first worker, distributed among all workers along an axis."""
 
 ccl: _Ccl
 
@@ -1011,7 +1011,7 @@ class _Dist:
         device_mesh: object,
         placement: object,
     ) -> Call:
-        """A value of the same kind, spread over the devices of a mesh."""
+        """The same value, distributed over the devices of a mesh."""
 
     @staticmethod
     def call_tir_local_view(
@@ -1020,7 +1020,7 @@ class _Dist:
         out: Info | Sequence[Info],
         tir_vars: object | None = None,
     ) -> Call:
-        """A PrimFunc called on the parts of distributed tensors that a worker has."""
+        """A PrimFunc called on a worker's parts of distributed tensors."""
 
     @staticmethod
     def redistribute(
@@ -1028,7 +1028,7 @@ class _Dist:
         device_mesh: object,
         placement: object,
     ) -> Call:
-        """A value of the same kind, spread over the devices of a mesh."""
+        """The same value, distributed over the devices of a mesh."""
 
     @staticmethod
     def redistribute_replica_to_shard(
@@ -1036,7 +1036,7 @@ class _Dist:
         num_workers: int,
         axis: int,
     ) -> Call:
-        """A part of a tensor that every worker has whole: a distributed tensor, opaque here."""
+        """A part of a tensor that every worker has completely: a distributed tensor, which is opaque here."""
 
 dist: _Dist
 
@@ -1060,7 +1060,7 @@ class _Grad:
     def end_checkpoint(
         input: object,
     ) -> Call:
-        """Where a part begins or ends that is computed again for the gradient: a variable, as it is."""
+        """The begin or end of a part that is recomputed for the gradient; the value is unchanged."""
 
     @staticmethod
     def max_pool2d_backward(
@@ -1098,7 +1098,7 @@ class _Grad:
     def start_checkpoint(
         input: object,
     ) -> Call:
-        """Where a part begins or ends that is computed again for the gradient: a variable, as it is."""
+        """The begin or end of a part that is recomputed for the gradient; the value is unchanged."""
 
     @staticmethod
     def take_backward(
@@ -1108,7 +1108,7 @@ class _Grad:
         axis: int | None = None,
         mode: str = "fast",
     ) -> Call:
-        """The gradient of picking elements with respect to the data."""
+        """The gradient of `take` with respect to the data."""
 
 grad: _Grad
 
@@ -1119,7 +1119,7 @@ class _Image:
         size: ShapeLike | Dimension,
         align_corners: int = True,
     ) -> Call:
-        """The grid of points that an affine transformation (2 by 3, or 3 by 4) moves a regular grid to."""
+        """The image of a regular grid under an affine transformation (2 by 3, or 3 by 4)."""
 
     @staticmethod
     def grid_sample(
@@ -1130,7 +1130,7 @@ class _Image:
         padding_mode: str = "zeros",
         align_corners: int = False,
     ) -> Call:
-        """The image at the points of a grid, which holds their coordinates along axis 1."""
+        """The image sampled at the points of a grid, whose axis 1 has their coordinates."""
 
     @staticmethod
     def resize2d(
@@ -1215,7 +1215,7 @@ class _Inspect:
         tensor: Value,
         axis: Scalar,
     ) -> Call:
-        """How many elements apart neighbours along an axis are."""
+        """The stride of an axis in elements."""
 
 inspect: _Inspect
 
@@ -1243,19 +1243,19 @@ class _Memory:
     def ensure_zero_offset(
         data: Value,
     ) -> Call:
-        """The tensor, at the start of its memory: copied if it is not."""
+        """The tensor at the start of its memory, copied if necessary."""
 
     @staticmethod
     def kill_storage(
         storage: object,
     ) -> Call:
-        """The end of a piece of memory."""
+        """The end of the lifetime of a piece of memory."""
 
     @staticmethod
     def kill_tensor(
         tensor: object,
     ) -> Call:
-        """The end of a tensor."""
+        """The end of the lifetime of a tensor."""
 
     @staticmethod
     def view(
@@ -1264,7 +1264,7 @@ class _Memory:
         dtype: Type | Value | None = None,
         relative_byte_offset: Scalar | None = None,
     ) -> Call:
-        """The memory of a tensor read as another shape or element type, from an offset on."""
+        """The memory of a tensor from an offset on, reinterpreted with another shape or element type."""
 
 memory: _Memory
 
@@ -1306,7 +1306,7 @@ class _Nn:
         causal_mask: str | None = None,
         window_size: int | None = None,
     ) -> Call:
-        """For each query the mean of the values, weighted by how well it fits their keys."""
+        """For each query, the mean of the values, weighted by the similarity of the query and their keys."""
 
     @staticmethod
     def attention_bias(
@@ -1318,7 +1318,7 @@ class _Nn:
         causal_mask: str | None = None,
         window_size: int | None = None,
     ) -> Call:
-        """For each query the mean of the values, weighted by how well it fits their keys."""
+        """For each query, the mean of the values, weighted by the similarity of the query and their keys."""
 
     @staticmethod
     def attention_var_len(
@@ -1333,7 +1333,7 @@ class _Nn:
         causal_mask: str | None = None,
         window_size: int | None = None,
     ) -> Call:
-        """Attention over sequences of different lengths, one after the other in one axis."""
+        """Attention over sequences of different lengths, concatenated along one axis."""
 
     @staticmethod
     def avg_pool1d(
@@ -1381,7 +1381,7 @@ class _Nn:
     def batch_flatten(
         data: Value,
     ) -> Call:
-        """All axes but the first along one."""
+        """All axes except the first merged into one."""
 
     @staticmethod
     def batch_norm(
@@ -1510,13 +1510,13 @@ class _Nn:
     def gelu(
         data: Value,
     ) -> Call:
-        """Floats to floats, between the layers of a network."""
+        """An activation function, from floats to floats."""
 
     @staticmethod
     def gelu_tanh(
         data: Value,
     ) -> Call:
-        """Floats to floats, between the layers of a network."""
+        """An activation function, from floats to floats."""
 
     @staticmethod
     def group_norm(
@@ -1630,14 +1630,14 @@ class _Nn:
         pad_mode: str = "constant",
         pad_value: float = 0.0,
     ) -> Call:
-        """The tensor with elements added before and after along its axes."""
+        """The tensor with padding before and after along its axes."""
 
     @staticmethod
     def pixel_shuffle(
         data: Value,
         upscale_factor: int,
     ) -> Call:
-        """Groups of channels spread over the two spatial axes."""
+        """Groups of channels moved to the two spatial axes."""
 
     @staticmethod
     def prelu(
@@ -1645,7 +1645,7 @@ class _Nn:
         alpha: Value,
         axis: int = 1,
     ) -> Call:
-        """Negative elements scaled by a learnt slope for each channel."""
+        """Negative elements scaled by a learned slope for each channel."""
 
     @staticmethod
     def relu(
@@ -1666,13 +1666,13 @@ class _Nn:
     def selu(
         data: Value,
     ) -> Call:
-        """Floats to floats, between the layers of a network."""
+        """An activation function, from floats to floats."""
 
     @staticmethod
     def silu(
         data: Value,
     ) -> Call:
-        """Floats to floats, between the layers of a network."""
+        """An activation function, from floats to floats."""
 
     @staticmethod
     def softmax(
@@ -1687,7 +1687,7 @@ class _Nn:
         beta: float = 1.0,
         threshold: float = 20.0,
     ) -> Call:
-        """A smooth maximum with zero, above a threshold the element itself."""
+        """A smooth maximum with zero; above a threshold, the element itself."""
 
 nn: _Nn
 
@@ -1701,7 +1701,7 @@ class _Vision:
         score_threshold: Value,
         output_format: str = "onnx",
     ) -> Call:
-        """The boxes that remain for each class: rows of (batch, class, box), the first ones filled, and how many."""
+        """The remaining boxes of each class: rows of (batch, class, box), of which the first ones are filled, and their number."""
 
     @staticmethod
     def get_valid_counts(
@@ -1710,7 +1710,7 @@ class _Vision:
         id_index: int = 0,
         score_index: int = 1,
     ) -> Call:
-        """How many boxes of each batch are above the threshold, these boxes first, and their indices."""
+        """The number of boxes of each batch above the threshold, these boxes first, and their indices."""
 
     @staticmethod
     def multibox_transform_loc(
@@ -1723,7 +1723,7 @@ class _Vision:
         keep_background: int = True,
         apply_softmax: int = True,
     ) -> Call:
-        """Anchors moved by predicted offsets to boxes, and the scores of their classes."""
+        """The boxes given by anchors and predicted offsets, and the scores of their classes."""
 
     @staticmethod
     def non_max_suppression(
@@ -1742,7 +1742,7 @@ class _Vision:
         soft_nms_sigma: float = 0.0,
         score_threshold: float = 0.0,
     ) -> Call:
-        """The boxes that do not overlap better ones: themselves, or their indices and how many."""
+        """The boxes that do not overlap better ones, or their indices and their number."""
 
     @staticmethod
     def roi_align(
@@ -1755,7 +1755,7 @@ class _Vision:
         layout: str = "NCHW",
         mode: str = "avg",
     ) -> Call:
-        """Each region of interest at one size, interpolated."""
+        """Each region of interest resized by interpolation."""
 
     @staticmethod
     def roi_pool(
@@ -1765,7 +1765,7 @@ class _Vision:
         spatial_scale: float,
         layout: str = "NCHW",
     ) -> Call:
-        """Each region of interest at one size, the maximum of each cell."""
+        """Each region of interest resized to the maximum of each cell."""
 
 vision: _Vision
 
@@ -1787,7 +1787,7 @@ class _Vm:
         dtype: Type | Value,
         runtime_device_ind: Scalar = 0,
     ) -> Call:
-        """A tensor in a piece of memory; of a shape computed at run time only the rank is known."""
+        """A tensor in a piece of memory; if its shape is computed at run time, only the rank is known."""
 
     @staticmethod
     def call_tir_dyn(
@@ -1800,6 +1800,6 @@ class _Vm:
     def kill_object(
         obj: object,
     ) -> Call:
-        """The end of any object."""
+        """The end of the lifetime of any object."""
 
 vm: _Vm
