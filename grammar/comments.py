@@ -86,8 +86,24 @@ class Remarks:
             taken.append(self._left.pop()[2])
         return taken
 
-    def behind(self, span: Span | None) -> str | None:
-        """Take the comment after a statement, on its last line."""
+    def inside(self, end: int, at: int) -> list[str]:
+        """Take the comments before an offset that stand no less deep than the line at another."""
+        depth = self._depth(at)
+        taken = []
+        while self._left and self._left[-1][0] < end and self._depth(self._left[-1][1]) >= depth:
+            taken.append(self._left.pop()[2])
+        return taken
+
+    def _depth(self, at: int) -> int:
+        head = self.text[self.text.rfind("\n", 0, at) + 1 : at].expandtabs(8)
+        return len(head) - len(head.lstrip())
+
+    def behind(self, span: Span | None, whole: bool = True) -> str | None:
+        """Take the comment after a statement, on its last line.
+
+        ``whole`` says that the stretch is all of the statement: nothing else stands before the
+        comment.
+        """
         if span is None or not self._left:
             return None
         stop = self.text.find("\n", span[1])
@@ -97,7 +113,7 @@ class Remarks:
             if at >= stop:
                 return None
             if at >= span[1]:
-                alone = not self.text[span[1] : at].strip() and comment.startswith("#")
+                alone = not (whole and self.text[span[1] : at].strip()) and comment.startswith("#")
                 return self._left.pop(place)[2] if alone else None
         return None
 

@@ -64,6 +64,11 @@ class FunctionPrinter:
         if span is not None and self.remarks.left:
             self.lines += [pad + text for text in self.remarks.before(span[0])]
 
+    def _inside(self, span: Span | None, last: Span | None, pad: str) -> None:
+        """Print the comments that are left in a stretch of the source, as deep as its last line."""
+        if span is not None and last is not None and self.remarks.left:
+            self.lines += [pad + text for text in self.remarks.inside(span[1], last[0])]
+
     def type_vars(self) -> tuple[str, ...]:
         """Names of the shape variables that are declared before the class, if the dialect does
         so.
@@ -141,6 +146,7 @@ class FunctionPrinter:
             shown = self._inline(value, pad)
             self.lines.append(f"{pad}return {shown}")
             attach(self.lines, len(self.lines) - 1, comment, pad)
+            self._inside(getattr(body, "span", None), span, pad)
 
     def _inline(self, expr: Expr, pad: str) -> str:
         """The text of an expression; what has none on one line is bound to a variable first."""
@@ -164,6 +170,8 @@ class FunctionPrinter:
             var = binding.var  # type: ignore[attr-defined]
             if type(var) is ast.Var and not self._is_statement(var):
                 outputs.append(self.exprs.text(var))
+        last = block.bindings[-1].span if block.bindings else None  # type: ignore[attr-defined]
+        self._inside(block.span, last, pad + _INDENT)
         word = "R.outputs" if self.dialect.prototype else "R.output"
         self.lines.append(f"{pad}{_INDENT}{word}({', '.join(outputs)})")
 
@@ -246,8 +254,14 @@ class FunctionPrinter:
     def _branch(self, var: ast.Var, branch: Expr, pad: str) -> None:
         """A branch ends by giving its value the name of what the ``if`` binds."""
         value = self._blocks(branch, pad)
+        last = getattr(branch, "body_span", None)
         if not (isinstance(value, ast.Var) and self._ends_in(branch, value, var)):
+            comment = self.remarks.behind(last)
+            self._before(last, pad)
+            at = len(self.lines)
             self._var_binding(ast.VarBinding(var, value), pad)
+            attach(self.lines, at, comment, pad)
+        self._inside(branch.span, last, pad)  # type: ignore[attr-defined]
 
     def _ends_in(self, branch: Expr, value: ast.Var, var: ast.Var) -> bool:
         """Whether a branch has ended by binding its value under the very name already."""

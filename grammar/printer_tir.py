@@ -256,7 +256,11 @@ class PrimFuncPrinter(PrimHeadPrinter):
             self.lines.append(f"{inner}T.where({text(block.predicate)})")
         for word, regions in (("reads", block.reads), ("writes", block.writes)):
             if regions is not None:
+                span = regions[-1].span if regions else None  # type: ignore[attr-defined]
+                comment = self.remarks.behind(span, whole=False)
+                self._remarks(span, inner)
                 self.lines.append(f"{inner}T.{word}({self.prim.texts(regions)})")
+                attach(self.lines, len(self.lines) - 1, comment, inner)
         if block.attrs:
             attrs = self._mapping(block.attrs)
             self.lines.append(f"{inner}{self.dialect.block_attr}({attrs})")
@@ -282,13 +286,19 @@ class PrimFuncPrinter(PrimHeadPrinter):
                 run += 1
             if run > at + 1:
                 group = axes[at:run]
+                comment = self.remarks.behind(group[-1].span, whole=False)
+                self._remarks(group[0].span, pad)
                 names = ", ".join([self._name(a.var) for a in group])
                 kinds = "".join([a.kind for a in group])
                 bound = self.prim.texts(tuple(a.binding for a in group))
                 self.lines.append(f'{pad}{names} = T.axis.remap("{kinds}", [{bound}])')
+                attach(self.lines, len(self.lines) - 1, comment, pad)
                 at = run
             else:
+                comment = self.remarks.behind(axes[at].span)
+                self._remarks(axes[at].span, pad)
                 self._axis(axes[at], pad)
+                attach(self.lines, len(self.lines) - 1, comment, pad)
                 at += 1
 
     def _loop_range(self, binding: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
