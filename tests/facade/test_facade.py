@@ -121,7 +121,7 @@ def f(x: R.Tensor(("n",), "float32"), t: R.Tuple(R.Tensor(("n",), "int8"), R.Pri
     assert np.array_equal(again.numpy()[0], x)
     with pytest.raises(ValueError, match="no parameter or shape variable 'y'"):
         rlx.run(text, inputs={"y": x})
-    with pytest.raises(ValueError, match="found 1 fields instead of 2"):
+    with pytest.raises(ValueError, match="found 1 field instead of 2"):
         rlx.run(text, inputs={"t": (1,)})
     with pytest.raises(ValueError, match="at most 3"):
         rlx.run(text, inputs=[1, 2, 3, 4])
