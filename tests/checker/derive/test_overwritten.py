@@ -66,6 +66,14 @@ def test_what_nothing_sees_may_be_overwritten(case: str) -> None:
     assert found(NOT_USED[case]) == []
 
 
+@pytest.mark.parametrize("index", ["n", "[n]", "[k]", "R.prim_value(0)", "0.0", "'0'", "[None]"])
+def test_what_is_no_index_overwrites_nothing(index: str) -> None:
+    call = CALL.format("x").replace("[0]", index)
+    text = f"@R.function(pure=False)\ndef main(x: {T}, k: R.Prim('int64'), n: T.int64):\n    a = {call}\n    return x\n"
+    report = check_text(text, "uses.rlx")
+    assert {d.code for d in report.diagnostics} <= {"D14-argument", "PARSE"}
+
+
 COPY = """\
 @I.ir_module
 class M:
