@@ -144,25 +144,19 @@ class Survey:
                     self._asked += free_vars(each)
 
     def _value(self, value: Expr) -> None:
-        """Note the variables that stand directly inside a value, as values."""
-        if type(value) is ast.Call:
-            self.as_values.update(value.args)
-            for arg in value.args:
-                if type(arg) is ast.Tuple:
-                    self._value(arg)
-            if value.attrs:
-                self.as_values.update(v for v in value.attrs.values() if isinstance(v, Node))
-            return
-        match value:
-            case ast.Var() | ast.GlobalVar():
-                self.as_values.add(value)
-            case ast.Tuple(fields=fields):
-                self.as_values.update(fields)
-                for field in fields:
-                    if type(field) is ast.Tuple:
-                        self._value(field)
-            case ast.If(cond=inner) | ast.TupleGetItem(tuple_value=inner):
-                self.as_values.add(inner)
+        """Note the variables that stand inside a value, as values."""
+        pending: list[object] = [value]
+        while pending:
+            match pending.pop():
+                case (ast.Var() | ast.GlobalVar()) as var:
+                    self.as_values.add(var)
+                case ast.Call(args=args, attrs=attrs):
+                    pending += args
+                    pending += attrs.values()
+                case ast.If(cond=inner) | ast.TupleGetItem(tuple_value=inner):
+                    pending.append(inner)
+                case ast.Tuple(fields=parts) | (tuple() | list() as parts):
+                    pending += parts
 
 
 _OUTSIDE = (ast.Op, ast.ExternFunc)

@@ -1,7 +1,13 @@
-"""Which integer expressions stand below an expression, and whose variables stand in one alone."""
+"""Which integer expressions stand below an expression, whose variables stand in one alone, and which functions stand as values."""
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
+from rlx.checker.check import check_text
+from rlx.checker.dynamic_checks import analyse
 from rlx.checker.dynamic_checks.uses import prim_exprs, stand_once
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import ShapeStructInfo
@@ -23,3 +29,54 @@ def test_a_variable_stands_once_or_more_often() -> None:
     assert stand_once(once, {N}) == {N}
     more = ast.Call(ast.op("relax.f"), (ast.ShapeExpr((N, N + M)),), attrs={"at": (N,)})
     assert stand_once(more) == {M}
+
+
+MODULE = """@I.ir_module
+class M:
+    @R.function(private=True)
+    def f(a: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return a
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32"), c: R.Prim("bool")):
+        cls = M
+        y = cls.f(x)
+        {}
+        return y
+"""
+PACKED = r'R.call_packed("g", \1, sinfo_args=R.Tuple())'
+AS_VALUES = [
+    *("z = cls.f", "z = (cls.f,)", "z = (x, (cls.f, x))", "z = (x, (x, cls.f))[1][1]"),
+    *(
+        "z = PACKED(cls.f)",
+        "z = PACKED((cls.f, x))",
+        "z = PACKED(x, (x, (cls.f,)))",
+        "z = PACKED(x, (x,), cls.f)",
+    ),
+    "if c:\n            z = cls.f\n        else:\n            z = cls.f",
+]
+CALLED = [
+    "z = cls.f(y)",
+    "z = R.exp(cls.f(cls.f(x)))",
+    "z = (cls.f(x), x)",
+    "z = PACKED(x, (cls.f(x),))",
+]
+
+
+def entry(statement: str) -> str:
+    """What is said of the check where the private function is entered."""
+    text = MODULE.replace("{}", re.sub(r"PACKED\((.*)\)", PACKED, statement))
+    report = check_text(text, "uses.rlx")
+    assert [d for d in report.diagnostics if d.severity == "error"] == []
+    (module,) = report.modules
+    (found,) = [c for c in analyse(module) if (c.kind, c.function) == ("entry", "f")]
+    return found.status
+
+
+@pytest.mark.parametrize("statement", AS_VALUES)
+def test_a_function_that_stands_as_a_value_may_be_called_by_anyone(statement: str) -> None:
+    assert entry(statement) == "needed"
+
+
+@pytest.mark.parametrize("statement", CALLED)
+def test_all_calls_of_a_function_that_is_only_called_are_known(statement: str) -> None:
+    assert entry(statement) == "redundant"
