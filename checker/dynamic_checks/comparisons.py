@@ -166,7 +166,8 @@ class PartJudge:
         return self._plain(demand, _device(demand.wanted), given)
 
     def _rank(self, found: Any, demand: Demand) -> PartStatus:
-        ndim = -1 if found is None else rank(found)
+        dims = None if found is None else self._spelled(found)
+        ndim = len(dims) if dims is not None else -1 if found is None else rank(found)
         return self._plain(demand, str(demand.wanted), str(ndim) if ndim >= 0 else "")
 
     def _held(self, found: Any, demand: Demand) -> PartStatus:

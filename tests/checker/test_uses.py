@@ -80,3 +80,29 @@ def test_a_function_that_stands_as_a_value_may_be_called_by_anyone(statement: st
 @pytest.mark.parametrize("statement", CALLED)
 def test_all_calls_of_a_function_that_is_only_called_are_known(statement: str) -> None:
     assert entry(statement) == "redundant"
+
+
+CASTS = ["(k, 4)", "(n, 4)", "(n, 5)", "(n + 1, 4)", "(n, 4, 1)", "(4, n)", "(k, k)", "(m, n)"]
+
+
+@pytest.mark.parametrize(
+    "call", ['R.call_dps_packed("g", (x,), out_sinfo={})', "R.match_cast(x, {})"]
+)
+@pytest.mark.parametrize("held", ["R.shape([n, 4])", "R.shape_of(x)"])
+def test_a_shape_that_a_variable_holds_is_the_shape(call: str, held: str) -> None:
+    """Each cast is judged as behind the dimensions themselves."""
+    judged = []
+    for shape in ("(n, 4)", "t"):
+        given = call.format(f'R.Tensor({shape}, "float32")')
+        lines = [f"t = {held}", f"y = {given}"]
+        lines += [
+            f'z{at} = R.match_cast(y, R.Tensor({c}, "float32"))' for at, c in enumerate(CASTS)
+        ]
+        declared = [f"{name} = T.int64()" for name in ("n", "k", "m")]
+        text = "\n    ".join(
+            ['def main(x: R.Tensor(("n", 4), "float32")):', *declared, *lines, "return y"]
+        )
+        (module,) = check_text(f"@R.function(pure=False)\n{text}\n", "held.rlx").modules
+        judged.append([(c.status, c.reason) for c in analyse(module) if c.subject == "y"])
+    assert judged[0] == judged[1]
+    assert len(judged[0]) == len(CASTS)
