@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rlx.grammar.ast import ShapeExpr, TensorStructInfo
+from rlx.grammar.ast import ShapeExpr, TensorStructInfo, Var
 from rlx.grammar.dtype import dtype
+from rlx.grammar.struct_infos import OBJECT
 from rlx.operators import lookup
 from tests.operators.cases import LEGAL, Case
-from tests.operators.context import Derived, derive, shape, tensor
+from tests.operators.context import Derived, Recorder, derive, shape, tensor, variable
 from tests.operators.test_snapshots import CORNERS
 
 KINDS = ("int8", "int64", "float16", "float64", "bool", "uint32")
@@ -107,3 +108,23 @@ def test_where_a_number_may_have_32_bits_it_may_have_all_of_them() -> None:
             refused[name, str(args), str(attrs), at, changed].add(items[changed])
     assert len(refused) > 100
     assert [key for key, numbers in refused.items() if numbers != {least - 1, most + 1}] == []
+
+
+def objects() -> Iterator[tuple[Case, Var, dict[str, Any], tuple[Any, ...]]]:
+    """Legal calls with a variable, of which nothing is known, in place of one argument."""
+    for name, args, attrs in LEGAL:
+        for at in range(len(args)):
+            o = variable(OBJECT, "o")
+            yield (name, args, attrs), o, attrs, (*args[:at], o, *args[at + 1 :])
+
+
+def test_what_may_be_something_else_is_warned_of_unless_an_error_stands_behind_it() -> None:
+    said = Counter[str]()
+    for (name, *_), o, attrs, args in objects():
+        found = [r for r in derive(name, *args, **attrs).reports if " may not be " in r[2]]
+        recorder = Recorder()
+        recorder.poison.add(o)
+        silent = derive(name, *args, recorder=recorder, **attrs).reports
+        assert [r for r in silent if " may not be " in r[2]] == [], (name, args)
+        said.update(message.partition(" may not be ")[2] for _, _, message in found)
+    assert all(said[kind] > 3 for kind in ("a tensor", "a shape", "a scalar")), said
