@@ -365,3 +365,9 @@ def test_a_rank_may_be_as_large_as_numpy_allows(ndim: int) -> None:
     params = f'x: R.Tensor(ndim={ndim}, dtype="int8")'
     expected = "at most 64 dimensions" if ndim > 64 else "too large to generate"
     assert expected in refused(params)
+
+
+def test_a_size_that_64_bits_cannot_hold_is_no_evidence() -> None:
+    params = "s: R.Shape([n * 4611686018427387904])"
+    assert given(params, s="[4611686018427387904]").sizes == {"n": 1}
+    given(params, s="[5]")  # the run itself compares

@@ -12,6 +12,10 @@ import numpy as np
 import pytest
 
 from rlx.commands.step import main
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import dtype
+from rlx.semantics.machine import load
+from rlx.semantics.machine.configuration import Configuration
 from rlx.semantics.run.trace import TraceRecorder
 from rlx.semantics.values import Tensor
 from tests.browser import dom_after
@@ -496,3 +500,19 @@ def test_ten_thousand_steps_stay_small(tmp_path: Path, capsys: pytest.CaptureFix
     status, _ = step(capsys, RECURSION, "--entry", "even", "--input", "k=5000", "--html", str(page))
     assert status == 3
     assert page.stat().st_size < 2_000_000
+
+
+def test_a_step_of_a_program_without_a_text_stands_nowhere() -> None:
+    x = ast.Var("x", ast.TensorStructInfo(ast.ShapeExpr((tir.IntImm(2),)), dtype("float32")))
+    body = ast.Call(ast.Op("relax.exp"), (x,))
+    running = load(ast.IRModule({ast.GlobalVar("main"): ast.Function((x,), body)}))
+    at = running.start("main", [Tensor(np.ones(2, np.float32))])
+    recorder = TraceRecorder()
+    assert isinstance(at, Configuration)
+    recorder.start(at)
+    while isinstance(at, Configuration):
+        following = running.step(at)
+        recorder.step(at, following)
+        at = following
+    assert recorder.steps
+    assert {tuple(step[1:3]) for step in recorder.steps} == {(-1, -1)}
