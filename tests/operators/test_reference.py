@@ -15,7 +15,7 @@ def test_an_operator_by_any_of_its_names(name: str) -> None:
     assert described(name) == [
         "R.concat(tensors, axis=0)",
         "",
-        "Tensors one after the other along an axis; vectors if none is given.",
+        "The tensors concatenated along an axis; vectors if no axis is given.",
         "",
         "  tensors  a tuple of tensors",
         "  axis     an integer or null",
