@@ -161,8 +161,12 @@ class Memory:
     ) -> None:
         by = event.by.name if event.by is not None else "another tensor"
         message = f"{piece.name} is read after {by} was written to the same memory"
+        before = event.span
+        if before is not None and before == span:
+            message = f"the call writes {by} to memory in which it also reads {piece.name}"
+            before = piece.span
         sure = certain and event.certain
-        self._tell("MEM-apart-overlap", piece, message, span, event.span, sure)
+        self._tell("MEM-apart-overlap", piece, message, span, before, sure)
 
     def _write(self, piece: MemoryPiece, span: Span | None, certain: bool) -> None:
         if isinstance(piece, Laid):
@@ -253,7 +257,9 @@ class Memory:
         self._told.add((code, what))
         refuted(code)
         severity = "error" if certain else "warning"
-        related = () if before is None else (Label(before, _LABELS[code]),)
+        allocated = isinstance(what, MemoryPiece) and before == what.span
+        label = "it is allocated here" if allocated else _LABELS[code]
+        related = () if before is None else (Label(before, label),)
         plain = certain or code in ("MEM-leak-killed", "MEM-written-before")
         may = message if plain else f"perhaps {message}"
         where = span or what.span

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
+from rlx.grammar.diagnostic import Diagnostic
 
 PROGRAM = """
 @I.ir_module
@@ -114,13 +115,17 @@ y = R.add(a, b)
 """
 
 
-def found(body: str, noalias: bool = True) -> dict[str, set[str]]:
-    """The codes about memory, by severity."""
+def diagnostics(body: str, noalias: bool = True) -> tuple[Diagnostic, ...]:
+    """What is said of a body."""
     text = PROGRAM.replace("NOALIAS", str(noalias))
     lines = [*body.strip().splitlines(), "return R.tuple()"]
-    text = text.replace("BODY", "\n        ".join(lines))
+    return tuple(check_text(text.replace("BODY", "\n        ".join(lines))).diagnostics)
+
+
+def found(body: str, noalias: bool = True) -> dict[str, set[str]]:
+    """The codes about memory, by severity."""
     report: dict[str, set[str]] = {"error": set(), "warning": set()}
-    for each in check_text(text).diagnostics:
+    for each in diagnostics(body, noalias):
         if each.severity != "note":
             report[each.severity].add(each.code)
     return report
@@ -137,6 +142,13 @@ def test_without_noalias_a_call_over_itself_is_a_warning() -> None:
     body = FILL + 'v = R.vm.alloc_tensor(s, 12, R.shape([4]), "float32")\n_ = cls.copy(t, v)'
     assert found(body) == {"error": {OVERLAP}, "warning": set()}
     assert found(body, noalias=False) == {"error": set(), "warning": {OVERLAP}}
+
+
+def test_a_call_over_itself_is_told_of_the_call() -> None:
+    body = FILL + 'v = R.vm.alloc_tensor(s, 12, R.shape([4]), "float32")\n_ = cls.copy(t, v)'
+    (found_one,) = [d for d in diagnostics(body) if d.code == OVERLAP]
+    assert found_one.message == "the call writes v to memory in which it also reads t"
+    assert [label.message for label in found_one.related] == ["it is allocated here"]
 
 
 def test_what_an_external_function_gives_is_at_most_a_warning() -> None:
