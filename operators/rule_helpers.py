@@ -199,14 +199,16 @@ def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT)
             site.fail(
                 "OBL-axis-range",
                 f"axis {axis} is out of range for rank {ndim}{_of_first(site)}",
-                best=best,
+                site.position_of_axes(),
+                best,
             )
         axis %= ndim
         if axis in found:
             site.fail(
                 "OBL-axis-repeated",
                 f"axis {axis} is given twice{_of_first(site)}",
-                best=best,
+                site.position_of_axes(),
+                best,
             )
         found.append(axis)
     return found

@@ -150,6 +150,12 @@ class Site:
             info = self.ctx.info(value)
         return name if info is None else f"{name}: {show(info)}"
 
+    def position_of_axes(self) -> int | None:
+        """The position of the parameter that names axes; None where several do, or none."""
+        names = [parameter.name for parameter in self.operator.parameters]
+        found = [k for k, name in enumerate(names) if name.endswith(("axis", "axes"))]
+        return found[0] if len(found) == 1 else None
+
     def argument(self, index: int) -> ast.Expr | None:
         """The expression given for a parameter, by position or by keyword."""
         if index < len(self.call.args):
@@ -165,6 +171,11 @@ class Behind(Site):
     """
 
     __slots__ = ()
+
+    def position_of_axes(self) -> int | None:
+        """The position among the parameters of the original operator."""
+        found = super().position_of_axes()
+        return None if found is None else found - 1
 
     def fail(
         self, code: str, message: str, at: Place = None, best: StructInfo = OBJECT
