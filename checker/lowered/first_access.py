@@ -58,6 +58,7 @@ class _Seen:
     def __init__(self) -> None:
         self._reads: dict[tir.Buffer, bool | None] = {}
         self._writes: dict[tir.Buffer, bool | None] = {}
+        self._parts: dict[tir.Buffer, tir.Buffer] = {}
 
     def of(self, buffer: tir.Buffer) -> MemoryAccess:
         """What was seen of a buffer."""
@@ -93,12 +94,16 @@ class _Seen:
                     self._expressions((value,), certain)
                 case tir.Assert(condition=condition):
                     self._expressions((condition,), certain)
+                case tir.MatchBuffer(buffer=part, source=source):
+                    self._expressions(source.indices, certain)
+                    self._parts[part] = self._parts.get(source.buffer, source.buffer)
                 case tir.AllocBuffer(op=op) if op != "decl_buffer":
                     pass
                 case _:
                     raise _HiddenError
 
     def _stored(self, buffer: tir.Buffer, certain: bool) -> None:
+        buffer = self._parts.get(buffer, buffer)
         if certain:
             self._writes[buffer] = True
         else:
@@ -108,7 +113,7 @@ class _Seen:
         for expr in exprs:
             for node in tir.postorder(expr):
                 if isinstance(node, tir.BufferLoad):
-                    self._loaded(node.buffer, certain)
+                    self._loaded(self._parts.get(node.buffer, node.buffer), certain)
                 elif isinstance(node, tir.OpaqueExpr) or _hides(node):
                     raise _HiddenError
 

@@ -18,6 +18,14 @@ class M:
     def more(a: T.Buffer((4,), "float32")):
         for i in range(4):
             a[i] = a[i] + T.float32(1)
+    @T.prim_func(private=True, s_tir=True)
+    def rows(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.sblock("row"):
+                v = T.axis.spatial(4, i)
+                part = T.match_buffer(a[v], (), "float32", offset_factor=1)
+                to = T.match_buffer(b[v], (), "float32", offset_factor=1)
+                to[()] = part[()]
     @T.prim_func(private=True)
     def copy(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
         T.func_attr({"tirx.noalias": NOALIAS})
@@ -71,6 +79,8 @@ CASES = {
         set(),
     ),
     "added to what was not written": ("_ = cls.more(t)", {UNWRITTEN}),
+    "a part of what was not written": ("_ = cls.rows(t, u)", {UNWRITTEN}),
+    "written by parts": (FILL + "_ = cls.rows(t, u)\ny = R.add(u, u)", set()),
     "offset in a variable": (
         FILL
         + 'k = R.prim_value(8)\nv = R.vm.alloc_tensor(s, k, R.shape([4]), "float32")\n'
