@@ -252,6 +252,9 @@ def table(names: list[str]) -> Iterator[str]:
 
 def main() -> None:
     """Print the report; compiled kernels are kept nowhere."""
+    unknown = [name for name in sys.argv[1:] if name not in CASES]
+    if unknown:
+        sys.exit(f"no function {', '.join(map(repr, unknown))}; there are: {'; '.join(CASES)}")
     with tempfile.TemporaryDirectory(prefix="rlx-benchmark-") as folder:
         os.environ["RLX_CACHE"] = str(Path(folder) / "cache")
         for line in table(sys.argv[1:] or list(CASES)):
