@@ -34,7 +34,10 @@ class M:
     @R.function(private=True, pure=False)
     def through(p: R.Tensor((4,), "float32"), q: R.Tensor((4,), "float32")):
         cls = M
-        _ = cls.copy(p, q)
+        from_ = p
+        both = (from_, q)
+        to = both[1]
+        _ = cls.copy(from_, to)
         return R.tuple()
     @R.function(private=True, pure=False)
     def same(p: R.Tensor((4,), "float32")):
@@ -152,6 +155,13 @@ def test_without_noalias_a_call_over_itself_is_a_warning() -> None:
     body = FILL + 'v = R.vm.alloc_tensor(s, 12, R.shape([4]), "float32")\n_ = cls.copy(t, v)'
     assert found(body) == {"error": {OVERLAP}, "warning": set()}
     assert found(body, noalias=False) == {"error": set(), "warning": {OVERLAP}}
+
+
+def test_an_overlap_for_some_sizes_is_a_warning() -> None:
+    laid = 'w = R.vm.alloc_storage(R.shape([n * 4 + 64]), 0, "uint8", "global")\n'
+    laid += 'a = R.vm.alloc_tensor(w, 0, R.shape([4]), "float32")\n'
+    laid += 'b = R.vm.alloc_tensor(w, n * 4, R.shape([4]), "float32")\n_ = cls.fill(a)\n'
+    assert found(laid + "_ = cls.copy(a, b)") == {"error": set(), "warning": {OVERLAP}}
 
 
 def test_a_call_over_itself_is_told_of_the_call() -> None:
