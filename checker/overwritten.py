@@ -17,7 +17,6 @@ from rlx.grammar.node import Span
 from rlx.grammar.visit import bindings_in, result_of
 from rlx.spec.registry import refuted, rule
 
-_NOALIAS = ("tirx.noalias", "tir.noalias")
 IN_PLACE = frozenset(["relax.call_tir_inplace", "relax.call_inplace_packed"])
 """The operators that overwrite arguments and count as pure."""
 
@@ -98,14 +97,14 @@ class _Overwriting:
         after, self.gone = self.gone, before
         other = self._sequence(node.false_branch)
         self.gone = {**after, **self.gone}
-        return _either(then, other)
+        return either(then, other)
 
     def _call(self, call: ast.Call) -> Held:
         spans = call.arg_spans or (call.span,) * len(call.args)
         for arg, span in zip(call.args, spans, strict=False):
             self._use(arg, span or call.span)
         callee = self.module.functions.get(call.op) if isinstance(call.op, ast.GlobalVar) else None
-        if isinstance(callee, tir.PrimFunc) and any(callee.attrs.get(word) for word in _NOALIAS):
+        if isinstance(callee, tir.PrimFunc) and is_noalias(callee):
             self._apart(call, callee)
         name = call.op.op_name if isinstance(call.op, ast.Op) else ""
         if name in IN_PLACE:
@@ -215,9 +214,14 @@ def _cells(held: Held) -> Iterator[Cell]:
         yield from held
 
 
-def _either(a: Held, b: Held) -> Held:
+def is_noalias(function: tir.PrimFunc) -> bool:
+    """Whether a PrimFunc declares that what it stores to is in no other argument."""
+    return any(function.attrs.get(word) for word in ("tirx.noalias", "tir.noalias"))
+
+
+def either(a: Held, b: Held) -> Held:
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple(_either(x, y) for x, y in zip(a, b, strict=True))
+        return tuple(either(x, y) for x, y in zip(a, b, strict=True))
     return frozenset((*_cells(a), *_cells(b)))
 
 

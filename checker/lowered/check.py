@@ -10,6 +10,7 @@ from rlx.checker.lowered.memory import Memory, Use
 from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece
 from rlx.checker.lowered.operators import KILLS, STORAGE, TENSOR
 from rlx.checker.lowered.slot_values import KnownValues
+from rlx.checker.overwritten import either
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
@@ -99,7 +100,8 @@ class _Walk:
         other = self._sequence(node.false_branch)
         self.memory.join(after)
         self.heaps.join(filled)
-        return _either(then, other)
+        held: Held = either(then, other)
+        return held
 
     def _memory(self, expr: ast.Expr) -> Held:
         """The memory of an expression."""
@@ -178,13 +180,6 @@ def _fields(held: Held) -> Iterator[frozenset[MemoryPiece]]:
             yield from _fields(field)
     else:
         yield held
-
-
-def _either(one: Held, other: Held) -> Held:
-    """The memory of a value that is one of two."""
-    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
-        return tuple(_either(a, b) for a, b in zip(one, other, strict=True))
-    return frozenset((*_pieces(one), *_pieces(other)))
 
 
 def _kills(value: ast.Expr) -> bool:

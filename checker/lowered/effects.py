@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rlx.checker.lowered.first_access import UNKNOWN, UNUSED, MemoryAccess, first_accesses
-from rlx.checker.overwritten import SAME_MEMORY
+from rlx.checker.overwritten import SAME_MEMORY, is_noalias
 from rlx.grammar import ast, tir
 from rlx.grammar.visit import bindings_in, result_of, walk
 
@@ -34,8 +34,6 @@ _STATES = ("vm.builtin.attention_kv_cache_", "vm.builtin.kv_state_", "vm.builtin
 
 _KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_builtin_with_ctx"})
 """Operators that may keep what they are given."""
-
-_NOALIAS = ("tirx.noalias", "tir.noalias")
 
 
 class Touch(NamedTuple):
@@ -121,7 +119,7 @@ class CallEffects:
                 Touch(value, accesses[k] if k < len(accesses) else UNUSED)
                 for k, value in enumerate(values)
             )
-            return Effect(touches, noalias=any(callee.attrs.get(word) for word in _NOALIAS))
+            return Effect(touches, noalias=is_noalias(callee))
         summary = self._summary(name)
         if summary is None or len(args) != len(summary.accesses):
             return _unknown(args)

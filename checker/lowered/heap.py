@@ -154,13 +154,13 @@ class Heaps:
                 if isinstance(node, tir.BufferLoad) and node.buffer is buffer:
                     self._indexed(heap, node.indices, None, span)
             if stmt.buffer is buffer:
-                self._indexed(heap, stmt.indices, stmt.value, span)
+                self._indexed(heap, stmt.indices, stmt, span)
 
     def _indexed(
         self,
         heap: ast.Var,
         indices: Sequence[tir.PrimExpr],
-        stored: tir.PrimExpr | None,
+        stored: tir.BufferStore | None,
         span: Span | None,
     ) -> None:
         slot = _index(indices)
@@ -171,16 +171,18 @@ class Heaps:
         else:
             self._access(heap, SlotAccess(slot, True, self._evaluated(heap, stored)), span)
 
-    def _evaluated(self, heap: ast.Var, expr: tir.PrimExpr) -> tir.PrimExpr | None:
-        """An expression over slots, as one over the numbers in them; None where one is unknown."""
+    def _evaluated(self, heap: ast.Var, store: tir.BufferStore) -> tir.PrimExpr | None:
+        """What is stored, over the numbers in the slots that it reads; None where it reads
+        anything else.
+        """
 
         def number(node: tir.PrimExpr) -> tir.PrimExpr | None:
-            if not isinstance(node, tir.BufferLoad):
+            if not isinstance(node, tir.BufferLoad) or node.buffer is not store.buffer:
                 return None
             slot = _index(node.indices)
             return None if slot is None else self.number(heap, slot)
 
-        (found,) = transform([expr], number)
+        (found,) = transform([store.value], number)
         unknown = any(isinstance(node, tir.BufferLoad) for node in tir.postorder(found))
         return None if unknown else found
 

@@ -176,12 +176,14 @@ def test_what_an_external_function_gives_is_at_most_a_warning() -> None:
     assert report == {"error": set(), "warning": {OVERLAP}}
 
 
-def with_slots(old: str = "", new: str = "") -> set[str]:
+def with_slots(
+    old: str = "", new: str = "", computed: str = "H[0] * T.int64(4)", buffers: str = "H"
+) -> set[str]:
     """What is said of sizes and offsets that come from a heap."""
     functions = """
     @T.prim_func(private=True)
-    def twice(H: T.Buffer((2,), "int64")):
-        H[1] = H[0] * T.int64(4)
+    def twice(BUFFERS):
+        H[1] = COMPUTED
     @T.prim_func(private=True)
     def of(A: T.handle):
         k = T.int64()
@@ -189,6 +191,8 @@ def with_slots(old: str = "", new: str = "") -> set[str]:
         for i in range(k):
             a[i] = T.float32(1)
 """
+    heads = ", ".join(f'{name}: T.Buffer((2,), "int64")' for name in buffers.split(", "))
+    functions = functions.replace("COMPUTED", computed).replace("BUFFERS", heads)
     text = PROGRAM.replace("NOALIAS", "True").replace("class M:\n", f"class M:{functions}", 1)
     body = FILL + "_ = cls.fill(u)" + SLOTS.replace(old, new) if old else FILL + SLOTS
     lines = [*body.strip().splitlines(), "return R.tuple()"]
@@ -217,3 +221,11 @@ def test_a_heap_may_be_matched_against_another_one() -> None:
     stored = '_ = R.call_packed("vm.builtin.match_shape", x, h, 1, 1, 0'
     other = f"_ = {check}\n{heap}\n_ = {match}\n" + stored.replace("1, 1, 0", "1, 2, 0")
     assert with_slots(stored, other) == {"MEM-heap-stored"}
+
+
+def test_an_element_of_another_buffer_is_no_slot() -> None:
+    assert with_slots(computed="H[0] * T.int64(2)") == {OVERLAP, FITS}
+    call = "_ = cls.twice(h)"
+    made = 'd = R.builtin.alloc_tensor(R.shape([2]), "int64", 0)\n_ = R.call_packed("f", d, sinfo_args=R.Tuple())\n'
+    given = f"{made}_ = cls.twice(h, d)"
+    assert with_slots(call, given, "B[0] * T.int64(2)", "H, B") == set()
