@@ -9,7 +9,15 @@ from typing import Any
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
-from rlx.generate.campaign.oracles.meaning import FUEL, ITERATIONS, SIZES, arguments, compare, how
+from rlx.generate.campaign.oracles.meaning import (
+    FUEL,
+    ITERATIONS,
+    SIZES,
+    RunDifference,
+    arguments,
+    compare,
+    how,
+)
 from rlx.generate.campaign.oracles.rerun import Rerun
 from rlx.generate.campaign.oracles.rounding import is_rounding
 from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND, MEMORY_PLAN, SHAPE, trait
@@ -85,14 +93,59 @@ def _theirs(case: Case, runs: list[tuple[str, int, list[Value], Returned]]) -> l
         again = Rerun(case.text, entry, given)
         said = _difference(case, again, result.value, theirs)
         if said:
+            alone = entry not in compared
+            shown = None if size or alone else _with_more(case, machine, again, runs)
             about = trait(
-                said, size, case.text, meets_nan=again.meets_nan, alone=entry not in compared
+                shown.said if shown else said,
+                shown.size if shown else size,
+                case.text,
+                meets_nan=again.meets_nan,
+                alone=alone,
             )
             planned = _is_planned(case, module, again, result.value)
             special = ", ".join(filter(None, (about, MEMORY_PLAN if planned else "")))
             return [_another(case, f"{entry} with size {size}: {said}", special)]
         compared.add(entry)
     return []
+
+
+def _with_more(
+    case: Case, machine: Any, again: Rerun, runs: list[tuple[str, int, list[Value], Returned]]
+) -> RunDifference | None:
+    """A difference on a larger size, with those arguments that do not depend on the size as they
+    are where it is 0: a Boolean may have chosen the branch that is wrong for every size.
+    """
+    assert case.peer is not None
+    for entry, size, given, _ in runs:
+        if entry != again.entry or not size:
+            continue
+        mixed = [
+            kept if _form(kept) == _form(other) else other
+            for kept, other in zip(again.given, given, strict=True)
+        ]
+        larger = Rerun(case.text, entry, mixed)
+        expected = larger.watched(lambda _: None)
+        if not isinstance(expected, Returned):
+            continue
+        try:
+            theirs = machine[entry](*[_to_peer(case.peer, value) for value in mixed])
+        except Exception:  # noqa: BLE001, S112 - it says nothing of the difference that is explained
+            continue
+        said = _difference(case, larger, expected.value, theirs)
+        if said:
+            return RunDifference(said, size)
+    return None
+
+
+def _form(value: Value) -> tuple[object, ...]:
+    """What a value of another size does not share; shapes are sizes themselves."""
+    match value:
+        case Scalar(_, dtype):
+            return ("scalar", str(dtype))
+        case Tensor():
+            return ("tensor", value.data.shape, str(value.dtype))
+        case _:
+            return ("other", id(value))
 
 
 def _is_planned(case: Case, module: Any, again: Rerun, expected: Value) -> bool:

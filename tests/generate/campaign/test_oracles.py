@@ -12,6 +12,7 @@ import pytest
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles import ORACLES, examine
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
+from rlx.generate.campaign.oracles.meaning import SIZES, arguments
 from rlx.grammar import ast
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
@@ -241,6 +242,37 @@ def test_a_value_that_is_wrong_by_the_plan_of_memory(plan: str) -> None:
     case.peer = Peer(compiled=compiled)  # type: ignore[assignment]
     [found] = ORACLES["run"](case)
     assert found.trait == ("float32, memory plan" if plan == "wrong" else "float32")
+
+
+BRANCHES = """\
+@R.function
+def main(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((3,), "float32"):
+    if c:
+        y = R.ones(R.shape([3]), "float32")
+    else:
+        y = R.zeros(R.shape([3]), "float32")
+    return y
+"""
+
+
+def test_a_branch_that_only_the_run_without_elements_takes() -> None:
+    """A value that is wrong in one branch for every size, and right in the other."""
+
+    function = parse(BRANCHES).modules[0]["main"]
+    assert isinstance(function, ast.Function)
+
+    def taken(seed: int) -> list[bool]:
+        drawn = [arguments(function, size, seed) for size in SIZES]
+        return [bool(given[1].data) for given in drawn if given is not None]
+
+    seed = next(seed for seed in range(1000) if taken(seed) == [False, False, True])
+    case = Case(BRANCHES, seed, "", lambda _: None)
+    case.peer = Peer(  # type: ignore[assignment]
+        compiled=lambda module, without=(): _Machine(module, lambda data: 2 * data)
+    )
+    [found] = ORACLES["run"](case)
+    assert found.sentence.startswith("main with size 0")
+    assert found.trait == "float32"
 
 
 def test_a_nan_on_the_way_to_an_index() -> None:
