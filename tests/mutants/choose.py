@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .blocks import block_of, blocks, is_cached, sides_of
-from .draw import ROOT, Drawn
+from .draw import ARROW, ROOT, Drawn
+from .users import all_users
 
 BUDGET = 10.0
 """Seconds of tests for a mutant, as long as they took when they were noted."""
@@ -74,14 +75,17 @@ class Reach:
 
     def __init__(self, folder: Path) -> None:
         self.notes = [Notes(path) for path in sorted(folder.glob("*.jsonl"))]
+        self.users = all_users()
+        self.texts: dict[str, str] = {}
 
     def of(self, mutant: Drawn, original: str) -> Choice:
         """The tests for a mutant, the most telling first, within the budget.
 
         Of a mutant that decides what is done, tests of which it is known that it is done come first. If no test is known to reach its block (one in a process that it starts may do so), the tests
-        of the function's other blocks are asked for a while, then those of the file. Outside of functions, those of
-        the file and of its package are asked, and those that look at what is registered. So it is with functions that
-        keep their answers: which test reaches them first says little.
+        of the function's other blocks are asked for a while, then those of the file. Outside of functions, those that
+        reach the users of what is bound there are asked, for longer, then those of the file and of its package, and
+        those that look at what is registered. So it is with functions that keep their answers: which test reaches them
+        first says little.
         """
         tree = ast.parse(original)
         if block_of(tree, mutant.line) is None or is_cached(tree, mutant.line):
@@ -111,21 +115,42 @@ class Reach:
         return _mixed(ordered, varied, mutant, weight)
 
     def _outside(self, mutant: Drawn, original: str) -> list[Test]:
-        chosen = {
-            test.name: test
-            for notes in self.notes
-            for test, _ in notes.tests
-            if REGISTRY.match(test.name)
-        }
+        tests = [test for notes in self.notes for test, _ in notes.tests]
+        chosen = [test for test in tests if REGISTRY.match(test.name)]
+        users = self.users.of(mutant.file, mutant.line)
+        for wanted, seconds in zip(users, (BUDGET, BUDGET / 2, BUDGET / 4), strict=False):
+            chosen += self._naming(self._ordered(wanted, mutant, by_hits=False), mutant, seconds)
         of_file = blocks_for(mutant, original)[-1]
         package = f"{mutant.file.rpartition('/')[0]}/"
         of_package = {
             name for notes in self.notes for name in notes.places if name.startswith(package)
         }
-        for wanted in (of_file, of_package):
-            tests = self._ordered(wanted, mutant, by_hits=True)
-            chosen.update((test.name, test) for test in _within(tests, BUDGET / 2))
-        return list(chosen.values())
+        for near in (of_file, of_package):
+            tests = self._ordered(near, mutant, by_hits=True)
+            chosen += self._naming(tests, mutant, BUDGET / (4 if users else 2))
+        return list({test.name: test for test in chosen}.values())
+
+    def _naming(self, tests: list[Test], mutant: Drawn, budget: float) -> list[Test]:
+        """As many as the budget allows, first those that name a text of the changed line: it may be an entry of a
+        table that thousands of tests use.
+        """
+        words = words_of(mutant)
+        naming = [test for test in tests if words and self._names(test, words)]
+        return _within(list(dict.fromkeys([*_within(naming, budget / 2), *tests])), budget)
+
+    def _names(self, test: Test, words: Collection[str]) -> bool:
+        file = test.name.partition("::")[0]
+        if file not in self.texts:
+            path = ROOT / file
+            self.texts[file] = path.read_text("utf-8") if path.is_file() else ""
+        return any(word in test.name or word in self.texts[file] for word in words)
+
+
+def words_of(mutant: Drawn) -> set[str]:
+    """The texts on the changed line, and the last names of those that are names of operators."""
+    before = mutant.diff.partition(ARROW)[0]
+    found = re.findall(r'"([^"]{3,})"', before)
+    return {word for text in found for word in (text, text.rpartition(".")[2]) if len(word) > 2}
 
 
 def blocks_for(mutant: Drawn, original: str) -> list[list[str]]:

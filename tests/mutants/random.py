@@ -25,6 +25,7 @@ from . import child
 from .blocks import WANTED, blocks, is_cached, sides_of
 from .choose import BUDGET, Choice, Reach, blocks_for
 from .draw import ROOMS, ROOT, Drawn, draw
+from .users import all_users
 
 REACH = ROOT / "build" / "reach"
 DRAWN = "drawn.json"
@@ -67,14 +68,14 @@ def want(drawing: list[object], mutants: Sequence[Drawn], folder: Path) -> None:
     """Prepare a folder so that the run that notes has probes only where these mutants need them."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    names = set[str]()
+    names, users = set[str](), all_users()
     for mutant in mutants:
         text = (ROOT / mutant.file).read_text("utf-8")
         first, *rest = blocks_for(mutant, text)
         names.update(first)
         names.update(f"{mutant.file}:{name}" for name in sides_of(ast.parse(text), mutant.line))
         if not rest or is_cached(ast.parse(text), mutant.line):  # or outside of functions
-            names.update(of_package(mutant.file))
+            names.update(of_package(mutant.file), *users.of(mutant.file, mutant.line))
     (folder / WANTED).write_text(json.dumps(sorted(names)), "utf-8")
     (folder / DRAWN).write_text(json.dumps([drawing, mutants]), "utf-8")
 

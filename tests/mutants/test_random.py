@@ -20,9 +20,10 @@ import pytest
 
 from . import child
 from .blocks import PROBE, block_of, blocks, sides_of, with_probes
-from .choose import Reach
+from .choose import Reach, words_of
 from .draw import ARROW, ROOT, Drawn, bare, draw, make, places, set_aside
 from .patch import Functions, changed
+from .users import all_users
 
 TEXT = '''\
 LIMIT = 4
@@ -183,6 +184,29 @@ def test_a_function_that_keeps_its_answers_is_loaded_anew(tmp_path: Path) -> Non
     )
     choices = [Reach(tmp_path).of(Drawn("a/b.py", line, "", "", ""), text) for line in (4, 7)]
     assert [(len(choice.tests), choice.anew) for choice in choices] == [(1, True), (1, False)]
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "users"),
+    [
+        ("operators/vision.py", "    site: Site, data: Tensor, score_threshold", ["operators/vision.py:get_valid_counts#0"]),
+        ("grammar/vdevices.py", '    "opencl": 4', ["grammar/vdevices.py:numbered#0", "operators/device.py:hinted#0"]),
+        ("generate/calls/pattern.py", '    "made": lambda', ["generate/calls/pattern.py:_slot#1"]),
+        ("solver/order/compatibility.py", "    def path", ["solver/order/compatibility.py:Compatibility.path#0", "solver/order/compatibility.py:_blame#0"]),
+    ],
+)  # fmt: skip
+def test_who_uses_what_stands_outside_of_functions(file: str, line: str, users: list[str]) -> None:
+    """A default, an entry of a table, one that only calls of a function make, and the decorator of a method."""
+    lines = (ROOT / file).read_text("utf-8").splitlines()
+    [at, *_] = [at for at, text in enumerate(lines, 1) if text.startswith(line)]
+    levels = all_users().of(file, at)
+    assert set(users) <= set().union(*levels)
+    assert users[0] in levels[0]
+
+
+def test_an_entry_of_a_table_is_asked_of_tests_that_name_it() -> None:
+    diff = f'    "relax.take": 1, "n": 2{ARROW}    "relax.take": 2, "n": 2'
+    assert words_of(Drawn("a/b.py", 1, "", "", diff)) == {"relax.take", "take"}
 
 
 def test_what_a_shared_fixture_reaches_is_noted_for_all_its_tests(tmp_path: Path) -> None:
