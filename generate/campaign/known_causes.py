@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rlx.generate.campaign.finding import Finding, family, operators_of
+from rlx.generate.campaign.finding import Finding, family, operators_of, part
 from rlx.generate.campaign.finding_file import FindingFile
 from rlx.generate.campaign.message_matching import says
 from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND
@@ -37,10 +37,11 @@ def explanation(
 
 
 def _fails_later(entry: FindingFile, finding: Finding, operators: frozenset[str]) -> bool:
-    """Whether a minimal program fails behind an operator whose value is known to be of another
-    type.
+    """Whether a minimal program fails, or computes another value, behind an operator whose value is
+    known to be of another type.
     """
-    if finding.kind not in _FAILURES or family(finding.stage) != "lowering":
+    ran = finding.kind == "wrong-code" and part(finding.stage) == "virtual machine"
+    if not (ran or finding.kind in _FAILURES) or family(finding.stage) != "lowering":
         return False
     typed = entry.kind == "wrong-code" and entry.trait in (ELEMENT_TYPE, KIND)
     own = operators.intersection(entry.operators)

@@ -135,6 +135,8 @@ def test_what_fails_behind_a_value_of_another_type(text: str, path: str) -> None
     cause = explanation(finding, TABLE, minimal=True)
     assert (cause.path if cause else "") == (f"{path}.rlx" if path else "")
     assert explanation(finding, TABLE) is None
+    ran = replace(finding, kind="wrong-code", stage="TVM's virtual machine", cause="another value")
+    assert explanation(ran, TABLE, minimal=True) == cause
     for other in (replace(finding, kind="wrong-code"), replace(finding, stage="FuseOps")):
         assert explanation(other, TABLE, minimal=True) is None
 
