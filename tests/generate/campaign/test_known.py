@@ -52,6 +52,10 @@ KNOWN = (
         "crash/StaticPlanBlockMemory-memory-of-a-branch-not-taken",
     ),
     (
+        met("crash", "TVM's virtual machine", "It ended.", "signal SIGSEGV", text="h = R.call_builtin_with_ctx(f, (1,))\ny = R.take(x, h)"),
+        "by-choice/vm-shape-heap-is-unwritten",
+    ),
+    (
         met("crash", "TVM's build", TUPLED, text="y = R.median(x)\nz = R.abs(y)"),
         "wrong-code/LegalizeOps-median-over-two-axes-returns-a-tuple",
     ),
