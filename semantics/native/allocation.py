@@ -21,16 +21,20 @@ _MOST = 1 << 59
 
 
 def allocate(state: Generation, buffer: tir.Buffer, owner: tir.Stmt) -> str:
-    """Emit the allocation of a buffer; return the mark for :func:`release`."""
+    """Emit the allocation of a buffer; return the mark for :func:`release`, "" if nothing else is
+    allocated.
+    """
     if set(buffer.attrs) & {"data", "strides", "elem_offset"}:
         refuse("buffer inside of other memory", buffer.span)
     dims, extents = shape(state, buffer)
-    name, mark = state.out.fresh("b"), state.out.fresh("m")
+    name, mark = state.out.fresh("b"), state.out.fresh("m") if state.allocated else ""
+    state.allocated += 1
     stored = c_types.stored(buffer.dtype)
     site = state.out.site(
         "E-tir-allocate", f"the memory of {buffer.name} exceeds the limit", buffer.span
     )
-    state.out.put(f"const rlx_mark {mark} = rlx_remember(v);")
+    if mark:
+        state.out.put(_remembering(mark))
     size = _size(state, buffer, dims, extents)
     state.out.put(f"{stored} *{name} = rlx_take(v, {size});")
     state.out.stop_if(f"!{name}", site)
@@ -56,8 +60,24 @@ def _size(state: Generation, buffer: tir.Buffer, dims: list[str], extents: list[
 
 
 def release(state: Generation, mark: str) -> None:
-    """Emit the release of everything allocated since ``mark``."""
-    state.out.put(f"rlx_release(v, {mark});")
+    """Emit the release of everything allocated since ``mark``.
+
+    What was released just before is released with it.
+    """
+    lines = state.out.lines
+    while lines and lines[-1].startswith(_RELEASE):
+        inner = lines.pop().removeprefix(_RELEASE).removesuffix(_END)
+        if _remembering(inner) in lines:
+            lines.remove(_remembering(inner))
+    state.out.put(f"{_RELEASE}{mark}{_END}" if mark else "RLX_RELEASE_ALL")
+    state.allocated -= 1
+
+
+_RELEASE, _END = "rlx_release(v, ", ");"
+
+
+def _remembering(mark: str) -> str:
+    return f"const rlx_mark {mark} = rlx_remember(v);"
 
 
 def shape(state: Generation, buffer: tir.Buffer) -> tuple[list[str], list[IndexSum]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import threading
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -14,9 +13,10 @@ from rlx.grammar.dtype import DataType
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop
 from rlx.semantics.native import compiler
-from rlx.semantics.native.arrays import GUARDED, Copies, Damaged, tangled
+from rlx.semantics.native.arrays import GUARDED, Copies, tangled
 from rlx.semantics.native.program import FIRST_SLOT, CProgram, generate
 from rlx.semantics.native.refusal import refuse
+from rlx.semantics.native.workspace import call_with_memory
 from rlx.semantics.native.writer import StopSite
 from rlx.semantics.tir import evaluate
 from rlx.semantics.tir.program import no_value
@@ -27,18 +27,6 @@ Argument = np.ndarray[Any, Any] | int | float
 MEMORY_LIMIT = 4 << 30
 """The maximum number of bytes that a call may have allocated at one time."""
 ENDLESS = (1 << 63) - 1
-WORKSPACE_LIMIT = 256 << 20
-
-
-class _Workspace(threading.local):
-    """Memory for what kernels allocate, kept from call to call: fresh pages cost more than many
-    kernels.
-    """
-
-    memory: tuple[np.ndarray[Any, Any], int, int] | None = None
-
-
-_workspace = _Workspace()
 
 
 class _Frame(NamedTuple):
@@ -333,28 +321,13 @@ def _run(entry: Variant, frame: _Frame, fuel: int | None, memory: int) -> Stoppe
     v[0] = ENDLESS if fuel is None or fuel > ENDLESS else fuel
     if entry.returns:
         v[13] = 0
-    failed = _with_memory(entry, frame, memory) if entry.takes else entry.call(v, frame.places)
+    if entry.takes:
+        failed = call_with_memory(entry.call, v, frame.places, memory)
+    else:
+        failed = entry.call(v, frame.places)
     if not failed:
         return None
     return _GENERAL if failed == 2 else (entry.sites[v[8]], v[9], v[10])
-
-
-def _with_memory(entry: Variant, frame: _Frame, limit: int) -> Any:
-    """Call machine code that takes memory."""
-    memory, _workspace.memory = _workspace.memory, None
-    v = frame.numbers
-    v[1] = limit
-    v[3], v[4] = (0, 0) if memory is None else memory[1:]
-    v[6] = 0
-    failed = entry.call(v, frame.places)
-    wanted = v[6]
-    if v[11]:
-        raise Damaged("a kernel wrote outside of memory that it allocated")
-    if v[4] < wanted < WORKSPACE_LIMIT and not GUARDED:
-        array = np.empty(wanted + 64, np.uint8)
-        memory = (array, (array.__array_interface__["data"][0] + 63) & ~63, wanted)
-    _workspace.memory = memory
-    return failed
 
 
 def stop_of(site: StopSite | None, a: int, b: int) -> Stop:

@@ -165,9 +165,10 @@ RLX_HERE uint64_t rlx_power(uint64_t a, uint64_t n) {
     return r;
 }
 
-/* v: 0 fuel, 1 limit and 2 live (bytes), 3 workspace, 4 its size, 5 used, 6 wanted, 7 list of other memory,
+/* v: 0 fuel, 1 limit and 2 live (bytes), 3 workspace, 4 its size, 5 used, 6 wanted, 7 the last block of other memory,
    8 site, 9 and 10 its values, 11 whether something was written behind or before other memory, 12 a value returned, 13 whether
-   there is one, from 16 the scalars and the extents of buffers. */
+   there is one, 14 and 15 the functions that take a block of other memory, and give back all but what was taken before one,
+   from 16 the scalars and the extents of buffers. */
 #define RLX_FUEL v[0]
 #define RLX_STOP(site, a, b) do { v[8] = (site); v[9] = (a); v[10] = (b); goto stop; } while (0)
 #define RLX_PAY(amount, site) do { \
@@ -198,51 +199,24 @@ static __attribute__((noinline, unused)) int64_t rlx_size(const int64_t *dims, i
     return size;
 }
 
-/* Other memory has a head of 64 bytes: the next, its size, and bytes that nothing may change, as there are behind it. */
-#ifdef __SANITIZE_ADDRESS__
-void __asan_poison_memory_region(const void *, size_t);
-void __asan_unpoison_memory_region(const void *, size_t);
-#define RLX_AROUND 64
-#define RLX_GUARD(block, size) __asan_poison_memory_region((block) + 16, 48)
-#define RLX_INTACT(block) (__asan_unpoison_memory_region((block) + 16, 48), 1)
-#else
-int memcmp(const void *, const void *, size_t);
-static const unsigned char rlx_fill[64] = {[0 ... 63] = 0xa7};
-#define RLX_AROUND 128
-#define RLX_GUARD(block, size) (memcpy((block) + 16, rlx_fill, 48), memcpy((block) + 64 + (size), rlx_fill, 64))
-#define RLX_INTACT(block) \
-    (!memcmp((block) + 16, rlx_fill, 48) && !memcmp((block) + 64 + ((int64_t *)(block))[1], rlx_fill, 64))
-#endif
-
-int posix_memalign(void **, size_t, size_t);
-void free(void *);
-static __attribute__((noinline, malloc, unused)) void *rlx_take(int64_t *v, int64_t size) {
+static __attribute__((noinline, unused)) void *rlx_take(int64_t *v, int64_t size) {
+    int64_t at = v[5];
     if (size < 0 || size > v[1] - v[2]) return NULL;
     v[2] += size;
-    int64_t space = (size + 127) & ~(int64_t)63;
-    int64_t wanted = v[5] + space;
-    if (wanted > v[6]) v[6] = wanted;
-    v[5] = wanted;
-    if (wanted <= v[4]) return (char *)v[3] + (wanted - space);
-    char *block = NULL;
-    if (posix_memalign((void **)&block, 64, (size_t)size + RLX_AROUND)) return NULL;
-    ((int64_t *)block)[0] = v[7];
-    ((int64_t *)block)[1] = size;
-    RLX_GUARD(block, size);
-    v[7] = (int64_t)block;
-    return block + 64;
+    v[5] = at + ((size + 127) & ~(int64_t)63);
+    if (v[5] > v[6]) v[6] = v[5];
+    return v[5] <= v[4] ? (char *)v[3] + at : ((char *(*)(int64_t *, int64_t))v[14])(v, size);
 }
 
+#define RLX_LESS(v, list) ((void (*)(int64_t *, int64_t))v[15])(v, list)
 static __attribute__((noinline, unused)) void rlx_release(int64_t *v, rlx_mark mark) {
-    while (v[7] != mark.list) {
-        char *block = (char *)v[7];
-        if (!RLX_INTACT(block)) v[11] = 1;
-        v[7] = ((int64_t *)block)[0];
-        free(block);
-    }
+    if (v[7] != mark.list) RLX_LESS(v, mark.list);
     v[5] = mark.used;
     v[2] = mark.live;
 }
+#define RLX_RELEASE_ALL { \
+    if (RLX_RARE(v[7])) RLX_LESS(v, 0); \
+    v[5] = v[2] = 0; }
 """
 
 _SIGNED = r"""

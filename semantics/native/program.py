@@ -90,7 +90,6 @@ def generate(
     kept = "restrict" if disjoint else ""
     signature = "".join(f", {kind} *{kept} {name}" for name, kind, _ in pointers)
     passed = "".join(f", ({kind} *)p[{at}]" for at, (_, kind, _) in enumerate(pointers))
-    takes = any("rlx_take(" in line for line in state.out.lines)
     lines = [
         f"static __attribute__((noinline)) int32_t rlx_body(int64_t *{kept} v{signature}) {{",
         *state.out.lines,
@@ -99,9 +98,7 @@ def generate(
         "}",
         "int32_t rlx_kernel(int64_t *v, void **p) {",
         *(_apart(parameters, pointers, touched) if disjoint else []),
-        f"int32_t failed = rlx_body(v{passed});",
-        *(["rlx_mark none = {0, 0, 0};", "rlx_release(v, none);"] if takes else []),
-        "return failed;",
+        f"return rlx_body(v{passed});",
         "}",
         "",
     ]

@@ -13,16 +13,15 @@ import numpy as np
 
 from rlx.semantics.faults import Stop
 from rlx.semantics.native import compiler
-from rlx.semantics.native.arrays import Damaged
 from rlx.semantics.native.kernel import (
     ENDLESS,
     MEMORY_LIMIT,
-    WORKSPACE_LIMIT,
     Kernel,
     scalar,
     stop_of,
 )
 from rlx.semantics.native.program import FIRST_SLOT
+from rlx.semantics.native.workspace import WORKSPACE_LIMIT, aligned, give_back, prepare
 
 
 class ArrayPlace(NamedTuple):
@@ -101,6 +100,8 @@ class KernelSequence:
         self._taking = [k for k, call in enumerate(calls) if call.kernel.entry.takes]
         self._lay_out()
         self._workspace: Any = None
+        for k in self._taking:
+            prepare(self._numbers[k], MEMORY_LIMIT)
 
     sizes: list[list[int]]
     offsets: list[list[int]]
@@ -181,7 +182,10 @@ class KernelSequence:
         k = self._starts[at]
         entry, numbers = self._calls[k].kernel.general(), self._numbers[k]
         numbers[0] = ENDLESS
-        if entry.call(numbers, self._room):  # the driver put the addresses there
+        failed = entry.call(numbers, self._room)  # the driver put the addresses there
+        if entry.takes:
+            give_back(numbers)
+        if failed:
             return Failure(k, stop_of(entry.sites[numbers[8]], numbers[9], numbers[10]))
         words[0] = at + 3 + 2 * words[at + 2]
         return None
@@ -191,13 +195,11 @@ class KernelSequence:
         wanted = 0
         for k in self._taking:
             numbers = self._numbers[k]
-            if numbers[11]:
-                raise Damaged("a kernel wrote outside of memory that it allocated")
+            give_back(numbers)
             wanted = max(wanted, numbers[6])
         held = 0 if self._workspace is None else len(self._workspace) - 64
         if held < wanted < WORKSPACE_LIMIT:
-            self._workspace = np.empty(wanted + 64, np.uint8)
-            place = (self._workspace.__array_interface__["data"][0] + 63) & ~63
+            self._workspace, place = aligned(wanted)
             for k in self._taking:
                 self._numbers[k][3], self._numbers[k][4] = place, wanted
 

@@ -65,6 +65,8 @@ class Generation(IndexKnowledge):
         Loops whose fuel is already paid.
     nested
         Whether the copy of a nest with every check in its place is being emitted.
+    allocated
+        The number of buffers that are allocated at this place.
     """
 
     def __init__(self, bounds: bool, disjoint: bool) -> None:
@@ -85,6 +87,7 @@ class Generation(IndexKnowledge):
         self.flags: dict[int, str] = {}
         self.paid: set[tir.Stmt] = set()
         self.nested = 0
+        self.allocated = 0
         self.result = INT32
         self._total: dict[tir.PrimExpr, bool] = {}
 

@@ -13,6 +13,7 @@ import pytest
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.native import arrays, kernel
+from rlx.semantics.native import workspace as workspaces
 from rlx.semantics.tir import evaluate
 
 from .programs import of_body
@@ -39,7 +40,7 @@ def _shifted(array: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def unguarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (arrays, kernel):
+    for module in (arrays, kernel, workspaces):
         monkeypatch.setattr(module, "GUARDED", False)
 
 
@@ -143,8 +144,9 @@ for k in range(n):
 @pytest.fixture
 def workspace(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The memory that kernels share, of which there is none at first."""
-    shared = type(kernel._workspace)()
-    monkeypatch.setattr(kernel, "_workspace", shared)
+    shared = type(workspaces._workspace)()
+    monkeypatch.setattr(workspaces, "_workspace", shared)
+    monkeypatch.setattr(workspaces, "FIRST_SIZE", 0)
     return shared
 
 
