@@ -52,7 +52,7 @@ def library(file: bytes, words: Collection[str]) -> bytes | None:
         if not set(words) >= _WITHOUT:
             return None
         sonames = [_PROVIDERS[word] for word in words if word not in _WITHOUT]
-        return _Layout(file, sonames).image()
+        return _Placement(file, sonames).image()
     except (_Unfit, LookupError, ValueError, OSError, struct.error, OverflowError):
         return None
 
@@ -65,7 +65,7 @@ class _Import(NamedTuple):
     soname: str
 
 
-class _Layout:
+class _Placement:
     """Where everything is in the library: at the same places in the file and in memory."""
 
     def __init__(self, file: bytes, sonames: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Files in the format ELF, for 64-bit x86: what an assembler wrote, and the symbols of a library."""
+"""Files in the format ELF, for 64-bit x86: an assembler's output, and symbols of libraries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HIDDEN = 0x8000
 """The bit of a version's number that marks a symbol that is not the default one."""
 
 
-class Section(NamedTuple):
+class ObjectSection(NamedTuple):
     """A section: its name, its place in the file, and the section that it refers to."""
 
     name: str
@@ -51,7 +51,7 @@ class Relocation(NamedTuple):
     addend: int
 
 
-def sections(file: bytes, kind: int) -> list[Section]:
+def sections(file: bytes, kind: int) -> list[ObjectSection]:
     """The sections of a file of the given kind (1 for object files, 3 for shared libraries).
 
     Raises
@@ -72,12 +72,12 @@ def sections(file: bytes, kind: int) -> list[Section]:
     if any(head[1] != NOBITS and head[4] + head[5] > len(file) for head in heads):
         raise ValueError("a section is incomplete")
     return [
-        Section(_name(file, base + head[0]), head[1], head[2], *head[4:9])  # not the address
+        ObjectSection(_name(file, base + head[0]), head[1], head[2], *head[4:9])  # not the address
         for head in heads
     ]
 
 
-def symbols(file: bytes, table: Section, strings: Section) -> list[Symbol]:
+def symbols(file: bytes, table: ObjectSection, strings: ObjectSection) -> list[Symbol]:
     """The symbols of a table."""
     found = []
     entries = file[table.offset : table.offset + table.size]
@@ -87,7 +87,7 @@ def symbols(file: bytes, table: Section, strings: Section) -> list[Symbol]:
     return found
 
 
-def relocations(file: bytes, table: Section) -> list[Relocation]:
+def relocations(file: bytes, table: ObjectSection) -> list[Relocation]:
     """The entries of a table of relocations."""
     entries = file[table.offset : table.offset + table.size]
     return [Relocation(*entry) for entry in _RELOCATION.iter_unpack(entries)]
@@ -120,7 +120,7 @@ def default_versions(library: bytes) -> Mapping[str, str]:
     }
 
 
-def _versions(library: bytes, parts: list[Section]) -> dict[int, str]:
+def _versions(library: bytes, parts: list[ObjectSection]) -> dict[int, str]:
     """The names of the versions that a library defines, by their numbers."""
     found: dict[int, str] = {}
     for part in parts:
