@@ -20,7 +20,16 @@ _BARE = frozenset(["Callable", "Shape", "Tensor", "Tuple"])
 """Annotations that texts of 2022 write without the prefix."""
 
 _BY_PLACE = {
+    "relax.assert_op": ("condition", "format_args"),
     "relax.make_closure": ("func", "args"),
+    "relax.invoke_closure": ("closure", "args"),
+    "relax.invoke_pure_closure": ("closure", "args"),
+    "relax.call_builtin_with_ctx": ("func", "args"),
+    "relax.vm.call_tir_dyn": ("func", "args"),
+    "relax.vm.alloc_storage": ("shape", "runtime_device_index", "dtype", "storage_scope"),
+    "relax.vm.alloc_tensor": ("storage", "offset", "shape", "dtype", "runtime_device_ind"),
+    "relax.memory.alloc_storage": ("size", "virtual_device_index", "storage_scope", "dtype"),
+    "relax.memory.alloc_tensor": ("storage", "offset", "shape", "dtype", "runtime_device_ind"),
     "relax.hint_on_device": ("data",),
     "relax.to_vdevice": ("data",),
     "relax.builtin.alloc_tensor": ("shape", "dtype", "runtime_device_index", "storage_scope"),
@@ -113,6 +122,8 @@ class CallActions(ExpressionActions):
                 arguments.head = meant[0]
                 return FORMS[meant[0]](self.context, arguments)
         arguments.place(_BY_PLACE.get(name, ()))
+        if name == "relax.assert_op":
+            arguments.unfold(1)
         infos, spans = arguments.type_arguments(coerce)
         attrs = {name: coerce.attr(value) for name, value in arguments.keywords.items()}
         return ast.Call(

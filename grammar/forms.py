@@ -109,6 +109,14 @@ class Arguments:
                 return
             self.positional.append(self.keywords.pop(name))
 
+    def unfold(self, position: int) -> None:
+        """Give the items of a written tuple or list in its place, and nothing for `None`."""
+        if position < len(self.positional):
+            value = self.positional[position].value
+            if value is None or isinstance(value, Sequence):
+                items = [] if value is None else value.items
+                self.positional[position : position + 1] = items
+
     def take(self, position: int, *names: str) -> Entry | None:
         """Take the argument at a position or with one of these keywords."""
         self.asked += names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule
@@ -230,7 +230,7 @@ class _Generator:
     def _call(self, call: ast.Call) -> Argument:
         match call.op:
             case ast.Op(op_name=name):
-                emit = _OPERATORS.get(name)
+                emit = EMITTERS.get(name)
                 if emit is not None:
                     return emit(self, call)
                 if name in _LOWERED:
@@ -306,13 +306,12 @@ class _Generator:
 
     def print(self, call: ast.Call) -> Argument:
         """``R.print``"""
-        return self._packed("relax.run.print", (_format(call), *_listed(call.args)))
+        return self._packed("relax.run.print", (_format(call), *call.args))
 
     def assert_op(self, call: ast.Call) -> Argument:
         """``R.assert_op``"""
         condition, *rest = call.args
-        rest += [v for k, v in call.attrs.items() if k != "format" and isinstance(v, ast.Expr)]
-        return self._packed("relax.run.assert_op", (condition, _format(call), *_listed(rest)))
+        return self._packed("relax.run.assert_op", (condition, _format(call), *rest))
 
     def _unpacked(self, args: ast.Expr) -> tuple[ast.Expr, ...]:
         if isinstance(args, ast.Tuple):
@@ -325,16 +324,7 @@ def _format(call: ast.Call) -> ast.Expr:
     return given if isinstance(given, ast.Expr) else ast.StringImm(str(given))
 
 
-def _listed(args: Sequence[ast.Expr]) -> Iterator[ast.Expr]:
-    """Arguments, with those in tuples one by one."""
-    for arg in args:
-        if isinstance(arg, ast.Tuple):
-            yield from arg.fields
-        else:
-            yield arg
-
-
-_OPERATORS: dict[str, Callable[[_Generator, ast.Call], Argument]] = {
+EMITTERS: dict[str, Callable[[_Generator, ast.Call], Argument]] = {
     "relax.vm.alloc_storage": _Generator.alloc_storage,
     "relax.vm.alloc_tensor": _Generator.alloc_tensor,
     "relax.vm.kill_object": _Generator.kill,
