@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
@@ -36,6 +37,14 @@ def assert_digest(path: Path, name: str, text: str) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text("".join(f"{kept[key]} {key}\n" for key in sorted(kept)), "utf-8")
     assert kept.get(name) == digest, f"{name} gives another text now:\n{text}"
+
+
+def assert_picked(folder: Path, part: int, parts: int, answers: Callable[[str], str]) -> None:
+    """The answers to a part of the texts in `picked.txt`, which `tests.mutants.pick` writes, are as they were."""
+    texts = [json.loads(line) for line in (folder / "picked.txt").read_text("utf-8").splitlines()]
+    for text in texts[part::parts]:
+        name = hashlib.sha256(text.encode()).hexdigest()[:12]
+        assert_digest(folder / "snapshots" / "picked.txt", name, f"{text}\n{answers(text)}")
 
 
 def _read(text: str) -> dict[str, str]:

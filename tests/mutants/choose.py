@@ -16,13 +16,16 @@ from .blocks import block_of, blocks, is_cached, sides_of
 from .draw import ARROW, ROOT, Drawn
 from .users import all_users
 
-BUDGET = 10.0
-"""Seconds of tests for a mutant, as long as they took when they were noted."""
+BUDGET = 30.0
+"""Seconds of tests for a mutant, as long as they took when they were noted. Only one that survives takes them all."""
+
+LONGEST = 10.0
+"""Seconds of a test that is asked."""
 
 QUICK = 0.1
 """Seconds: sharp tests are quick, and what takes longer looks at much at once."""
 
-LITTLE = 3.0
+LITTLE = 10.0
 """Seconds of tests for a mutant whose own block no test reaches."""
 
 NOT_ASKED = re.compile(
@@ -60,7 +63,7 @@ class Notes:
             name, seconds, new, mask = json.loads(line)
             for block in new:
                 self.places[block] = len(self.places)
-            if not NOT_ASKED.search(name):
+            if seconds <= LONGEST and not NOT_ASKED.search(name):
                 bits = int.from_bytes(bytes.fromhex(mask), "little")
                 self.tests.append((Test(name, seconds, bits.bit_count()), bits))
 
@@ -118,7 +121,7 @@ class Reach:
         tests = [test for notes in self.notes for test, _ in notes.tests]
         chosen = [test for test in tests if REGISTRY.match(test.name)]
         users = self.users.of(mutant.file, mutant.line)
-        for wanted, seconds in zip(users, (BUDGET, BUDGET / 2, BUDGET / 4), strict=False):
+        for wanted, seconds in zip(users, (BUDGET / 2, BUDGET / 4, BUDGET / 8), strict=False):
             chosen += self._naming(self._ordered(wanted, mutant, by_hits=False), mutant, seconds)
         of_file = blocks_for(mutant, original)[-1]
         package = f"{mutant.file.rpartition('/')[0]}/"
@@ -127,7 +130,7 @@ class Reach:
         }
         for near in (of_file, of_package):
             tests = self._ordered(near, mutant, by_hits=True)
-            chosen += self._naming(tests, mutant, BUDGET / (4 if users else 2))
+            chosen += self._naming(tests, mutant, BUDGET / (12 if users else 4))
         return list({test.name: test for test in chosen}.values())
 
     def _naming(self, tests: list[Test], mutant: Drawn, budget: float) -> list[Test]:

@@ -39,6 +39,9 @@ LAYOUT = re.compile(r"\b(FIRST_SLOT|ALIGNMENT|NUMBER_BITS)\b")
 TYPES_ONLY = re.compile(r"if (not )?TYPE_CHECKING:")
 """What is imported for type checkers: a run that imports it, too, does the same."""
 
+CACHE = re.compile(r"@(functools\.)?(cache|lru_cache)\b.*")
+"""Without it the same is done twice."""
+
 STRICT = re.compile(r"(\bzip\(.*\bstrict=)True")
 """What is zipped has one length: that it would be told if it had not shows only where another mistake is made."""
 
@@ -192,6 +195,8 @@ def make(file: str, text: str, place: Place) -> Drawn | None:
     ):
         return None
     if TYPES_ONLY.fullmatch(before) and TYPES_ONLY.fullmatch(after):
+        return None
+    if CACHE.fullmatch(before) and place.operator == "core/RemoveDecorator":
         return None
     if re.sub(STRICT, r"\1False", before) == after:
         return None
