@@ -16,7 +16,7 @@ from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import written_first
 
-_MOST = 1 << 59
+MOST = 1 << 59
 """The maximum number of elements whose bytes fit into a signed 64-bit number."""
 
 
@@ -51,7 +51,7 @@ def _size(state: Generation, buffer: tir.Buffer, dims: list[str], extents: list[
     if None not in known:
         numbers = [number for number in known if number is not None]
         count = math.prod(numbers)
-        held = min(numbers, default=0) >= 0 and count < _MOST
+        held = min(numbers, default=0) >= 0 and count < MOST
         return f"{literal(count)} * (int64_t)sizeof({stored})" if held else "-1"
     sizes = ", ".join([*dims, f"INT64_C(0) + (int64_t)sizeof({stored})"])
     state.out.put(f"const int64_t {name}_d[] = {{{sizes}}};")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32
 from rlx.semantics.native import c_types, prelude, statements
-from rlx.semantics.native.allocation import strides
+from rlx.semantics.native.allocation import MOST, strides
 from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import constant, integral
 from rlx.semantics.native.ranges import SMALL, IndexSum, literal
@@ -65,8 +67,8 @@ def generate(
     bounds
         Whether accesses are checked.
     disjoint
-        Whether the kernel is for arguments that do not overlap and have no axis of 2**31 elements
-        or more; for others, it returns 2.
+        Whether the kernel is for arguments that do not overlap, have no axis of 2**31 elements or
+        more, and have the constant extents of their types; for others, it returns 2.
     vector
         The vector size in bytes for reductions; None for the processor's.
 
@@ -114,14 +116,23 @@ def _apart(
     buffers = [buffer for _, buffer in parameters if buffer is not None]
     lines: list[str] = []
     for at, (_, kind, slot) in enumerate(pointers):
-        dims = "".join(f"v[{slot + axis}] * " for axis in range(len(buffers[at].shape)))
-        size = f"{dims}(int64_t)sizeof({kind})"
+        size = f"{_elements(buffers[at], slot)} * (int64_t)sizeof({kind})"
         lines.append(f"const int64_t z{at} = {size}, p{at} = (int64_t)p[{at}];")
     for a in range(len(pointers)):
         for b in range(a):
             if buffers[a] in touched or buffers[b] in touched:
                 lines.append(f"if (p{a} < p{b} + z{b} && p{b} < p{a} + z{a}) return 2;")
     return lines
+
+
+def _elements(buffer: tir.Buffer, slot: int) -> str:
+    """The number of elements of an argument, as a constant if its type says it: with any other
+    number it is left to the code for all arguments, too.
+    """
+    known = [dim.value for dim in buffer.shape if isinstance(dim, tir.IntImm)]
+    if len(known) == len(buffer.shape) and 0 <= math.prod(known) < MOST:
+        return literal(math.prod(known))
+    return " * ".join(f"v[{slot + axis}]" for axis in range(len(buffer.shape)))
 
 
 def _parameters(
@@ -215,10 +226,15 @@ def _check_shape(
 
 
 def _check_run(state: Generation, run: list[tuple[int, int, int]]) -> None:
-    """Emit the checks of extents that are constants as one loop: it takes the compiler less
-    time.
+    """Emit the checks of extents that are constants, as what takes the compiler least time.
+
+    Only the code for all arguments says which one is wrong, in a loop.
     """
-    if run:
+    if run and state.disjoint:
+        wrong = " | ".join(f"(v[{slot}] ^ {literal(value)})" for slot, value, _ in run)
+        state.out.put(f"if (RLX_RARE({wrong})) return 2;")
+        run.clear()
+    elif run:
         table, (first, _, site) = state.out.fresh("s"), run[0]
         values = ", ".join(literal(value) for _, value, _ in run)
         state.out.put(f"static const int64_t {table}[] = {{{values}}};")

@@ -160,6 +160,10 @@ class LoopScope:
                 yield self._eliminate(value.with_bound(name, -rest if unit == 1 else rest))
 
     def _eliminate(self, value: IndexSum) -> IndexSum | None:
+        """A lower bound without loop variables, by the bounds of each, the innermost first."""
+        linear = self._eliminate_linear(value)
+        if linear is not None:
+            return linear
         for name in reversed(self.loops):
             if not any(name in m for m in value.terms):
                 continue
@@ -170,6 +174,22 @@ class LoopScope:
             bounds = self.loops[name]
             value = value.with_bound(name, bounds.low if sign > 0 else bounds.high)
         return None if value.variables() & self.loops.keys() else value
+
+    def _eliminate_linear(self, value: IndexSum) -> IndexSum | None:
+        """The same for a sum without products, as most are; None if there are some."""
+        terms = dict(value.terms)
+        if any(len(monomial) > 1 for monomial in terms):
+            return None
+        for name, bounds in reversed(self.loops.items()):
+            factor = terms.pop((name,), 0)
+            if not factor:
+                continue
+            for monomial, number in (bounds.low if factor > 0 else bounds.high).terms.items():
+                if len(monomial) > 1:
+                    return None
+                terms[monomial] = terms.get(monomial, 0) + factor * number
+        found = IndexSum(terms)
+        return None if any(m and m[0] in self.loops for m in found.terms) else found
 
     def _sign(self, factor: IndexSum) -> int:
         """1 for a factor that is never negative, -1 for one never positive, 0 for others."""
