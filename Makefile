@@ -40,8 +40,9 @@ operators:  ## which file declares which operators, and their functions for edit
 tables:  ## the parser's tables from grammar/relax.lark
 	$(PYTHON) -m rlx.grammar.tables
 
-hostile:  ## 100,000 damaged programs through every command; hours
+hostile:  ## 100,000 damaged programs, and 20,000 damaged files through every command (tests/hostile/README.md); hours
 	nice $(PYTHON) -m tests.hostile.tokens 100000
+	nice $(PYTHON) -m tests.hostile.every_command 20000
 
 findings:  ## see every finding in TVM again, and write their page
 	$(PYTHON) -m rlx.generate.campaign.replay findings/*/*.rlx

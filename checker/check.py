@@ -121,6 +121,17 @@ def check_module(module: ast.IRModule, source: Source) -> Report:
     return check_modules((module,), source)
 
 
+def check_alone(module: ast.IRModule) -> Report:
+    """Check one module whose text is not at hand; diagnostics show it as it is printed."""
+    report = check_module(module, Source("", "<module>"))
+    if report.ok:
+        return report
+    from rlx.grammar.printer import print_module
+
+    printed = check_text(print_module(module), "<module>")
+    return report if printed.ok else printed
+
+
 def check_modules(
     modules: Sequence[ast.IRModule],
     source: Source,

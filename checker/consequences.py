@@ -13,7 +13,7 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.entries import Token
 from rlx.grammar.function_bodies import AFTER_RETURN
 from rlx.grammar.kept_text import kept_names
-from rlx.grammar.lexer import words_of
+from rlx.grammar.lexer import words_of, words_of_line
 from rlx.grammar.outline import indentation, logical_lines
 from rlx.grammar.relax_statements import NO_CLASS
 
@@ -154,10 +154,9 @@ def _without_class(
                     yield found
 
 
-def _line_of(text: str, at: int) -> list[Token]:
+def _line_of(text: str, at: int) -> tuple[Token, ...]:
     """The tokens of the line in which an offset stands."""
-    end = text.find("\n", at)
-    return list(words_of(text, (text.rfind("\n", 0, at) + 1, end if end >= 0 else len(text))))
+    return words_of_line(text, text.rfind("\n", 0, at) + 1)
 
 
 def _start(found: Diagnostic) -> int:

@@ -121,7 +121,7 @@ def explain(code: str, prog: str = "relax-check") -> int:
 
     near = get_close_matches(code, _operators() if code.startswith("R.") else codes(), n=3)
     hint = f"; did you mean {', '.join(near)}?" if near else "; `rlx explain` lists the rules"
-    sys.stderr.write(f"{prog}: no rule has the name {code}{hint}\n")
+    sys.stderr.write(f"{prog}: no rule has the name {code or repr(code)}{hint}\n")
     return 2
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from rlx.grammar.entries import Token
-from rlx.grammar.lexer import CONTINUED, HEADS, OPENING, is_decorator, words_of
+from rlx.grammar.lexer import CONTINUED, HEADS, OPENING, is_decorator, words_of, words_of_line
 from rlx.grammar.node import Span
 from rlx.grammar.source_tokens import long_strings
 
@@ -75,10 +75,9 @@ class Cascade:
             return self._line(strings[place][0])
         return line
 
-    def _tokens(self, line: int) -> list[Token]:
+    def _tokens(self, line: int) -> tuple[Token, ...]:
         """The tokens of a line."""
-        end = self.text.find("\n", line)
-        return list(words_of(self.text, (line, end if end >= 0 else len(self.text))))
+        return words_of_line(self.text, line)
 
     def _statement(self, at: int) -> int:
         """Where the first line of the statement around a place begins, by the look of the lines in
@@ -100,7 +99,7 @@ class Cascade:
         """
         first = self._statement(start)
         return self._line(at) > first and all(
-            self._width(line) > self._width(first) or self.text[self._begins(line)] in ")]}"
+            self._width(line) > self._width(first) or self._letter(line) in (")", "]", "}")
             for line in self._lines(first, at)
         )
 
@@ -111,11 +110,16 @@ class Cascade:
         last = self._line(at)
         line = self.text.find("\n", first, at) + 1
         while line:
-            begins = self._begins(line)
-            here = self.text[begins : begins + 1]
-            if (here not in ("", "\n", "#") or line == last) and self._line(line) == line:
+            if (self._letter(line) not in ("", "\n", "#") or line == last) and self._line(
+                line
+            ) == line:
                 yield line
             line = self.text.find("\n", line, at) + 1
+
+    def _letter(self, line: int) -> str:
+        """The first character of a line behind its white space; none at the end of the text."""
+        begins = self._begins(line)
+        return self.text[begins : begins + 1]
 
     def _begins(self, line: int) -> int:
         """Where the text of a line begins behind its white space."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 _CHOICE = re.compile(r"argument (?P<names>\S+): invalid choice: '(?P<given>[^']*)'")
@@ -28,12 +29,23 @@ class CommandParser(argparse.ArgumentParser):
         self._given = list(args or ())
         return super().parse_known_args(args, namespace)
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Like the base class, which takes the value in `--name=--` for no value."""
+        if action.option_strings and arg_strings == ["--"]:
+            value = self._get_value(action, "--")
+            self._check_value(action, value)
+            return value
+        return super()._get_values(action, arg_strings)
+
     def error(self, message: str) -> Any:
         """Exit with status 2 and a message that suggests the right spelling."""
         from rlx.grammar.suggest import closest, did_you_mean
 
         choice, option = _CHOICE.match(message), self._unknown_option()
-        if choice is not None:
+        value = self._value_like_an_option(message)
+        if value is not None:
+            message, hint = f"{message}; a value that begins with - is written {value}", None
+        elif choice is not None:
             hint = did_you_mean(closest(choice["given"], self._choices(choice["names"])))
         elif option is not None:
             message = f"unknown option {option}"
@@ -49,6 +61,18 @@ class CommandParser(argparse.ArgumentParser):
             name = word.partition("=")[0]
             if name.startswith("--") and name not in self._option_string_actions:
                 return name
+        return None
+
+    def _value_like_an_option(self, message: str) -> str | None:
+        """How to write the value that was taken for an option, after the option that misses it."""
+        if not message.endswith("expected one argument"):
+            return None
+        for name, word in pairwise(self._given):
+            if name in self._option_string_actions and name in message.split()[1].rstrip(":").split(
+                "/"
+            ):
+                dash, first = word[:1] == "-", word.lstrip("-")[:1]
+                return f"{name}={word}" if dash and not first.isalpha() else None
         return None
 
     def _choices(self, names: str) -> list[str]:
@@ -69,13 +93,43 @@ def _options_like(name: str, known: Iterable[str]) -> list[str]:
 
 def positive(text: str) -> int:
     """An option value that is an integer of at least 1."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"expected a positive integer, found {text!r}")
+    if not (_digits(text) and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected a positive integer, found {_short(text)}")
     return int(text)
 
 
 def natural(text: str) -> int:
     """An option value that is an integer of at least 0."""
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"expected an integer from 0, found {text!r}")
+    if not _digits(text):
+        raise argparse.ArgumentTypeError(f"expected an integer from 0, found {_short(text)}")
     return int(text)
+
+
+def integer(text: str) -> int:
+    """An option value that is an integer."""
+    if not _digits(text.removeprefix("-")):
+        raise argparse.ArgumentTypeError(f"expected an integer, found {_short(text)}")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """An option value that is a time in seconds, more than none."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, found {text!r}")
+    return found
+
+
+_DIGITS = 4000
+"""Python reads no longer integers."""
+
+
+def _digits(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _DIGITS
+
+
+def _short(text: str) -> str:
+    return repr(text) if len(text) <= 60 else f"{len(text)} characters"

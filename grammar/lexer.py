@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from rlx.grammar.entries import END, TERMINALS, Token, token
 from rlx.grammar.layout_messages import MIXED, NO_BLOCK, NO_MATCH
@@ -255,6 +256,15 @@ def words_of(text: str, span: Span) -> Iterator[Token]:
     lexer = Lexer(text, *span, _ignore, layout=False)
     lexer.whole_info = False
     return (found for found in lexer if found.type != END)
+
+
+@lru_cache(maxsize=8)
+def words_of_line(text: str, line: int) -> tuple[Token, ...]:
+    """The tokens of the line that begins at an offset; kept, since a long line may have many
+    mistakes.
+    """
+    end = text.find("\n", line)
+    return tuple(words_of(text, (line, end if end >= 0 else len(text))))
 
 
 class _Layout:

@@ -56,8 +56,7 @@ def main() -> int:
     """`rlx COMMAND …`"""
     arguments = sys.argv[1:]
     if not arguments or arguments[0] in ("-h", "--help"):
-        sys.stdout.write(_usage())
-        return 0 if arguments else 2
+        return guarded(_help, arguments, "rlx")
     if arguments[0] == "--version":
         arguments = ["check", "--version"]
     name, *rest = arguments
@@ -70,6 +69,12 @@ def main() -> int:
         return UNABLE
     run = import_module(COMMANDS[name][0]).main
     return guarded(run, rest, f"rlx {name}")
+
+
+def _help(arguments: Sequence[str], prog: str) -> int:
+    """The commands: on stderr, if the caller has named none."""
+    (sys.stdout if arguments else sys.stderr).write(_usage())
+    return 0 if arguments else UNABLE
 
 
 def _configured(prog: str) -> bool:

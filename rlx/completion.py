@@ -26,7 +26,9 @@ CODES = ("CODE", "CODES")
 EPILOG = """\
 bash:  rlx completion bash >> ~/.bash_completion
 zsh:   rlx completion zsh > DIR/_rlx, where DIR is a folder of $fpath
-fish:  rlx completion fish > ~/.config/fish/conf.d/rlx.fish"""
+fish:  rlx completion fish > ~/.config/fish/conf.d/rlx.fish
+
+exit status: 0 printed; 2 wrong usage."""
 
 
 class Option(Record):

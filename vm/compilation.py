@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.checker.check import IllFormedError, check_module
+from rlx.checker.check import IllFormedError, check_alone
 from rlx.grammar.ast import IRModule
-from rlx.grammar.diagnostic import Source
-from rlx.grammar.printer import print_module
 from rlx.transform.lowering.calls import CallTIRRewrite
 from rlx.transform.lowering.memory import StaticPlanBlockMemory, VMMemoryLower
 from rlx.transform.lowering.passes import ModulePass, Sequential
@@ -75,7 +73,7 @@ def build(
     """
     if not isinstance(module, IRModule):
         raise TypeError(f"expected a module, found {type(module).__name__}: rlx.load reads one")
-    report = check_module(module, Source(_text(module), "<module>"))
+    report = check_alone(module)
     if not report.ok:
         raise IllFormedError(report)
     ready = _legalized(module) if legalize else module
@@ -87,7 +85,3 @@ def _legalized(module: IRModule) -> IRModule:
     from rlx.transform.legalization import legalize
 
     return legalize(module)
-
-
-def _text(module: IRModule) -> str:
-    return print_module(module)

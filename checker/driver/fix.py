@@ -54,16 +54,27 @@ class Fixed(Record):
         os.replace(beside, os.path.realpath(self.path))
 
 
-def fixes(paths: Sequence[str], name_of_stdin: str | None = None) -> Iterator[Fixed]:
-    """The files that can be mended; those that cannot be read are left to the check."""
+def fixes(
+    paths: Sequence[str], name_of_stdin: str | None = None, unread: list[str] | None = None
+) -> Iterator[Fixed]:
+    """The files that can be mended.
+
+    Parameters
+    ----------
+    unread
+        Takes a line for each file that cannot be read; None where a check follows, which tells.
+    """
+    unread = [] if unread is None else unread
     for path in paths:
         try:
             data = read(path)
-        except OSError:
+        except OSError as error:
+            unread.append(f"{displayed(path)}: {error.strerror or error}")
             continue
         shown = name_of_stdin if path == STDIN and name_of_stdin else displayed(path)
         source, problem = decode(data, shown)
         if problem is not None:
+            unread.append(f"{shown}: {problem.message}")
             continue
         with recursion_room():
             done = mended(source.text, shown)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlx.bisect.blame import INPUT, Blame, Pipeline
-from rlx.grammar.command_line import CommandParser
+from rlx.commands.outputs import refused
+from rlx.grammar.command_line import CommandParser, natural, seconds
 
 if TYPE_CHECKING:
     from rlx.bisect.process import Process
@@ -38,6 +39,9 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     from rlx.bisect.process import Process, UnusableError
 
     options = _parser(prog).parse_args(argv)
+    if options.output and (said := refused(options.output, options.file)) is not None:
+        sys.stderr.write(f"{prog}: --output {said}\n")
+        return UNABLE
     text = _text(options.file, options.module, prog)
     if text is None:
         return UNABLE
@@ -164,28 +168,23 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--no-reduce", action="store_true", help="do not reduce the program")
     add(
         "--seconds",
-        type=float,
+        type=seconds,
         default=60.0,
         metavar="S",
         help="the time limit of the reduction in seconds (default: 60)",
     )
     add(
         "--patience",
-        type=float,
+        type=seconds,
         default=120.0,
         metavar="S",
         help="the time limit of one pass in seconds (default: 120)",
     )
-    add("--seed", type=int, default=0, metavar="N", help="the seed of the inputs (default: 0)")
+    add("--seed", type=natural, default=0, metavar="N", help="the seed of the inputs (default: 0)")
     add("--format", choices=("human", "json"), default="human")
     add("-o", "--output", metavar="PATH", help="write the report to this file")
     return parser
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    parts = text.split(",")
-    if not all(part.isascii() and part.isdigit() for part in parts):
-        raise argparse.ArgumentTypeError(
-            f"expected numbers from 0 with commas between, found {text!r}"
-        )
-    return tuple(int(part) for part in parts)
+    return tuple(natural(part) for part in text.split(","))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlx.commands.compiling import made_or_status, program
+from rlx.commands.outputs import refused
 from rlx.grammar.command_line import CommandParser
 from rlx.semantics.run.options import UsageError
 
@@ -58,9 +58,9 @@ def _built(options: argparse.Namespace) -> Executable:
     """The executable, which is written to its file."""
     from rlx.vm.compilation import build
 
-    made = build(program(options.file, options.module), legalize=options.legalize)
-    out = Path(options.out)
-    if out.exists() and options.file != "-" and out.samefile(options.file):
-        raise UsageError(f"--out {options.out}: this would overwrite the program")
+    read = program(options.file, options.module)
+    if (said := refused(options.out, options.file)) is not None:
+        raise UsageError(f"--out {said}")
+    made = build(read, legalize=options.legalize)
     made.save(options.out)
     return made

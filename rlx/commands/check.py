@@ -86,9 +86,9 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
     if arguments.diff:
-        return _diff(arguments, project)
+        return _diff(arguments, project, prog)
     if arguments.fix and STDIN in arguments.path:
-        return _mended(arguments.stdin_filename)
+        return _mended(arguments.stdin_filename, prog)
     if arguments.fix:
         _fix(arguments, project, prog)
     from functools import partial
@@ -144,29 +144,40 @@ def _fix(arguments: argparse.Namespace, project: ProjectSettings, prog: str) -> 
         apply(fixed, prog)
 
 
-def _mended(name: str | None) -> int:
+def _mended(name: str | None, prog: str) -> int:
     """Write the mended text of standard input to standard output, and what is left to say to
     stderr.
     """
     from rlx.checker.driver.fix import fixes
 
-    for fixed in fixes([STDIN], name):
+    unread: list[str] = []
+    for fixed in fixes([STDIN], name, unread):
         _write(fixed.mended.text)
         report = fixed.mended.report
         sys.stderr.write(str(report))
         return CLEAN if report.ok else FOUND
+    return _unread(unread, prog)
+
+
+def _unread(lines: Sequence[str], prog: str) -> int:
+    """Say which files cannot be read; nothing about them is known to be right or wrong."""
+    for line in lines:
+        sys.stderr.write(f"{prog}: {line}\n")
     return UNABLE
 
 
-def _diff(arguments: argparse.Namespace, project: ProjectSettings) -> int:
+def _diff(arguments: argparse.Namespace, project: ProjectSettings, prog: str) -> int:
     """Print what `--fix` would change."""
     from rlx.checker.driver.fix import fixes
 
+    unread: list[str] = []
     changes = [
         fixed.difference()
-        for fixed in fixes(_found(arguments.path, project), arguments.stdin_filename)
+        for fixed in fixes(_found(arguments.path, project), arguments.stdin_filename, unread)
     ]
     _write("".join(changes))
+    if unread:
+        return _unread(unread, prog)
     return FOUND if any(changes) else CLEAN
 
 

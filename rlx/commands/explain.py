@@ -12,7 +12,9 @@ def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
     from rlx.grammar.command_line import CommandParser
 
     parser = CommandParser(
-        prog=prog, description="Explain a rule, a diagnostic code or an operator."
+        prog=prog,
+        description="Explain a rule, a diagnostic code or an operator.",
+        epilog="exit status: 0 explained; 2 wrong usage, or a CODE that does not exist.",
     )
     parser.add_argument(
         "code",

@@ -11,6 +11,10 @@ from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.formatting import CHANGED, FAILED, SAME, Formatted, format_text
 
+EPILOG = """\
+exit status: 0 all files are formatted; 1 a file has syntax errors, or --check found one that would
+change; 2 wrong usage, or a file that cannot be read, written or formatted; 101 a bug in the tool."""
+
 
 def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
     """Run the command.
@@ -23,13 +27,17 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
     """
     options = _arguments(prog).parse_args(list(argv))
     worst = SAME
-    for path in _files(options.paths):
+    files = list(_files(options.paths))
+    if not files:
+        words = f"no .rlx file under {', '.join(options.paths)}"
+        return _complain(f"{prog}: {words}", FAILED)
+    for path in files:
         worst = max(worst, _one(path, options, prog))
     return worst
 
 
 def _arguments(prog: str) -> argparse.ArgumentParser:
-    parser = CommandParser(prog=prog, description="Format programs, in any dialect.")
+    parser = CommandParser(prog=prog, description="Format programs, in any dialect.", epilog=EPILOG)
     parser.add_argument(
         "--dialect",
         default=DEFAULT,
@@ -83,11 +91,14 @@ def _one(path: str, options: argparse.Namespace, prog: str) -> int:
         return outcome.status
     if options.diff:
         sys.stdout.writelines(_diff(text, outcome.text, shown))
+    changed = outcome.text.encode() != data
+    if options.check and changed:
+        return _complain(f"{shown}: not formatted", CHANGED)
     if options.check or options.diff:
-        return CHANGED if options.check and outcome.text != text else SAME
+        return SAME
     if path == "-":
         sys.stdout.write(outcome.text)
-    elif outcome.text.encode() != data:
+    elif changed:
         return _write(path, outcome.text, prog)
     return SAME
 

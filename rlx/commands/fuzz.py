@@ -26,9 +26,12 @@ from rlx.generate.campaign.index import write_page
 from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.own import OwnOracleError, function_of
 from rlx.generate.campaign.state import CampaignState, ChunkResult
-from rlx.grammar.command_line import CommandParser, positive
+from rlx.grammar.command_line import CommandParser, integer, positive
 
 NOTHING, FOUND, UNABLE = 0, 1, 2
+
+KNOWN = "findings"
+"""The default folder of known findings; there need not be one."""
 
 OUT = Path(".rlx", "fuzz")
 """The default folder of findings; git ignores it."""
@@ -69,7 +72,8 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     oracle = re.sub(r"[^\w.-]+", "-", options.oracle)
     name = f"campaign-{oracle}-{options.against or 'alone'}-{options.seed}.json"
     try:
-        table = [entry for place in {Path(options.known), folder} for entry in read_entries(place)]
+        known = Path(options.known or KNOWN)
+        table = [entry for place in {known, folder} for entry in read_entries(place)]
     except EntryError as error:
         parser.error(str(error))
     state = CampaignState(folder / name, table)
@@ -97,6 +101,8 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
 
 
 def _refuse_what_is_missing(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if options.known is not None and not Path(options.known).is_dir():
+        parser.error(f"--known {options.known}: no such directory")
     if options.against == "tvm" and not _importable("tvm"):
         parser.error("--against tvm needs TVM: install the extra `tvm`")
     if options.dask and not _importable("distributed"):
@@ -255,7 +261,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     add(
         "--seed",
-        type=int,
+        type=integer,
         default=int(time.time()) // 86_400,
         metavar="S",
         help="the seed of the first program (default: today's date)",
@@ -267,9 +273,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     add(
         "--known",
-        default="findings",
         metavar="DIR",
-        help="the folder of known findings (default: findings)",
+        help=f"the folder of known findings (default: {KNOWN})",
     )
     add(
         "--no-reduce",

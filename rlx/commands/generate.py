@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rlx.generate.programs.plan import FEATURES, NEEDS, Options
 from rlx.grammar.ast import IRModule
-from rlx.grammar.command_line import CommandParser, positive
+from rlx.grammar.command_line import CommandParser, integer, positive
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 
 EPILOG = f"""\
@@ -106,6 +106,17 @@ def _one_of(name: str, known: Sequence[str] | frozenset[str], what: str) -> str:
     raise argparse.ArgumentTypeError(f"expected a {what}, found {name!r}{hint}")
 
 
+_LARGEST = 100_000
+"""Bindings of a program."""
+
+
+def _size(text: str) -> int:
+    size = positive(text)
+    if size > _LARGEST:
+        raise argparse.ArgumentTypeError(f"expected at most {_LARGEST}, found {size}")
+    return size
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
@@ -127,14 +138,14 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     add(
         "--seed",
-        type=int,
+        type=integer,
         default=0,
         metavar="S",
         help="the seed of the first program (default: 0)",
     )
     add(
         "--size",
-        type=positive,
+        type=_size,
         default=10,
         metavar="N",
         help="the approximate number of bindings of each program (default: 10)",

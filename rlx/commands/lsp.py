@@ -25,7 +25,8 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
         description=("Run a server of the Language Server Protocol on standard input and output."),
         epilog=(
             "The command needs the extra `lsp`: pip install 'rlx[lsp]'. editors/README.md shows how"
-            " to set up editors."
+            " to set up editors.\n\nexit status: 0 the editor has ended the session; 2 wrong usage, or"
+            " the extra is not installed."
         ),
     )
     parser.add_argument(

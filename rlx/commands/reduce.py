@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rlx.commands.outputs import refused
 from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.command_line import CommandParser
 from rlx.subject import SubjectError, source_of, why_unreadable
@@ -37,6 +38,9 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
     options = parser.parse_args(argv)
     if not options.test.strip():
         parser.error("--test: expected a command, found an empty string")
+    if options.output and (said := refused(options.output, options.file)) is not None:
+        sys.stderr.write(f"{prog}: --output {said}\n")
+        return UNABLE
     try:
         text = source_of(Path(options.file)).text
     except (SubjectError, OSError) as error:

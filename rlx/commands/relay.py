@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rlx.grammar.diagnostic import Diagnostic, Source
     from rlx.relay.checking import RelayReport
     from rlx.relay.nodes import RelayModule
+    from rlx.semantics.outcome import Outcome
 
 ACTIONS = ("check", "to-anf", "to-graph", "to-relax", "run")
 EPILOG = """\
@@ -44,6 +45,8 @@ def main(argv: Sequence[str], prog: str = "rlx relay") -> int:
         return _check(options.files, options.format)
     if len(options.files) > 1:
         parser.error(f"{options.action} takes one file")
+    if options.format == "json" and options.action != "run":
+        parser.error(f"{options.action} prints a program; --format json is for check and run")
     try:
         source = _read(options.files[0])
         given = given_inputs(options.input)
@@ -81,7 +84,7 @@ def _parser(prog: str) -> CommandParser:
         "--format",
         choices=("human", "json"),
         default="human",
-        help="the format of the report (default: human)",
+        help="the format of what check and run print (default: human)",
     )
     parser.add_argument(
         "--entry", metavar="NAME", default="main", help="the function to run (default: main)"
@@ -239,12 +242,11 @@ def _run(
     options: argparse.Namespace,
     prog: str,
 ) -> int:
+    from rlx.grammar.diagnostic import Source
     from rlx.grammar.suggest import closest, did_you_mean
     from rlx.relay.evaluation import FUEL, Evaluator
     from rlx.relay.translation import translate
-    from rlx.semantics.outcome import KINDS, Ended, Returned
     from rlx.semantics.run.inputs import InputError, inputs
-    from rlx.semantics.run.value_text import block
 
     names = {var.name: var for var in module.functions}
     if options.entry not in names:
@@ -263,18 +265,40 @@ def _run(
         return UNABLE
     fuel = FUEL if options.fuel is None else options.fuel
     result = Evaluator(module).run(options.entry, arguments.values, fuel)
-    if isinstance(result, Returned):
-        sys.stdout.write(f"{options.entry} returned\n{block(result.value)}\n")
-    else:
-        assert isinstance(result, Ended)
-        sys.stdout.write(f"{KINDS[type(result)]}[{result.code}]: {result.message}\n")
-        if result.span is not None:
-            line, column = _position(text, result.span[0])
-            sys.stdout.write(f" --> {path}:{line}:{column}\n")
+    shown = _ended_json if options.format == "json" else _ended
+    sys.stdout.write(shown(result, options.entry, Source(text, path)))
     return STATUS[type(result).__name__]
 
 
-def _position(text: str, offset: int) -> tuple[int, int]:
-    from rlx.grammar.diagnostic import Source
+def _ended(result: Outcome, entry: str, source: Source) -> str:
+    """How a run ended, for people."""
+    from rlx.semantics.outcome import KINDS, Ended, Returned
+    from rlx.semantics.run.value_text import block
 
-    return Source(text).position(offset)
+    if isinstance(result, Returned):
+        return f"{entry} returned\n{block(result.value)}\n"
+    assert isinstance(result, Ended)
+    said = f"{KINDS[type(result)]}[{result.code}]: {result.message}\n"
+    if result.span is None:
+        return said
+    line, column = source.position(result.span[0])
+    return f"{said} --> {source.path}:{line}:{column}\n"
+
+
+def _ended_json(result: Outcome, entry: str, source: Source) -> str:
+    """How a run ended, as `rlx run --format json` says it."""
+    import json
+
+    from rlx.semantics.outcome import KINDS, Ended, Returned
+    from rlx.semantics.run.json_values import json_value
+
+    said: dict[str, object] = {"version": 1, "path": source.path, "entry": entry}
+    said["outcome"] = KINDS[type(result)]
+    if isinstance(result, Returned):
+        said["value"] = json_value(result.value)
+    else:
+        assert isinstance(result, Ended)
+        said |= {"code": result.code, "message": result.message}
+        if result.span is not None:
+            said["line"], said["column"] = source.position(result.span[0])
+    return json.dumps(said) + "\n"

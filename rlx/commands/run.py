@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.check import IllFormedError
+from rlx.commands.os_errors import words_of
 from rlx.grammar.command_line import natural
 from rlx.semantics.run.json_values import json_value
 from rlx.semantics.run.options import (
@@ -113,7 +114,7 @@ def write_out(result: Outcome, folder: str | None) -> list[Path]:
             written.append(Path(folder) / f"{name}.npy")
             save(written[-1], array)
     except OSError as error:
-        raise UsageError(f"--out {folder}: {error}") from None
+        raise UsageError(f"--out {words_of(error)}") from None
     return written
 
 

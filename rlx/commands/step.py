@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rlx.commands.compiling import made_or_status
+from rlx.commands.outputs import refused
+from rlx.grammar.command_line import integer
 from rlx.semantics.machine import MachineProgram
 from rlx.semantics.run.options import (
     UNDECIDED,
@@ -40,7 +42,7 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     add = arguments.add_argument
     add(
         "--limit",
-        type=int,
+        type=integer,
         default=LIMIT,
         metavar="N",
         help=f"record at most N steps (default: {LIMIT})",
@@ -71,6 +73,8 @@ def _recorded(options: argparse.Namespace) -> tuple[Trace, str | None]:
     """The run, and the rule that is asked for; the page is written."""
     from rlx.vm.saving import is_executable
 
+    if options.html and (said := refused(options.html, options.file)) is not None:
+        raise UsageError(f"--html {said}")
     on_vm = options.backend == "vm" or is_executable(options.file)
     rule = None if options.rule is None else _rule(options, "EV" if on_vm else "E")
     with interruptible():

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from rlx.grammar.command_line import CommandParser
+from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.node import Record
 
 FINE, FOUND, UNABLE = 0, 1, 2
@@ -49,8 +49,6 @@ def main(argv: Sequence[str], prog: str = "rlx why") -> int:
     parser = _parser(prog)
     # A place in standard input begins as an option does.
     arguments = parser.parse_args([f"{_STDIN}{a[1:]}" if a.startswith("-:") else a for a in argv])
-    if arguments.depth is not None and arguments.depth < 0:
-        parser.error(f"--depth: expected a number of at least 0, found {arguments.depth}")
     wanted = _place(arguments.place)
     if wanted is None:
         parser.error(f"expected FILE:LINE or FILE:LINE:COLUMN, found {arguments.place!r}")
@@ -125,6 +123,6 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         default="human",
         help="the format of the tree (default: human)",
     )
-    add("--depth", type=int, metavar="N", help=_DEPTH)
+    add("--depth", type=natural, metavar="N", help=_DEPTH)
     add("--rules", action="store_true", help="print the text of each rule after the tree")
     return parser

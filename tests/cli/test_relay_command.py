@@ -75,6 +75,19 @@ def test_run(call) -> None:  # type: ignore[no-untyped-def]
     assert out.endswith(" --> <stdin>:1:21\n") and out.startswith("fault[E-divide-zero]: ")
 
 
+def test_a_run_as_json(call) -> None:  # type: ignore[no-untyped-def]
+    status, out, _ = call(GOOD, "run", "--input", "x=[1, 1]", "--format", "json")
+    said = json.loads(out)
+    assert (status, said["entry"], said["outcome"]) == (0, "main", "returned")
+    assert said["value"] == {"shape": [2], "dtype": "float32", "data": [0.0, 0.0]}
+    divides = "def @f(%x: int32) { floor_divide(%x, 0) }"
+    status, out, _ = call(divides, "run", "--entry", "f", "--format", "json")
+    said = json.loads(out)
+    assert (status, said["code"], said["line"], said["column"]) == (1, "E-divide-zero", 1, 21)
+    with pytest.raises(SystemExit):
+        call(GOOD, "to-anf", "--format", "json")
+
+
 def test_wrong_usage(call) -> None:  # type: ignore[no-untyped-def]
     assert call(GOOD, "run", "--entry", "other")[::2] == (
         2,

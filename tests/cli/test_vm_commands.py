@@ -81,3 +81,41 @@ def test_what_goes_wrong_has_a_status(tmp_path: Path, capsys: pytest.CaptureFixt
     assert lower.main([str(out)]) == 2
     assert capsys.readouterr().err == f"rlx lower: {out}: not UTF-8 (byte 12)\n"
     assert build.main([CALL_TIR, "-o", str(tmp_path / "no" / "such.rlxexe")]) == 2
+
+
+OUTER = """from tvm.script import ir as I, relax as R, tirx as T
+k = compute()
+
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def f(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        for i in range(4):
+            b[i] = a[i] + k
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        y = R.call_tir(cls.f, (x,), R.Tensor((4,), "float32"))
+        return y
+"""
+
+
+@pytest.mark.parametrize(
+    "line", ["lower --legalize", "build -o out.rlxexe", "build --legalize -o out.rlxexe"]
+)
+def test_a_value_of_python_around_a_module_is_shown_where_it_is_used(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check of the file leaves it to Python; what compiles the module alone has no value for it."""
+    from tests.hostile.every_command import asked
+
+    monkeypatch.chdir(tmp_path)
+    Path("model.py").write_text(OUTER)
+    assert asked(["check", "model.py"]).status == 0
+    answer = asked([*line.split(), "model.py"])
+    assert answer.status == 1
+    assert "error[TIR01-undefined]: 'k' is not defined in this PrimFunc" in answer.err
+    shown = answer.err.splitlines()
+    at = next(k for k, text in enumerate(shown) if "^" in text)
+    assert shown[at - 1][shown[at].index("^")] == "k"

@@ -12,14 +12,9 @@ The documented run is ``nice python -m tests.hostile.tokens 100000``; it takes s
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import random
-import resource
 import sys
 import tempfile
-import time
-from collections import Counter
 from pathlib import Path
 
 from rlx.grammar.outline import metadata_span
@@ -27,11 +22,7 @@ from rlx.grammar.outline import metadata_span
 from . import sources
 from .commands import complaints, proved
 from .damage import damaged, damaged_metadata, tokens
-
-CHUNK = 250
-"""Damages that one process tries; memory that a command keeps is found, memory that caches keep is not."""
-
-GIGABYTE = 1 << 30
+from .processes import Trials
 
 GOALS = [
     "(n + 3)//4*4 >= n",
@@ -67,94 +58,27 @@ def answered(name: str, text: str, folder: Path, rng: random.Random) -> list[str
     return complaints(text, folder, rng)
 
 
-def _chunk(found: list[Source], numbers: range, seed: int, log: Path) -> None:
-    """Try some numbers; write what each starts and what is wrong with it."""
-    held = _data()
-    resource.setrlimit(resource.RLIMIT_DATA, (held + GIGABYTE, -1))
-    with tempfile.TemporaryDirectory() as folder, log.open("a", encoding="utf-8") as out:
-        for number in numbers:
-            name, text = trial(found, number, seed)
-            start = time.perf_counter()
-            out.write(json.dumps([number]) + "\n")
-            out.flush()
-            wrong = answered(name, text, Path(folder), random.Random(number))
-            out.write(json.dumps([number, time.perf_counter() - start, wrong]) + "\n")
-
-
-def _data() -> int:
-    """The bytes of private memory this process has."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmData:"):
-            return int(line.split()[1]) << 10
-    return 0
-
-
-def run(found: list[Source], numbers: range, seed: int) -> tuple[Counter[str], list[str]]:
-    """Try the numbers, a process for each chunk; how long things took, and what was wrong."""
-    times: Counter[str] = Counter()
-    wrong: list[str] = []
+def run(found: list[Source], numbers: range, seed: int) -> Trials:
+    """Try the numbers, and print what is wrong."""
     with tempfile.TemporaryDirectory() as folder:  # what is imported here, no process imports anew
         complaints(found[0][1], Path(folder), random.Random(1))
         proved(GOALS[-1])
-    with tempfile.TemporaryDirectory() as folder:
-        for first in range(numbers.start, numbers.stop, CHUNK):
-            at, stop = first, min(first + CHUNK, numbers.stop)
-            while at < stop:
-                log = Path(folder) / "log"
-                log.write_text("")
-                at = _one_process(found, range(at, stop), seed, log, times, wrong)
-    return times, wrong
+
+    def attempt(number: int, folder: Path) -> list[str]:
+        name, text = trial(found, number, seed)
+        return answered(name, text, folder, random.Random(number))
+
+    trials = Trials(attempt, lambda number, problem: _told(found, number, seed, problem))
+    trials.run(numbers)
+    return trials
 
 
-def _one_process(
-    found: list[Source],
-    numbers: range,
-    seed: int,
-    log: Path,
-    times: Counter[str],
-    wrong: list[str],
-) -> int:
-    """Try numbers until one ends the process; the number to go on with."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            _chunk(found, numbers, seed, log)
-            status = 0
-        finally:
-            os._exit(status)
-    deadline, size = time.monotonic() + 60, 0
-    while os.waitpid(child, os.WNOHANG) == (0, 0):
-        time.sleep(0.05)
-        if (grown := log.stat().st_size) != size:
-            deadline, size = time.monotonic() + 60, grown
-        elif time.monotonic() > deadline:
-            os.kill(child, 9)
-            os.waitpid(child, 0)
-            break
-    last = numbers.start
-    open_ = False
-    for line in log.read_text("utf-8").splitlines():
-        last, *rest = json.loads(line)
-        open_ = not rest
-        if rest:
-            times["count"] += 1
-            times["ms"] += int(rest[0] * 1000)
-            times["slowest"] = max(times["slowest"], int(rest[0] * 1000))
-            wrong += [_told(found, last, seed, each) for each in rest[1]]
-    if open_:
-        wrong.append(_told(found, last, seed, "the process ended, or had to be ended"))
-    return last + 1 if open_ or last + 1 == numbers.stop else numbers.stop
-
-
-def _told(found: list[Source], number: int, seed: int, problem: str) -> str:
+def _told(found: list[Source], number: int, seed: int, problem: str) -> None:
     name, text = trial(found, number, seed)
     original = dict(found).get(name, "")
     same = next((i for i, (a, b) in enumerate(zip(original, text, strict=False)) if a != b), 0)
     around = text[max(0, same - 60) : same + 60] if name else text
-    line = f"{number} {name}: {problem}\n    near {around!r}"
-    print(line, flush=True)
-    return line
+    print(f"{number} {name}: {problem}\n    near {around!r}", flush=True)
 
 
 def main() -> int:
@@ -174,12 +98,9 @@ def main() -> int:
         return 0
     print(f"{len(found)} programs of {sum(len(t) for _, t in found)} characters", flush=True)
     numbers = range(options.first, options.first + options.count)
-    times, wrong = run(found, numbers, options.seed)
-    print(
-        f"{times['count']} damaged texts in {times['ms'] / 1000:.0f} s; {len(wrong)} wrong answers; "
-        f"slowest {times['slowest'] / 1000:.1f} s"
-    )
-    return 1 if wrong else 0
+    trials = run(found, numbers, options.seed)
+    print(trials.summary())
+    return 1 if trials.wrong else 0
 
 
 if __name__ == "__main__":

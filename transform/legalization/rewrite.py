@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.checker.check import Report, check_module
+from rlx.checker.check import IllFormedError, Report, check_alone
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.diagnostic import Source
 from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Node, Record, replace
 from rlx.grammar.python_places import here, module_of
@@ -78,12 +77,12 @@ def legalized(module: IRModule) -> Legalized:
     ------
     MisuseError
         If it is not a module.
-    ValueError
+    IllFormedError
         If the module has errors.
     """
-    report = check_module(module_of(module, here()), Source(""))
+    report = check_alone(module_of(module, here()))
     if not report.ok:
-        raise ValueError(f"the module has errors: {report.errors[0]}")
+        raise IllFormedError(report)
     (normal,) = report.modules
     pass_ = _Pass(normal, report)
     with indices_of(INT64):

@@ -73,10 +73,25 @@ def test_the_dialect_can_be_chosen() -> None:
 def test_check_and_diff_write_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path / "a.rlx", MESSY)
     assert main(["--check", path]) == 1
-    assert capsys.readouterr().out == ""
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"{path}: not formatted\n")
     assert main(["--diff", path]) == 0
     assert "-        y = x+x  # it is twice x\n" in capsys.readouterr().out
     assert Path(path).read_text() == MESSY
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("text", [MESSY, TIDY])
+def test_check_says_whether_formatting_writes(
+    text: str, end: str, start: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.rlx"
+    before = (start + text.replace("\n", end)).encode()
+    path.write_bytes(before)
+    said = main(["--check", str(path)])
+    status = main([str(path)])
+    assert said == max(status, path.read_bytes() != before)
 
 
 def test_standard_input_goes_to_standard_output(
