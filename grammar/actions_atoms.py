@@ -17,6 +17,7 @@ from rlx.grammar.partial_nodes import (
     Keyword,
     KnownInteger,
     Name,
+    Negation,
     Sequence,
     Slice,
     describe,
@@ -310,6 +311,8 @@ def owned(context: ReadContext, owner: Entry) -> Any:
 
 def plain_data(context: ReadContext, entry: Entry) -> object:
     """The value of an attribute, which must be data, because a call would have to be evaluated."""
+    if isinstance(entry.value, Negation) and context.scope.in_prim_func():
+        return context.coerce.prim(entry)
     value = context.coerce.attr(entry)
     if context.scope.in_prim_func() and not _is_scalar_data(value):
         raise Rejected("expected a literal", *entry.span)

@@ -94,7 +94,7 @@ class PrimBuffers:
             return tir.OpaqueExpr(value.text, entry.span)
         if isinstance(value, Sequence):
             return tuple(self.coerce.prim(item, INT32) for item in value.items)
-        if isinstance(value, (str, bool)) or value is None:
+        if isinstance(value, (str, bool, dict)) or value is None:
             return value
         return self.coerce.prim(entry, INT32)
 

@@ -93,7 +93,7 @@ def shape(state: Generation, buffer: tir.Buffer) -> tuple[list[str], list[IndexS
         value = integral(state, dim, "extent")
         state.out.put(f"const int64_t {name} = {value.text};")
         dims.append(name)
-        extents.append(state.extent_of(dim, name))
+        extents.append(state.extent_of(dim, name, exact=False))
     return dims, extents
 
 

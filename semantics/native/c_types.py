@@ -38,14 +38,21 @@ class CValue:
     """A C atom (variable or constant) and its type.
 
     ``known`` is the number of a constant; ``stored`` is the same value in its memory type, if that
-    is another C type.
+    is another C type. ``wide`` says that the C variable has 64 bits and a sign, whatever the type:
+    it holds a result of index arithmetic, which is exact.
     """
 
-    __slots__ = ("dtype", "known", "stored", "text")
+    __slots__ = ("dtype", "known", "stored", "text", "wide")
 
     def __init__(
-        self, text: str, dtype: DataType, known: int | None = None, stored: str | None = None
+        self,
+        text: str,
+        dtype: DataType,
+        known: int | None = None,
+        stored: str | None = None,
+        wide: bool = False,
     ) -> None:
+        self.wide = wide
         self.text = text
         self.dtype = dtype
         self.known = known

@@ -21,7 +21,8 @@ from rlx.grammar.dtype import BOOL
 from rlx.semantics.native import c_types
 from rlx.semantics.native.allocation import element
 from rlx.semantics.native.c_types import CValue
-from rlx.semantics.native.expressions import converted, value_of
+from rlx.semantics.native.conversions import converted
+from rlx.semantics.native.expressions import value_of
 from rlx.semantics.native.prelude import WRITTEN_OUT
 from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.recognise_reduction import Axis, LoopReduction

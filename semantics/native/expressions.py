@@ -6,7 +6,7 @@ There is no recursion: visitors are generators that yield their operands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from rlx.grammar import tir
@@ -14,7 +14,16 @@ from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.dtype import dtype as dtype_of
 from rlx.grammar.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
 from rlx.semantics.native import c_types, intrinsics
-from rlx.semantics.native.c_types import CValue, is_wider
+from rlx.semantics.native.c_types import CValue
+from rlx.semantics.native.conversions import (
+    cast,
+    common,
+    constant,
+    converted,
+    define,
+    unforeseen,
+)
+from rlx.semantics.native.indices import poly_of
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Generation
 
@@ -49,51 +58,12 @@ def _visit(state: Generation, expr: tir.PrimExpr) -> Visit:
     refuse(type(expr).__name__, getattr(expr, "span", None))
 
 
-def define(state: Generation, text: str, dtype: DataType) -> CValue:
-    """A new variable that holds ``text``."""
-    name = state.out.fresh()
-    element = c_types.element_of(dtype, text)
-    if element is None:
-        state.out.put(f"const {c_types.held(dtype)} {name} = {text};")
-        return CValue(name, dtype)
-    stored = state.out.fresh()
-    state.out.put(f"const {c_types.stored(dtype)} {stored} = {element};")
-    state.out.put(f"const {c_types.held(dtype)} {name} = {c_types.loaded(dtype, stored)};")
-    return CValue(name, dtype, None, stored)
-
-
-def converted(state: Generation, value: CValue, dtype: DataType) -> CValue:
-    """``value`` converted to another type, if the operands of an operator disagree."""
-    if value.dtype == dtype:
-        return value
-    if value.known is not None and not dtype.is_float:
-        return constant(value.known, dtype)
-    return cast(state, value, dtype, None)
-
-
 def integral(state: Generation, expr: Any, what: str) -> CValue:
     """The value of an expression that must be an integer: the extent of a loop or of a buffer."""
     value = value_of(state, expr)
     if value.dtype.is_float:
         refuse(f"{what} of type {value.dtype}", expr.span)
     return converted(state, value, INT64)
-
-
-def constant(value: int, dtype: DataType) -> CValue:
-    """An integer literal wrapped to its type, so that its known value is the one in C."""
-    return CValue(c_types.integer(value, dtype), dtype, c_types.wrapped(value, dtype))
-
-
-def common(a: CValue, b: CValue) -> DataType:
-    """The common type of two operands: that of the other operand for a constant, otherwise the
-    wider one.
-    """
-    if a.dtype == b.dtype or (b.known is not None and not is_wider(b.dtype, a.dtype)):
-        return a.dtype
-    if a.known is not None and not is_wider(a.dtype, b.dtype):
-        return b.dtype
-    rank = [(v.dtype.is_float, v.dtype.bits, v.dtype.code == "uint") for v in (a, b)]
-    return a.dtype if rank[0] >= rank[1] else b.dtype
 
 
 # ------------------------------------------------------------------ leaves
@@ -133,26 +103,49 @@ def _binary(state: Generation, expr: Any) -> Visit:
     if kind is tir.Div and not dtype.is_float:
         kind = tir.TruncDiv
     if state.exact and kind in _CHECKED and not dtype.is_float:
-        return _checked(state, expr, a, b)
+        return _checked(state, expr, a, b, dtype)
+    wide = _any_wide(expr, a, b)
     if kind in INTEGER_DIVISIONS:
         return _divided(state, expr, a, b, dtype)
-    text = BY_NODE[kind].c.format(a=a.text, b=b.text)
     if issubclass(kind, tir.Comparison):
-        return define(state, text, BOOL)
+        texts = [a.text, b.text]
+        if dtype.is_integer and _is_guard(state, expr):
+            texts[a.known is None] = unforeseen(texts[a.known is None], dtype)
+        return define(state, BY_NODE[kind].c.format(a=texts[0], b=texts[1]), BOOL)
+    text = BY_NODE[kind].c.format(a=a.text, b=b.text)
     if kind in (tir.Min, tir.Max):
-        return define(state, text, dtype)
+        return _defined(state, text, dtype, wide)
     return define(state, c_types.rounded(dtype, text), dtype)
 
 
-def _checked(state: Generation, expr: Any, a: CValue, b: CValue) -> CValue:
-    """Arithmetic of an index: exact, or a fault."""
-    message = "the index arithmetic overflows 64 bits"
-    site = state.out.site("E-tir-bounds", message, expr.span)
+def _checked(state: Generation, expr: Any, a: CValue, b: CValue, dtype: DataType) -> CValue:
+    """Arithmetic of an index: exact, or a fault. The result has its type, if not its width."""
+    code, message = state.overflow
+    site = state.out.site(code, message, expr.span)
     name = state.out.fresh()
     state.out.put(f"int64_t {name};")
-    operands = f"(int64_t){a.text}, (int64_t){b.text}, &{name}"
+    operands = f"{a.text}, {b.text}, &{name}"
     state.out.stop_if(f"__builtin_{type(expr).__name__.lower()}_overflow({operands})", site)
-    return CValue(name, INT64)
+    return CValue(name, dtype, wide=True)
+
+
+def _any_wide(expr: Any, *values: CValue) -> bool:
+    """Whether one of several operands is exact; beside such, none may be larger than 64 bits with a
+    sign hold.
+    """
+    wide = any(value.wide for value in values)
+    if wide and any(str(value.dtype) == "uint64" for value in values):
+        refuse("index arithmetic in uint64", expr.span)
+    return wide
+
+
+def _defined(state: Generation, text: str, dtype: DataType, wide: bool) -> CValue:
+    """A new variable of a type, or an exact one."""
+    if not wide:
+        return define(state, text, dtype)
+    name = state.out.fresh()
+    state.out.put(f"const int64_t {name} = {text};")
+    return CValue(name, dtype, wide=True)
 
 
 def _divided(state: Generation, expr: Any, a: CValue, b: CValue, dtype: DataType) -> CValue:
@@ -164,8 +157,41 @@ def _divided(state: Generation, expr: Any, a: CValue, b: CValue, dtype: DataType
         if b.known and b.known > 0 and state.is_natural(expr.a):
             sign = "/" if kind in (tir.FloorDiv, tir.TruncDiv) else "%"
             return define(state, c_types.rounded(dtype, f"({a.text} {sign} {b.text})"), dtype)
+    if _any_wide(expr, a, b):
+        text = BY_NODE[kind].c.format(a=a.text, b=b.text, t="i64")
+        return define(state, c_types.rounded(dtype, text), dtype)
     text = BY_NODE[kind].c.format(a=a.text, b=b.text, t=c_types.suffix(dtype))
     return define(state, text, dtype)
+
+
+def guard(state: Generation, condition: tir.PrimExpr, loads: Iterable[tir.BufferLoad]) -> CValue:
+    """The condition of some loads.
+
+    It depends on a number that the compiler does not know. If GCC 12 knows which lanes of a vector
+    a load is for, it loads all of them, beyond the end of the buffer too; bytes alone it does not.
+    """
+    before = state.guarding
+    state.guarding = before or any(load.buffer.dtype.bits > 8 for load in loads)
+    value = value_of(state, condition)
+    state.guarding = before
+    return value
+
+
+def _guard(state: Generation, condition: tir.PrimExpr, *values: tir.PrimExpr) -> Visit:
+    loads = [n for e in values for n in tir.postorder(e) if isinstance(n, tir.BufferLoad)]
+    before = state.guarding
+    state.guarding = before or any(load.buffer.dtype.bits > 8 for load in loads)
+    value = yield from _apart(state, condition)
+    state.guarding = before
+    return value
+
+
+def _is_guard(state: Generation, expr: tir.Binary) -> bool:
+    """Whether a comparison decides about loads, and nothing in it is unknown before the run."""
+    if not state.guarding:
+        return False
+    a, b = poly_of(state, expr.a), poly_of(state, expr.b)
+    return a is None or b is None or state.scope.constant_range(a - b) is not None
 
 
 def _apart(state: Generation, expr: tir.PrimExpr) -> Visit:
@@ -178,11 +204,12 @@ def _apart(state: Generation, expr: tir.PrimExpr) -> Visit:
 
 def _logical(state: Generation, expr: Any) -> Visit:
     both = isinstance(expr, tir.And)
-    a = yield from _apart(state, expr.a)
     if state.is_total(expr.b):
+        a = yield from _apart(state, expr.a)
         b = yield from _apart(state, expr.b)
         sign = "&" if both else "|"
         return define(state, f"(({a.text} != 0) {sign} ({b.text} != 0))", BOOL)
+    a = yield from _guard(state, expr.a, expr.b)
     name = state.out.fresh()
     state.out.put(f"uint8_t {name} = ({a.text} != 0);")
     state.out.put(f"if ({'' if both else '!'}{name}) {{")
@@ -213,24 +240,28 @@ def _select(state: Generation, expr: Any) -> Visit:
     b = yield expr.false_value
     dtype = common(a, b)
     a, b = converted(state, a, dtype), converted(state, b, dtype)
-    return define(state, f"({c.text} ? {a.text} : {b.text})", dtype)
+    return _defined(state, f"({c.text} ? {a.text} : {b.text})", dtype, _any_wide(expr, a, b))
 
 
 def _if_then_else(state: Generation, expr: Any) -> Visit:
     """Only one branch is evaluated; its conditions hold while it is."""
     condition, first, second = expr.args
-    c = yield from _apart(state, condition)
+    c = yield from _guard(state, condition, first, second)
     dtype = state.type_of(expr)
     name = state.out.fresh()
-    state.out.put(f"{c_types.held(dtype)} {name};")
+    wide = state.exact and dtype.is_integer and str(dtype) != "uint64"
+    state.out.put(f"{'int64_t' if wide else c_types.held(dtype)} {name};")
     for holds, branch in ((True, first), (False, second)):
         state.out.put(f"if ({c.text}) {{" if holds else "} else {")
         known = state.assume(condition, holds)
         value = yield branch
         state.forget(known)
-        state.out.put(f"{name} = {converted(state, value, dtype).text};")
+        value = converted(state, value, dtype)
+        if not wide:
+            _any_wide(expr, value)
+        state.out.put(f"{name} = {value.text};")
     state.out.put("}")
-    return CValue(name, dtype)
+    return CValue(name, dtype, wide=wide)
 
 
 # ------------------------------------------------------------------ casts
@@ -239,55 +270,6 @@ def _if_then_else(state: Generation, expr: Any) -> Visit:
 def _cast(state: Generation, expr: Any) -> Visit:
     value = (yield from _apart(state, expr.value)) if expr.dtype.is_float else (yield expr.value)
     return cast(state, value, expr.dtype, expr.span)
-
-
-def cast(state: Generation, value: CValue, target: DataType, span: Any) -> CValue:
-    """A conversion; a float without a value in an integer type is a fault."""
-    source = value.dtype
-    if source == target:
-        return value
-    if target.code == "bool":
-        return define(state, f"({value.text} != 0)", target)
-    if not source.is_float:
-        if target.is_float and str(target) != "float64" and source.bits > 24:
-            return define(state, _from_wide(value, target), target)
-        return define(
-            state, c_types.rounded(target, f"({c_types.held(target)}){value.text}"), target
-        )
-    if target.is_float:
-        text = value.text
-        if str(source) == "float64" and str(target) in c_types.NARROW:
-            text = f"rlx_narrow({text})"
-        return define(state, c_types.rounded(target, f"({c_types.held(target)}){text}"), target)
-    return _to_integer(state, value, target, span)
-
-
-def _to_integer(state: Generation, value: CValue, target: DataType, span: Any) -> CValue:
-    """The integer part of a float; in loops, one without a value in the type is noticed behind
-    them.
-    """
-    low = -(1 << (target.bits - 1)) if c_types.is_signed(target) else 0
-    high = low + (1 << target.bits)
-    holds = f"does not fit into {target}, whose range is {low} to {high - 1}"
-    below = f"{value.text} >= {float(low)}"  # no float lies between this and one less
-    if target.bits < (64 if str(value.dtype) == "float64" else 32) or not low:
-        below = f"{value.text} > {float(low - 1)}"
-    letter = "" if str(value.dtype) == "float64" else "f"
-    fits = f"(({below}{letter}) & ({value.text} < {float(high)}{letter}))"
-    if state.deferring:
-        flag = state.deferred(state.out.site("E-tir-cast-range", f"a float {holds}", span))
-        state.out.put(f"{flag} |= !{fits};")
-        text = f"({c_types.held(target)})({fits} ? {value.text} : 0)"
-        return define(state, text, target)
-    site = state.out.site("E-tir-cast-range", f"{{f}} {holds}", span)
-    state.out.stop_if(f"!{fits}", site, f"(int64_t)rlx_bits64((double){value.text})")
-    return define(state, f"({c_types.held(target)}){value.text}", target)
-
-
-def _from_wide(value: CValue, target: DataType) -> str:
-    if str(target) == "float32":
-        return f"(float){value.text}"
-    return c_types.rounded(target, f"rlx_odd_{c_types.suffix(value.dtype)}({value.text})")
 
 
 # ------------------------------------------------------------------ loads and calls

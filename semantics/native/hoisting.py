@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from rlx.grammar import tir
 from rlx.grammar.node import Span
-from rlx.semantics.native.expressions import converted, integral, value_of
+from rlx.semantics.native.conversions import converted
+from rlx.semantics.native.expressions import integral, value_of
 from rlx.semantics.native.indices import usable
 from rlx.semantics.native.ranges import Bounds, IndexSum
 from rlx.semantics.native.state import Generation, Hoisted
@@ -138,7 +139,7 @@ def loop_range(state: Generation, loop: tir.For, name: str) -> tuple[str, str]:
         state.bind_sum(loop.loop_var, None)
         state.loop(loop.loop_var, name, None)
     state.lows[loop.loop_var] = first
-    return first, f"{first} + {count}"
+    return first, f"{first} + RLX_MAX({count}, 0)"
 
 
 def bind_axis(state: Generation, axis: tir.IterVar) -> None:

@@ -60,7 +60,8 @@ def _visit(state: IndexKnowledge, expr: Any) -> Visit:
         case tir.Var():
             return state.sums.get(expr)
         case tir.Add() | tir.Sub() | tir.Mul():
-            return _arithmetic(expr, (yield expr.a), (yield expr.b))
+            a, b = (yield expr.a), (yield expr.b)
+            return _arithmetic(expr, a, b) if _meet(state, expr, a, b) else None
         case tir.Binary() if isinstance(expr, INTEGER_DIVISIONS):
             return _division(state, expr, (yield expr.a), (yield expr.b))
         case tir.Min() | tir.Max():
@@ -84,13 +85,31 @@ def _arithmetic(expr: Any, a: IndexSum | None, b: IndexSum | None) -> IndexSum |
     return a + b if type(expr) is tir.Add else a - b
 
 
+def _meet(state: IndexKnowledge, expr: tir.Binary, a: IndexSum | None, b: IndexSum | None) -> bool:
+    """Whether the operands have their exact values in the type in which they meet: one of another
+    type may have wrapped before, or wraps then.
+    """
+    types = state.meet(expr.a, expr.b)
+    for part, value in ((expr.a, a), (expr.b, b)):
+        found = state.type_of(part)
+        if found == types:
+            continue
+        if value is None or not usable(state, value, types):
+            return False
+        if not isinstance(part, tir.IntImm) and not usable(state, value, found):
+            return False
+    return True
+
+
 def _division(
     state: IndexKnowledge, expr: Any, a: IndexSum | None, b: IndexSum | None
 ) -> IndexSum | None:
     if a is None or b is None:
         return None
     dtype = state.type_of(expr)
-    if not dtype.is_integer or not usable(state, a, dtype) or not usable(state, b, dtype):
+    if not dtype.is_integer or not _meet(state, expr, a, b):
+        return None
+    if not usable(state, a, dtype) or not usable(state, b, dtype):
         return None
     if isinstance(expr, (tir.TruncDiv, tir.TruncMod)) and not state.scope.proves(a):
         return None
@@ -174,7 +193,10 @@ def _by_symbol(state: IndexKnowledge, quotient: bool, a: IndexSum, b: IndexSum) 
 def _extremum(
     state: IndexKnowledge, expr: Any, a: IndexSum | None, b: IndexSum | None
 ) -> IndexSum | None:
-    if a is None or b is None:
+    if a is None or b is None or not _meet(state, expr, a, b):
+        return None
+    dtype = state.type_of(expr)
+    if not usable(state, a, dtype) or not usable(state, b, dtype):  # what wraps is another number
         return None
     first, second = state.scope.constant_range(a), state.scope.constant_range(b)
     if first is None or second is None:
@@ -239,10 +261,12 @@ def _comparison(
     state: IndexKnowledge, kind: type, a: tir.PrimExpr, b: tir.PrimExpr, holds: bool
 ) -> list[IndexSum]:
     left, right = poly_of(state, a), poly_of(state, b)
-    if left is None or right is None:
+    types = state.meet(a, b)
+    if left is None or right is None or not types.is_integer:
         return []
-    if not usable(state, left, state.type_of(a)) or not usable(state, right, state.type_of(b)):
-        return []
+    for part, value in ((a, left), (b, right)):
+        if not usable(state, value, types) or not usable(state, value, state.type_of(part)):
+            return []
     gap, one = right - left, IndexSum.of(1)
     match kind if holds else _NEGATED[kind]:
         case tir.LE:

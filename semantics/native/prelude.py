@@ -58,6 +58,7 @@ typedef __SIZE_TYPE__ size_t;
 #define rlx_fma_f64(a, b, c) ((a) * (b) + (c))
 #endif
 #define RLX_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define RLX_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define RLX_LANES(vectors, type) \
     ((int64_t)((vectors) * RLX_VECTOR / sizeof(type) > 0 ? (vectors) * RLX_VECTOR / sizeof(type) : 1))
 /* One step of a fold: the upper elements of an array onto as many lower ones, as vectors that the compiler need not find. */
@@ -69,6 +70,15 @@ typedef __SIZE_TYPE__ size_t;
     RLX_PART(type, count); rlx_part *x = (rlx_part *)(array); \
     __typeof__(x[0] sign x[1]) m = x[0] sign x[1]; \
     x[0] = (rlx_part)(((__typeof__(m))x[0] & m) | ((__typeof__(m))x[1] & ~m)); }
+/* A float as an integer. GCC takes such a conversion and the one back for `trunc`, which keeps the sign of a zero; behind what it
+   does not look through, it makes both. */
+#if defined(__clang__)
+#define RLX_WHOLE(type, x) ((type)(x))
+#elif __GNUC__ >= 12
+#define RLX_WHOLE(type, x) __builtin_assoc_barrier((type)(x))
+#else
+#define RLX_WHOLE(type, x) ({ type rlx_whole = (type)(x); __asm__ ("" : "+r" (rlx_whole)); rlx_whole; })
+#endif
 /* Before a short loop: its iterations are written out before loops around it are looked at. */
 #define RLX_WRITTEN_OUT _Pragma("GCC unroll 16")
 /* In the body of a loop: compilers do not make its iterations the lanes of a vector. */

@@ -9,7 +9,8 @@ from rlx.grammar.dtype import INT32
 from rlx.semantics.native import c_types, prelude, statements
 from rlx.semantics.native.allocation import MOST, strides
 from rlx.semantics.native.c_types import CValue
-from rlx.semantics.native.expressions import constant, integral
+from rlx.semantics.native.conversions import ZERO, constant
+from rlx.semantics.native.expressions import integral
 from rlx.semantics.native.ranges import SMALL, IndexSum, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
@@ -88,6 +89,8 @@ def generate(
     large = [f"{name} >= {SMALL}" for name in sorted(state.small)]
     if large:
         state.out.lines.insert(begin, f"if (RLX_RARE({' | '.join(large)})) return 2;")
+    if any(ZERO in line for line in state.out.lines):
+        state.out.lines.insert(0, f'int64_t {ZERO} = 0; __asm__ ("" : "+r" ({ZERO}));')
     touched = {store.buffer for store in stores(func.body)}
     kept = "restrict" if disjoint else ""
     signature = "".join(f", {kind} *{kept} {name}" for name, kind, _ in pointers)
@@ -192,6 +195,8 @@ def _scalar(state: Generation, var: tir.Var, slot: int) -> None:
 def _bind_shape(state: Generation, buffer: tir.Buffer, first: int) -> None:
     for axis, dim in enumerate(buffer.shape):
         if isinstance(dim, tir.Var) and dim not in state.names:
+            if not dim.dtype.is_integer:
+                refuse(f"dimension of type {dim.dtype}", dim.span)
             name = state.out.fresh("n")
             state.out.put(f"const int64_t {name} = v[{first + axis}];")
             state.symbol(dim, name, natural=True)
@@ -210,7 +215,7 @@ def _check_shape(
     """
     memory, later = state.memory[buffer], list[tuple[int, int, int]]()
     for axis, dim in enumerate(buffer.shape):
-        text, found = _extent(state, dim, memory), f"v[{first + axis}]"
+        text, found = _extent(state, dim, memory, position), f"v[{first + axis}]"
         site = state.out.site(
             "E-tir-argument",
             f"axis {axis} of argument {position} ({buffer.name}): "
@@ -242,14 +247,19 @@ def _check_run(state: Generation, run: list[tuple[int, int, int]]) -> None:
         run.clear()
 
 
-def _extent(state: Generation, dim: tir.PrimExpr, memory: CBuffer) -> str:
+def _extent(state: Generation, dim: tir.PrimExpr, memory: CBuffer, position: int) -> str:
+    """An extent of an argument in C, which is exact, or a fault."""
     if isinstance(dim, tir.IntImm):
         text = literal(dim.value)
         memory.extents.append(IndexSum.of(dim.value))
     else:
         text = state.out.fresh("d")
+        usual = state.overflow
+        state.overflow = ("E-tir-argument", f"an extent of argument {position} overflows 64 bits")
+        state.exact = True
         value = integral(state, dim, "extent")
+        state.exact, state.overflow = False, usual
         state.out.put(f"const int64_t {text} = {value.text};")
-        memory.extents.append(state.extent_of(dim, text))
+        memory.extents.append(state.extent_of(dim, text, exact=True))
     memory.dims.append(text)
     return text

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
-from rlx.semantics.native.c_types import Types, type_of
+from rlx.semantics.native.c_types import Types, meet, type_of
 from rlx.semantics.native.writer import CWriter
 
 Monomial = tuple[str, ...]
@@ -292,3 +292,9 @@ class IndexKnowledge:
     def type_of(self, expr: tir.PrimExpr) -> DataType:
         """The C type of an expression."""
         return type_of(self._types, expr)
+
+    def meet(self, a: tir.PrimExpr, b: tir.PrimExpr) -> DataType:
+        """The common type of two operands."""
+        type_of(self._types, a)
+        type_of(self._types, b)
+        return meet(self._types, a, b)

@@ -179,6 +179,8 @@ def recognise(state: Generation, loop: tir.For) -> LoopReduction | None:
     for level in chain:
         name = state.out.fresh("i")
         begin, end = loop_range(state, level, name)
+        if level.loop_var not in state.sums:  # it may wrap
+            return None
         extent = state.poly(level.extent)
         count = None if extent is None else extent.constant
         axes = reduce if kinds[level.loop_var] == "R" else spatial

@@ -12,7 +12,14 @@ from rlx.grammar.prim_operators import DIVISIONS
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.indices import facts_of, poly_of, rejoined, usable
-from rlx.semantics.native.ranges import SMALL, Bounds, IndexKnowledge, IndexSum
+from rlx.semantics.native.ranges import (
+    ROOM,
+    SMALL,
+    Bounds,
+    IndexKnowledge,
+    IndexSum,
+    magnitude,
+)
 from rlx.semantics.native.refusal import refuse
 
 Known = tuple[tuple[IndexSum, ...], dict[tir.PrimExpr, IndexSum | None]]
@@ -57,6 +64,10 @@ class Generation(IndexKnowledge):
         The C variables of expressions that are already computed.
     exact
         Whether an index is being computed, whose arithmetic must not overflow.
+    guarding
+        Whether the condition of an access is being computed.
+    overflow
+        The code and the message of the fault if it does.
     planned, hoists
         The loops that were searched for indices to compute early, and the results.
     deferring, flags
@@ -74,6 +85,8 @@ class Generation(IndexKnowledge):
         self.bounds = bounds
         self.disjoint = disjoint
         self.exact = False
+        self.guarding = False
+        self.overflow = ("E-tir-bounds", "the index arithmetic overflows 64 bits")
         self.shapes: set[str] = set()
         self.small: set[str] = set()
         self.names: dict[tir.Var, CValue] = {}
@@ -176,15 +189,34 @@ class Generation(IndexKnowledge):
             and c_types.wrapped(c_types.wrapped(node.b.value, node.b.dtype), kind) != 0
         )
 
-    def extent_of(self, dim: tir.PrimExpr, name: str) -> IndexSum:
-        """An extent whose value is in the C variable ``name``, as a sum."""
+    def extent_of(self, dim: tir.PrimExpr, name: str, exact: bool) -> IndexSum:
+        """An extent whose value is in the C variable ``name``, as a sum.
+
+        Parameters
+        ----------
+        exact
+            Whether its computation certainly did not wrap.
+        """
         known = poly_of(self, dim) if self.type_of(dim) == INT64 else None
-        if known is not None and not known.variables() & (self.invented | set(self.scope.loops)):
-            return known
+        local = self.invented | set(self.scope.loops)
+        if known is not None and not known.variables() & local:
+            exact = exact or isinstance(dim, tir.Var)
+            known = known if exact or self._fits(known) else None
+            if known is not None:
+                return known
         if self.fast:
             self.inner.add(name)
         self.scope.natural.add(name)
         return IndexSum.of(name)
+
+    def _fits(self, value: IndexSum) -> bool:
+        """Whether a sum over symbols is a number of 64 bits; inside of a nest, after its entry."""
+        if self.fast:
+            return usable(self, value, INT64)
+        if value.variables() - self.shapes or magnitude(value) >= ROOM:
+            return False
+        self.small |= value.variables()
+        return True
 
     # ------------------------------------------------------------ memory
 

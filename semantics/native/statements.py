@@ -13,13 +13,15 @@ from rlx.grammar import tir
 from rlx.grammar.node import Span
 from rlx.semantics.native import c_types, emit_reduction, hoisting
 from rlx.semantics.native.allocation import allocate, element, release
-from rlx.semantics.native.expressions import converted, integral, value_of
+from rlx.semantics.native.conversions import converted
+from rlx.semantics.native.expressions import guard, integral, value_of
 from rlx.semantics.native.hoisting import bind_axis, loop_range
 from rlx.semantics.native.indices import poly_of, usable
 from rlx.semantics.native.ranges import IndexSum, literal
 from rlx.semantics.native.recognise_reduction import recognise
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Generation
+from rlx.semantics.native.write_analysis import loads
 from rlx.semantics.native.write_analysis import statements as inside
 from rlx.semantics.tir.memory import WHILE
 
@@ -89,7 +91,9 @@ def _for(state: Generation, loop: tir.For) -> Steps:
     spend_here(state, loop)
     name = state.out.fresh("i")
     begin, end = loop_range(state, loop, name)
-    with state.out.block(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name})"):
+    # One whose end may wrap has as many iterations as its extent says all the same.
+    goes_on = f"{name} {'<' if loop.loop_var in state.sums else '!='} {end}"
+    with state.out.block(f"for (int64_t {name} = {begin}; {goes_on}; ++{name})"):
         early = hoisting.emit(state, loop) if state.fast else set()
         yield loop.body
         state.leave(early)
@@ -106,7 +110,7 @@ def _while(state: Generation, stmt: tir.While) -> Steps:
 
 
 def _if(state: Generation, stmt: tir.IfThenElse) -> Steps:
-    condition = value_of(state, stmt.condition)
+    condition = guard(state, stmt.condition, loads(stmt))
     state.out.put(f"if ({condition.text}) {{")
     known = state.assume(stmt.condition, True)
     yield stmt.then_case
@@ -131,7 +135,7 @@ def _block(state: Generation, block: tir.Block) -> Steps:
         bind_axis(state, axis)
     known = None
     if block.predicate is not None:
-        state.out.put(f"if ({value_of(state, block.predicate).text}) {{")
+        state.out.put(f"if ({guard(state, block.predicate, loads(block.body)).text}) {{")
         known = state.assume(block.predicate, True)
     marks = [allocate(state, buffer, block) for buffer in block.alloc_buffers]
     if block.init is not None:
@@ -276,7 +280,7 @@ def spend(state: Generation, nest: tir.Stmt) -> None:
                     stack.append((stmt.body, times))
             case tir.SeqStmt():
                 stack += [(part, times) for part in stmt.stmts]
-            case tir.Block():
+            case tir.Block(predicate=None):
                 stack.append((stmt.body, times))
     if total.terms:
         pay(state, total, getattr(nest, "span", None))

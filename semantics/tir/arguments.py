@@ -113,8 +113,11 @@ def _sizes(arrays: list[tuple[int, tir.Buffer, Array]], values: Values) -> None:
         dims += zip(strides, _strides(array), strict=False)
         dims.append((buffer.attrs.get("elem_offset"), 0))  # type: ignore[arg-type]
         for expr, number in dims:
-            if isinstance(expr, tir.Var):
-                values.setdefault(expr, int(number))
+            if isinstance(expr, tir.Var) and expr not in values:
+                low, high = limits(expr.dtype)
+                if expr.dtype.is_float or not low <= number <= high:
+                    wrong(f"{expr.name} is {number}, which does not fit into {expr.dtype}")
+                values[expr] = int(number)
 
 
 def _number(expr: tir.PrimExpr, values: Values, what: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rlx.grammar import tir
@@ -13,7 +13,7 @@ from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.expressions import COMPILERS, element
 from rlx.semantics.tir.memory import BoundBuffer, Cells
 from rlx.semantics.tir.terms import Evaluate, Frame, converted, located
-from rlx.semantics.tir.values import fault, unsupported, vector_element
+from rlx.semantics.tir.values import fault, limits, unsupported, vector_element, wrapping
 from rlx.spec.registry import rule
 
 Execute = Callable[[Frame], None]
@@ -149,7 +149,7 @@ def _if(run: StatementCompiler, stmt: Any) -> Execute:
     return execute
 
 
-@rule("E-tir-for", "2aa22fb1", "TIR statement")
+@rule("E-tir-for", "68cd5f78", "TIR statement")
 def _for(run: StatementCompiler, stmt: Any) -> Execute:
     """Once for each value of the variable, in order, whatever the kind of the loop."""
     low, count = (run.integral(e, "a bound of a loop") for e in (stmt.min, stmt.extent))
@@ -157,9 +157,15 @@ def _for(run: StatementCompiler, stmt: Any) -> Execute:
     run.loops[stmt.loop_var] = stmt
     body = run.statement(stmt.body)
 
+    smallest, largest = limits(stmt.loop_var.dtype)
+    wrap: Callable[[int], Any] = wrapping(stmt.loop_var.dtype)
+
     def execute(frame: Frame) -> None:
         start, times = begin(frame)
-        for value in range(start, start + times):
+        values: Iterable[int] = range(start, start + times)
+        if times and not smallest <= start <= start + times - 1 <= largest:
+            values = map(wrap, values)
+        for value in values:
             frame[slot] = value
             body(frame)
 

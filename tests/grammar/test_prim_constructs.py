@@ -29,6 +29,12 @@ BODIES = {
         "    A[i, 1] = T.Let(x, where={x: k}) + T.Let(x + k, where={x: T.float32(2.0)})"
     ),
     "let of a literal": "A[0, T.Let(i + n, where={i: T.int32(3)})] = k",
+    "let of a negation": 'A[0, T.Cast("int32", T.Let(x, where={x: not n > 5}))] = k',
+    "annotations": (
+        't = T.alloc_local((8,), annotations={"addresses": [], "alignment": 64})\n'
+        "t[0] = k\n"
+        "A[0, 0] = t[0]"
+    ),
     "region": (
         'with T.sblock("b"):\n'
         '    row = T.match_buffer(A[n, 0:8], (8,), "float32", strides=(1,))\n'

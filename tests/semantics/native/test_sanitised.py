@@ -11,6 +11,7 @@ import pytest
 from rlx.semantics import native
 from rlx.semantics.native import compiler, prelude
 from tests.semantics.native.programs import of_body
+from tests.semantics.native.sanitised.__main__ import SOURCES
 from tests.semantics.native.sanitised.batch import (
     FULL,
     PLAIN,
@@ -24,17 +25,7 @@ from tests.semantics.native.sanitised.batch import (
     run,
 )
 from tests.semantics.native.sanitised.campaign import Campaign
-from tests.semantics.native.sanitised.legalised import legalised
-from tests.semantics.native.sanitised.ours import ours
-from tests.semantics.native.sanitised.sources import generated, nests, programs
 
-SOURCES = {
-    "nests": nests,
-    "programs": programs,
-    "generated": generated,
-    "legalised": legalised,
-    "ours": ours,
-}
 BATCHES = [
     ("nests", FULL, 8),
     ("nests", SHIPPED, 12),
@@ -44,6 +35,10 @@ BATCHES = [
     ("legalised", SHIPPED, 12),
     ("ours", FULL, 6),
     ("ours", WRITTEN_OUT, 8),
+    ("styles", FULL, 12),
+    ("styles", SHIPPED, 16),
+    ("scheduled", PLAIN, 6),
+    ("mutated", SLIGHT, 8),
 ]
 """Source, how it is compiled, how many functions; each is four kernels. Random programs take the compiler longest."""
 
@@ -127,3 +122,44 @@ def test_short_loops_are_written_out_early() -> None:
     made = [compiler.flags_for(native.compile(func).source, flags) for func in (short, plain)]
     levels = [compiler.SLIGHT] if compiler.SLIGHT in flags else ["-O2"]
     assert [effort(one) for one in made] == ["-O2", *levels]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "int32", "int64", "int16", "float16"])
+@pytest.mark.parametrize("wanted_lanes", [1, 3, 5])
+def test_a_guarded_load_does_not_read_beyond_its_buffer(
+    kind: str, wanted_lanes: int, tmp_path: Path
+) -> None:
+    """Where GCC 12 knows for which lanes a load is, it loads the others as well."""
+    forms = {
+        "x[i]": f"i < {wanted_lanes}",
+        f"x[i - {8 - wanted_lanes}]": f"{8 - wanted_lanes} <= i",
+    }
+    cases = []
+    for value, condition in forms.items():
+        for lanes in (8, 16, 32):
+            x = f'x: T.Buffer(({wanted_lanes + lanes - 8 if "-" in value else wanted_lanes},), "{kind}")'
+            func = of_body(
+                f'{x}, y: T.Buffer(({lanes},), "{kind}")',
+                f"for i in range({lanes}): y[i] = T.if_then_else({condition}, {value}, T.{kind}(1))",
+            )
+            shapes = [tuple(d.value for d in b.shape) for b in func.buffer_map.values()]  # type: ignore[attr-defined]
+            cases.append(Case(func, [np.ones(shape, kind) for shape in shapes], condition))
+    repeated = [case for case in cases for _ in range(16)]  # the pages lie behind, or in front
+    found = run(repeated, tmp_path / "b", [32] * len(repeated), SHIPPED, processors()[0])
+    assert {answer.ending for answer in found} == {"returned"}
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("whole", ["int8", "int32", "int64"])
+def test_the_integer_part_of_a_float_has_no_sign_of_zero(
+    kind: str, whole: str, tmp_path: Path
+) -> None:
+    """GCC takes a conversion to an integer and back for `trunc`."""
+    func = of_body(
+        f'x: T.Buffer((64,), "{kind}"), y: T.Buffer((64,), "{kind}")',
+        f'for i in range(64): y[i] = T.Cast("{kind}", T.Cast("{whole}", '
+        f"T.max(T.min(x[i], T.{kind}(5)), T.{kind}(-5))))",
+    )
+    case = Case(func, [np.full(64, -0.5, kind), np.ones(64, kind)], "truncated")
+    [found] = run([case], tmp_path / "b", [32], WRITTEN_OUT, processors()[0])
+    assert found.ending == "returned" and not np.signbit(found.arrays[1]).any()

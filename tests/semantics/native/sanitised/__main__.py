@@ -14,8 +14,11 @@ from pathlib import Path
 
 from .campaign import Report, campaign
 from .legalised import legalised
+from .mutated import mutated
 from .ours import ours
+from .scheduled import scheduled
 from .sources import generated, nests, programs
+from .styles import styles
 
 SOURCES = {
     "nests": nests,
@@ -23,6 +26,9 @@ SOURCES = {
     "generated": generated,
     "legalised": legalised,
     "ours": ours,
+    "styles": styles,
+    "scheduled": scheduled,
+    "mutated": mutated,
 }
 
 

@@ -92,6 +92,9 @@ class Campaign:
         except UnsupportedStop as reason:
             self.report.refused[f"{reason.code} {reason.message[:60]}"] += 1
             return None
+        except Exception as error:  # noqa: BLE001 - neither has any other end
+            self._fail(f"{case.label}: {type(error).__name__}: {error}")
+            return None
         if expected.ending == "E-tir-fuel":
             return None
         return expected

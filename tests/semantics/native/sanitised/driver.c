@@ -1,4 +1,4 @@
-/* Runs the kernels of a batch on the arguments in a file, each buffer a piece of memory of its own. Writes what they return and
+/* Runs the kernels of a batch on the arguments in a file, each buffer a piece of memory of its own or, with others, a part of one. Writes what they return and
    what the buffers hold then. A kernel's number is printed before it runs.
 
    With a sanitiser, that knows where a buffer ends. With RLX_FENCED nothing is added to the kernels: a buffer ends at a page that
@@ -67,14 +67,20 @@ int main(int count, char **words) {
     int64_t first = atoll(words[3]), at;
     if (!in || !out) return 3;
     while (fread(&at, sizeof at, 1, in) == 1) {
-        int64_t fields = number(in), buffers = number(in), intact = 1;
-        int64_t *v = malloc(fields * sizeof *v), *sizes = malloc(buffers * sizeof *sizes);
-        void **p = malloc(buffers * sizeof *p);
+        int64_t fields = number(in), pieces = number(in), buffers = number(in), intact = 1;
+        int64_t *v = malloc(fields * sizeof *v), *sizes = malloc((pieces + buffers) * sizeof *sizes);
+        int64_t *lengths = sizes + pieces;
+        void **p = malloc((pieces + buffers) * sizeof *p), **memory = p + buffers;
         if (fread(v, sizeof *v, fields, in) != (size_t)fields) return 3;
-        for (int64_t k = 0; k < buffers; ++k) {
+        for (int64_t k = 0; k < pieces; ++k) {
             size_t size = sizes[k] = number(in);
-            p[k] = take(size, (at / 4 + k) % 4 == 3);
-            if (fread(p[k], 1, size, in) != size) return 3;
+            memory[k] = take(size, (at / 4 + k) % 4 == 3);
+            if (fread(memory[k], 1, size, in) != size) return 3;
+        }
+        for (int64_t k = 0; k < buffers; ++k) {
+            char *begin = memory[number(in)];
+            p[k] = begin + number(in);
+            lengths[k] = number(in);
         }
         if (at >= first) {
             fprintf(stderr, "kernel %lld\n", (long long)at);
@@ -83,13 +89,13 @@ int main(int count, char **words) {
             v[15] = (int64_t)less;
             int64_t said[5] = {at, kernels[at](v, p), v[8], v[9], v[10]};
             fwrite(said, sizeof said, 1, out);
-            for (int64_t k = 0; k < buffers; ++k) fwrite(p[k], 1, sizes[k], out);
+            for (int64_t k = 0; k < buffers; ++k) fwrite(p[k], 1, lengths[k], out);
             fflush(out);
             less(v, 0);
             intact = !v[11];
         }
-        for (int64_t k = 0; k < buffers; ++k)
-            intact &= give(p[k], sizes[k], (at / 4 + k) % 4 == 3);
+        for (int64_t k = 0; k < pieces; ++k)
+            intact &= give(memory[k], sizes[k], (at / 4 + k) % 4 == 3);
         if (!intact) {
             fprintf(stderr, "it wrote beside its buffers\n");
             return 4;

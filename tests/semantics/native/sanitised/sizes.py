@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar import tir
+from rlx.grammar.dtype import DataType
 from rlx.semantics.arrays import numpy_type
 from rlx.solver.evaluate import UndefinedError, evaluate
 
@@ -61,6 +62,12 @@ def array(rng: random.Random, kind: np.dtype[Any], shape: tuple[int, ...], wild:
     return result
 
 
+def number(rng: random.Random, kind: DataType, wild: bool) -> int | float:
+    """A scalar: what an array could hold."""
+    value = array(rng, numpy_type(kind), (), wild)
+    return float(value) if kind.is_float else int(value)
+
+
 def calm(array: Array) -> Array:
     """Without infinities and large numbers: sums of the others in any order do not leave their type."""
     if array.dtype.kind not in "iub":
@@ -83,7 +90,7 @@ def _special(kind: np.dtype[Any]) -> Array:
 
 def arguments(
     func: tir.PrimFunc, sizes: Mapping[tir.Var, int], rng: random.Random, wild: bool, loose: bool
-) -> list[Array | int]:
+) -> list[Array | int | float]:
     """Arrays of the shapes that the sizes make, and numbers for scalars.
 
     Parameters
@@ -96,13 +103,13 @@ def arguments(
     ValueError
         If there is no array of some shape.
     """
-    made: list[Array | int] = []
+    made: list[Array | int | float] = []
     for var in func.params:
         buffer = func.buffer_map.get(var)
         if buffer is None:
-            made.append(sizes.get(var, rng.randint(0, 3)))
+            made.append(sizes[var] if var in sizes else number(rng, var.dtype, wild))
             continue
-        shape = tuple(_number(dim, sizes) for dim in buffer.shape)
+        shape = tuple(_extent(dim, sizes) for dim in buffer.shape)
         if any(n < 0 for n in shape) or np.prod(shape, dtype=object) > 200_000:
             raise ValueError("no array of that shape")
         tame = buffer.name == "at" or not wild
@@ -111,7 +118,7 @@ def arguments(
     return made
 
 
-def _number(dim: tir.PrimExpr, sizes: Mapping[tir.Var, int]) -> int:
+def _extent(dim: tir.PrimExpr, sizes: Mapping[tir.Var, int]) -> int:
     try:
         return evaluate(dim, sizes)
     except UndefinedError as error:

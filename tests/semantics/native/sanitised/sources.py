@@ -8,6 +8,7 @@ from itertools import count
 
 from rlx.generate.strategies import prim_func_of
 from rlx.grammar import tir
+from rlx.semantics.faults import UnsupportedStop
 from tests.semantics.native.random_programs import Maker
 
 from .batch import Case
@@ -55,5 +56,5 @@ def cases(
     """The function with random arguments, if there are some."""
     try:
         yield Case(func, arguments(func, sizes, rng, rng.random() < 0.3, is_loose(func)), label)
-    except ValueError:
+    except (ValueError, UnsupportedStop):
         return

@@ -1,0 +1,110 @@
+"""Values in C and their types: new variables, constants, conversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.grammar.dtype import INT64, DataType
+from rlx.semantics.native import c_types
+from rlx.semantics.native.c_types import CValue, is_wider
+from rlx.semantics.native.state import Generation
+
+ZERO = "rlx_zero"
+"""A variable of a kernel that is 0, which the compiler does not know."""
+
+
+def define(state: Generation, text: str, dtype: DataType) -> CValue:
+    """A new variable that holds ``text``."""
+    name = state.out.fresh()
+    element = c_types.element_of(dtype, text)
+    if element is None:
+        state.out.put(f"const {c_types.held(dtype)} {name} = {text};")
+        return CValue(name, dtype)
+    stored = state.out.fresh()
+    state.out.put(f"const {c_types.stored(dtype)} {stored} = {element};")
+    state.out.put(f"const {c_types.held(dtype)} {name} = {c_types.loaded(dtype, stored)};")
+    return CValue(name, dtype, None, stored)
+
+
+def converted(state: Generation, value: CValue, dtype: DataType) -> CValue:
+    """``value`` converted to another type, if the operands of an operator disagree."""
+    if value.dtype == dtype:
+        return value
+    if value.known is not None and not dtype.is_float:
+        return constant(value.known, dtype)
+    return cast(state, value, dtype, None)
+
+
+def constant(value: int, dtype: DataType) -> CValue:
+    """An integer literal wrapped to its type, so that its known value is the one in C."""
+    return CValue(c_types.integer(value, dtype), dtype, c_types.wrapped(value, dtype))
+
+
+def common(a: CValue, b: CValue) -> DataType:
+    """The common type of two operands: that of the other operand for a constant, otherwise the
+    wider one.
+    """
+    if a.dtype == b.dtype or (b.known is not None and not is_wider(b.dtype, a.dtype)):
+        return a.dtype
+    if a.known is not None and not is_wider(a.dtype, b.dtype):
+        return b.dtype
+    rank = [(v.dtype.is_float, v.dtype.bits, v.dtype.code == "uint") for v in (a, b)]
+    return a.dtype if rank[0] >= rank[1] else b.dtype
+
+
+def unforeseen(number: str, dtype: DataType) -> str:
+    """The same number, but the compiler does not know it."""
+    return f"({number} + ({c_types.held(dtype)}){ZERO})"
+
+
+def cast(state: Generation, value: CValue, target: DataType, span: Any) -> CValue:
+    """A conversion; a float without a value in an integer type is a fault."""
+    if value.wide:
+        value = CValue(value.text, INT64)
+    source = value.dtype
+    if source == target:
+        return value
+    if target.code == "bool":
+        unknown = state.guarding and source.is_integer
+        zero = unforeseen("0", source) if unknown else "0"
+        return define(state, f"({value.text} != {zero})", target)
+    if not source.is_float:
+        if target.is_float and str(target) != "float64" and source.bits > 24:
+            return define(state, _from_wide(value, target), target)
+        return define(
+            state, c_types.rounded(target, f"({c_types.held(target)}){value.text}"), target
+        )
+    if target.is_float:
+        text = value.text
+        if str(source) == "float64" and str(target) in c_types.NARROW:
+            text = f"rlx_narrow({text})"
+        return define(state, c_types.rounded(target, f"({c_types.held(target)}){text}"), target)
+    return _to_integer(state, value, target, span)
+
+
+def _to_integer(state: Generation, value: CValue, target: DataType, span: Any) -> CValue:
+    """The integer part of a float; in loops, one without a value in the type is noticed behind
+    them.
+    """
+    low = -(1 << (target.bits - 1)) if c_types.is_signed(target) else 0
+    high = low + (1 << target.bits)
+    holds = f"does not fit into {target}, whose range is {low} to {high - 1}"
+    below = f"{value.text} >= {float(low)}"  # no float lies between this and one less
+    if target.bits < (64 if str(value.dtype) == "float64" else 32) or not low:
+        below = f"{value.text} > {float(low - 1)}"
+    letter = "" if str(value.dtype) == "float64" else "f"
+    fits = f"(({below}{letter}) & ({value.text} < {float(high)}{letter}))"
+    if state.deferring:
+        flag = state.deferred(state.out.site("E-tir-cast-range", f"a float {holds}", span))
+        state.out.put(f"{flag} |= !{fits};")
+        text = f"RLX_WHOLE({c_types.held(target)}, {fits} ? {value.text} : 0)"
+        return define(state, text, target)
+    site = state.out.site("E-tir-cast-range", f"{{f}} {holds}", span)
+    state.out.stop_if(f"!{fits}", site, f"(int64_t)rlx_bits64((double){value.text})")
+    return define(state, f"RLX_WHOLE({c_types.held(target)}, {value.text})", target)
+
+
+def _from_wide(value: CValue, target: DataType) -> str:
+    if str(target) == "float32":
+        return f"(float){value.text}"
+    return c_types.rounded(target, f"rlx_odd_{c_types.suffix(value.dtype)}({value.text})")
