@@ -342,7 +342,7 @@ def stop_of(site: StopSite | None, a: int, b: int) -> Stop:
     return kind(site.code, message, site.span)
 
 
-@rule("E-native", "e4e1d43f", "native code")
+@rule("E-native", "80ae328a", "native code")
 def compile(func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = None) -> Kernel:
     """Compile a PrimFunc with the system's C compiler, or find it in the cache.
 
