@@ -49,6 +49,7 @@ QUICK = (
     # Registers are allotted for all of a function at once; loops with few iterations are written out
     # as a whole or not at all.
     *("-fira-region=one", "--param=max-peel-times=0", "-fno-tree-fre"),
+    "--param=iv-consider-all-candidates-bound=5",
     # Each of these takes a tenth of a millisecond or two, whatever there is to compile.
     *("-fno-tree-slsr", "-fno-tree-reassoc", "-fno-tree-loop-ivcanon", "-fno-tree-phiprop"),
     *("-fno-tree-bit-ccp", "-fno-ssa-backprop"),
