@@ -46,8 +46,8 @@ QUICK = (
     *(SLIGHT, "-fno-tree-ccp", "-fno-dse", "-fno-compare-elim", "-fno-cprop-registers"),
     *("-fno-combine-stack-adjustments", "-fno-split-wide-types", "-fno-shrink-wrap"),
     "-fno-asynchronous-unwind-tables",
-    # Registers are allotted for all of a function at once; loops with few iterations are written out
-    # as a whole or not at all.
+    # Registers are allotted for all of a function at once; loops with few iterations are written
+    # out as a whole or not at all.
     *("-fira-region=one", "--param=max-peel-times=0", "-fno-tree-fre"),
     "--param=iv-consider-all-candidates-bound=5",
     # Each of these takes a tenth of a millisecond or two, whatever there is to compile.

@@ -12,7 +12,7 @@ import pytest
 
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop
-from rlx.semantics.native import arrays, kernel
+from rlx.semantics.native import arrays, kernel, sequence
 from rlx.semantics.native import workspace as workspaces
 from rlx.semantics.tir import evaluate
 
@@ -206,3 +206,47 @@ def test_the_limits_of_a_type(kind: str) -> None:
     np.testing.assert_array_equal(mine, theirs)
     limits = np.finfo(kind) if kind.startswith("float") else np.iinfo(kind)
     assert (mine[0], mine[1]) == (limits.min, limits.max)
+
+
+STOPPED = """
+for k in range(n):
+    s = T.alloc_buffer((n + 1,), "int64")
+    for i in range(n): s[i] = x[i]
+    t = T.alloc_buffer((n,), "int64")
+    for i in range(n): t[i] = s[i]
+    x[k] = t[x[n - 1]]
+"""
+
+
+@pytest.mark.parametrize("size", [0, workspaces.FIRST_SIZE])
+def test_what_a_stopped_call_holds_is_given_back(
+    workspace: Any, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is in the workspace or not: the next call may take as much as if there had been none."""
+    monkeypatch.setattr(workspaces, "FIRST_SIZE", size)
+    compiled = native.compile(of_body('x: T.Buffer(("n",), "int64")', STOPPED))
+    enough = 8 * (6 + 5)
+    for _ in range(3):
+        with pytest.raises(FaultStop) as found:
+            compiled([np.array([0, 1, 2, 3, 7])], memory=enough)
+        assert found.value.code == "E-tir-bounds"
+        assert not workspaces._blocks
+        given = np.array([4, 1, 2, 3, 0])
+        compiled([given], memory=enough)
+        assert given.tolist() == [4] * 5
+    assert not workspaces._blocks
+
+
+def test_what_a_stopped_sequence_holds_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sequence keeps its numbers from run to run, so what is left in them would count."""
+    monkeypatch.setattr(sequence, "MEMORY_LIMIT", 8 * (6 + 5))
+    compiled = native.compile(of_body('x: T.Buffer(("n",), "int64")', STOPPED))
+    place = sequence.ArrayPlace(0, 0, (5,))
+    run = sequence.KernelSequence([sequence.KernelCall(compiled, (place,))], 1)
+    for _ in range(3):
+        failure = run([np.array([0, 1, 2, 3, 7])])
+        assert failure is not None and failure.stop.code == "E-tir-bounds"
+        assert not workspaces._blocks
+        given = np.array([4, 1, 2, 3, 0])
+        assert run([given]) is None
+        assert given.tolist() == [4] * 5
