@@ -59,6 +59,8 @@ def array(rng: random.Random, kind: np.dtype[Any], shape: tuple[int, ...], wild:
             result[at] = np.asarray(bits.view(kind).reshape(shape))[at]
             special = numbers.random(shape) < 0.1
             result[special] = np.asarray(numbers.choice(_special(kind), shape))[special]
+            if kind.kind not in "iub":  # the evaluator holds numbers, which have no kinds of NaN
+                result[np.isnan(result)] = np.array(np.nan, kind)
     return result
 
 
