@@ -217,8 +217,13 @@ class DefinitionActions:
             self.scope.begin_dataflow()
         return opened
 
-    def do_type_parameters(self, span: Span, before: Entry | None, name: Entry) -> None:
+    def do_type_parameters(
+        self, span: Span, before: Entry | None, name: Entry, bound: Entry | None
+    ) -> None:
         self.named.add(name.value)
+        if bound is not None and bound.value != "int":
+            words = f"a shape variable is an integer: expected {name.value}: int"
+            self.reports.error(words, bound.span)
 
     def do_parameter(
         self, span: Span, name: Entry, annotation: Entry, default: Entry | None

@@ -76,6 +76,7 @@ def _for(run: TreeComparison, a: tir.For, b: tir.For, path: Path) -> None:
     run.then(
         (a.min, b.min, (path, "min")),
         (a.extent, b.extent, (path, "extent")),
+        (a.step, b.step, (path, "step")),
         (a.kind, b.kind, (path, "kind")),
         (a.attrs, b.attrs, (path, "attrs")),
         lambda: run.bind(a.loop_var, b.loop_var),

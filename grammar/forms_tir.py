@@ -158,6 +158,7 @@ def if_then_else(context: ReadContext, a: Arguments) -> tir.PrimExpr:
     """`T.if_then_else(condition, a, b)`: only one branch is evaluated."""
     condition = context.coerce.prim(a.need(0, "condition"))
     a.need(2, "f")
+    a.keywords.pop("dtype", None)  # of versions before 0.10; it is the type of the branches
     a.done(3)
     branches = Arguments(a.head, a.positional[1:3], {}, a.start, a.end)
     left, right = operands(context, branches)

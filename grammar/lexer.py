@@ -23,6 +23,8 @@ MAX_LINE = 4_000_000
 Report = Callable[[str, int, int], None]
 
 _WORD = r"[A-Za-z_]\w*"
+_MEMBER = rf"(?:{_WORD}|<lambda>\w*+)"
+"""A function of a module, also one that TVM made of a Python lambda, whose name it prints."""
 # Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
 _BESIDE = r"""(?:\"[^"\\\n]*+\"|'[^'\\\n]*+'|\#[^\n]*+)"""
 _FLAT = rf"""[^()\[\]{{}}"'#]*+(?:{_BESIDE}[^()\[\]{{}}"'#]*+)*+"""
@@ -48,12 +50,12 @@ TOKEN = re.compile(
     | (?P<newline>\r?\n(?:[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
-    | (?P<DEF>def[ \t]++{_WORD})
+    | (?P<DEF>def[ \t]++{_MEMBER})
     | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b[^:()\n]*+:{_BODY})
     | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
-    | (?P<HEAD>{_WORD}(?:\.{_WORD})*+\()
+    | (?P<HEAD>{_WORD}(?:\.{_MEMBER})*+\()
     | (?P<STRING>{_STRING})
-    | (?P<DOTTED>{_WORD}(?:\.{_WORD})++)
+    | (?P<DOTTED>{_WORD}(?:\.{_MEMBER})++)
     | (?P<word>{_WORD})
     | (?P<FLOAT>\d[\d_]*+\.[\d_]*+(?:[eE][-+]?\d++)?|\.\d[\d_]*+(?:[eE][-+]?\d++)?
         |\d[\d_]*+[eE][-+]?\d++)
@@ -382,7 +384,7 @@ def _ignore(message: str, start: int, end: int) -> None:
 _NEXT_LINE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
-    rf"@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"
+    rf"@|def[ \t]+{_MEMBER}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"
     r"(?:for|with|while)[ \t][^\n#]*:[ \t]*\r?\n|"
     rf"{_WORD}(?:[ \t]*:[ \t]*R\.[^\n=#]*(?:=[^ \n#][^\n=#]*)*)?[ ]=[ ]"
 )

@@ -30,6 +30,7 @@ _WHOLE_LINE = re.compile(rf"[ \t\f]*+({_IN_LINE})(?:#[^\n]*+)?\n")
 """A line with balanced brackets, nested at most four deep, which matches almost every line."""
 
 _WORD = r"[^\W\d]\w*"
+_MEMBER = rf"(?:{_WORD}|<lambda>\w*)"
 
 
 def indentation(text: str, at: int) -> int:
@@ -78,12 +79,12 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
 
 
 _NEW = re.compile(
-    rf"[ \t]+(?:@[RTI]\.\w|def[ \t]+{_WORD}[ \t]*\()"  # in a class
-    rf"|(?:@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|import[ \t]|from[ \t]+\S+[ \t]+import)"
+    rf"[ \t]+(?:@[RTI]\.\w|def[ \t]+{_MEMBER}[ \t]*\()"  # in a class
+    rf"|(?:@|def[ \t]+{_MEMBER}[ \t]*\(|class[ \t]+{_WORD}|import[ \t]|from[ \t]+\S+[ \t]+import)"
 )
 
 
-HEAD = re.compile(r"(?P<kind>class|def)[ \t]+(?P<name>\w+)")
+HEAD = re.compile(r"(?P<kind>class|def)[ \t]+(?P<name>\w+|<lambda>\w*)")
 """The start of a class or function statement."""
 
 

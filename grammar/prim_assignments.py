@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rlx.grammar import tir
+from rlx.grammar.buffer_views import viewed
 from rlx.grammar.dialects import ALLOC_WORDS
 from rlx.grammar.dtype import HANDLE, INT32, INT64, dtype
 from rlx.grammar.entries import Entry, Rejected
-from rlx.grammar.node import Span
+from rlx.grammar.node import Span, replace
 from rlx.grammar.partial_nodes import Form, Name, Sequence, describe, flatten
 from rlx.grammar.prim_bodies import LOOPS, Part, PrimBodies
 from rlx.grammar.prim_buffers import PrimBuffers, type_or
@@ -53,6 +54,9 @@ class PrimAssignments:
         found = value.value
         if isinstance(found, Form) and self._is_known(found, annotation):
             return self._of_form(name, found, value, span)
+        seen = viewed(found, self.scope.names) if isinstance(found, tir.OpaqueExpr) else None
+        if seen is not None and annotation is None:
+            return self._declared(name, replace(seen, name=name.value, span=name.span), span)
         if isinstance(found, tir.BufferLoad) and any(
             isinstance(i, (tir.Slice, tir.OpaqueExpr)) for i in found.indices
         ):
@@ -79,6 +83,8 @@ class PrimAssignments:
             return len(form.args) == 2
         if annotation is not None:
             return False
+        if head == "T.meta_var":
+            return len(form.args) == 1
         return (head == "T.bind" and len(form.args) == 1) or _declares(form)
 
     def _of_form(self, name: Entry, form: Form, value: Entry, span: Span) -> Any:
@@ -91,6 +97,9 @@ class PrimAssignments:
             buffer = self.buffers.scalar(name, form)
             self.scope.bind(name.value, scalar_value(buffer, name.span))
             return tir.AllocBuffer(buffer, head[2:], span)
+        if head == "T.meta_var":  # a name of the text alone
+            self.scope.bind(name.value, self.coerce.prim(form.args[0], INT32))
+            return None
         if head == "T.bind":
             return self._let(name, None, form.args[0], span)
         if head in DECLARATIONS:
@@ -206,12 +215,16 @@ class PrimAssignments:
         return self.bodies.opaque(span)
 
     def _declare_buffer(self, name: Entry, form: Form, span: Span) -> Any:
-        buffer = self.buffers.buffer(name, form)
-        self.scope.bind(name.value, buffer)
-        made = tir.AllocBuffer(buffer, form.head[2:], span)
+        made = self._declared(name, self.buffers.buffer(name, form), span, form.head[2:])
         if form.head in ALLOC_WORDS and self.scope.frame.kind == "block":
             return Part("alloc", made, span)
         return made
+
+    def _declared(
+        self, name: Entry, buffer: tir.Buffer, span: Span, word: str = "decl_buffer"
+    ) -> tir.AllocBuffer:
+        self.scope.bind(name.value, buffer)
+        return tir.AllocBuffer(buffer, word, span)
 
     # ------------------------------------------------------------ axes
 

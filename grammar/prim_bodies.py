@@ -189,10 +189,19 @@ class PrimLoops:
             return self.bodies.opaque(span)
         found = self.bodies.body(body)
         kind = LOOPS.get(form.head, "serial")
-        attrs = {key: self.coerce.attr(value) for key, value in form.keywords.items()}
+        keywords = dict(form.keywords)
+        step = self._step(keywords.pop("step", None))
+        attrs = {key: self.coerce.attr(value) for key, value in keywords.items()}
         for var, (low, high) in reversed(loops):
-            found = tir.For(var, low, high, kind, found, attrs, span)
+            found = tir.For(var, low, high, kind, found, attrs, span, step)
         return found
+
+    def _step(self, given: Entry | None) -> tir.PrimExpr | None:
+        """The step of a loop; None for 1."""
+        if given is None or given.value is None:
+            return None
+        found = self.coerce.prim(given, INT32)
+        return None if isinstance(found, tir.IntImm) and found.value == 1 else found
 
     def _ranges(self, names: int, form: Form, span: Span) -> list[Range] | None:
         """Start and extent for each loop variable, or None for a form that is not known."""
@@ -222,7 +231,7 @@ class PrimLoops:
             words = 'T.thread_binding needs a thread, such as thread="threadIdx.x"'
             self.reports.error(words, span)
         if len(args) > 2:
-            return None
+            form.keywords["step"] = args.pop()
         if len(args) == 1:
             high = self.coerce.prim(args[0], INT32)
             return [(tir.IntImm(0, type_or(high, INT32)), high)]

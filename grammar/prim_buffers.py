@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, DataType
+from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, SCALAR_NAMES, DataType, dtype
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import replace
 from rlx.grammar.partial_nodes import Form, Name, Sequence, describe
@@ -93,9 +93,17 @@ class PrimBuffers:
         if isinstance(value, Name) and "." in value.text:
             return tir.OpaqueExpr(value.text, entry.span)
         if isinstance(value, Sequence):
-            return tuple(self.coerce.prim(item, INT32) for item in value.items)
+            return tuple(map(self._part, value.items))
         if isinstance(value, (str, bool, dict)) or value is None:
             return value
+        return self.coerce.prim(entry, INT32)
+
+    def _part(self, entry: Entry) -> tir.PrimExpr:
+        """A stride, or a variable without a name for one: `T.int32()`."""
+        form = entry.value
+        bare = isinstance(form, Form) and not form.args and not form.keywords
+        if bare and form.head[2:] in SCALAR_NAMES:
+            return tir.Var("", dtype(form.head[2:]), entry.span)
         return self.coerce.prim(entry, INT32)
 
     def scalar(self, name: Entry, form: Form) -> tir.Buffer:

@@ -11,7 +11,7 @@ from rlx.grammar.dtype import INT32
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.function_bodies import prim_function
 from rlx.grammar.node import Span
-from rlx.grammar.partial_nodes import Form, Open, Sequence, Signature, describe, open_scope
+from rlx.grammar.partial_nodes import Form, Name, Open, Sequence, Signature, describe, open_scope
 from rlx.grammar.prim_assignments import PrimAssignments
 from rlx.grammar.prim_bodies import Entered, Part, PrimBodies, PrimLoops, is_number
 from rlx.grammar.prim_buffers import PrimBuffers, type_or
@@ -19,6 +19,8 @@ from rlx.grammar.reports import ReadContext
 from rlx.grammar.scope import Frame
 
 ENTERED = {"T.attr", "T.launch_thread"}
+LEAVING = {"break": "break_loop", "continue": "continue_loop"}
+"""What leaves a loop, or one iteration of it, as Python and as TVM's printer spell it."""
 
 
 class PrimStatements:
@@ -93,6 +95,8 @@ class PrimStatements:
             return self._form(found, span)
         if isinstance(found, str):
             return None
+        if isinstance(found, Name) and found.text in LEAVING:
+            return tir.Evaluate(tir.Call(LEAVING[found.text], (), None, {}, span), span)
         if isinstance(found, tir.PrimExpr) and not isinstance(found, tir.OpaqueExpr):
             return tir.Evaluate(found, span)
         return self.bodies.opaque(span)
@@ -227,6 +231,9 @@ class PrimStatements:
             if is_number(value):
                 words = f"`with` does not accept {value.head}"
                 self.reports.error(words, span)
+            if value.head == "T.Assert" and len(value.args) == 2:
+                condition, message = value.args
+                return [self.asserted(condition, message, condition.span), *body]
             if value.head == "T.init":
                 return Part("init", self.bodies.body(body), span)
         if isinstance(value, tir.PrimExpr):

@@ -239,9 +239,12 @@ class PrimFuncPrinter(PrimHeadPrinter):
     def _range(self, loop: tir.For) -> str:
         word = "range" if loop.kind == "serial" and not loop.attrs else f"T.{loop.kind}"
         bounds: list[str] = [self.prim.text(loop.extent)]
-        if not _is_zero(loop.min):
+        if not _is_zero(loop.min) or loop.step is not None:
             bounds = [self.prim.text(loop.min), self.prim.text(_stop(loop.min, loop.extent))]
         named = [f"{key}={self._attr(value)}" for key, value in loop.attrs.items()]
+        if loop.step is not None:
+            step = self.prim.text(loop.step)
+            bounds.append(step if word == "range" else f"step={step}")
         return f"{word}({', '.join(bounds + named)})"
 
     def _attr(self, value: object) -> str:
@@ -339,4 +342,5 @@ def _stop(start: PrimExpr, extent: PrimExpr) -> PrimExpr:
 
 
 def _is_plain(loop: tir.For) -> bool:
-    return loop.kind == "serial" and not loop.attrs and _is_zero(loop.min)
+    plain = loop.kind == "serial" and not loop.attrs and loop.step is None
+    return plain and _is_zero(loop.min)

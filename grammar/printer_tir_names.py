@@ -119,7 +119,7 @@ class PrimFuncNames:
                 for each in stmts:
                     self._stmt(each)
             case tir.For():
-                self._uses((stmt.min, stmt.extent))
+                self._uses((stmt.min, stmt.extent, *(() if stmt.step is None else (stmt.step,))))
                 self._attrs(stmt.attrs)
                 self._events += [(OPEN, stmt), (BIND, stmt.loop_var)]
                 self._stmt(stmt.body)

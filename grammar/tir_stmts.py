@@ -21,7 +21,7 @@ class SeqStmt(Stmt):
 
 
 class For(Stmt):
-    """A loop that starts at ``min`` and has ``extent`` iterations.
+    """A loop from ``min`` to ``min + extent``, which it does not reach, by ``step`` (None for 1).
 
     ``kind`` is one of ``serial parallel vectorized unroll thread_binding``; ``attrs`` the other
     keyword arguments, for instance ``thread``. Loops of ``T.grid`` are nested serial loops.
@@ -34,6 +34,7 @@ class For(Stmt):
     body: Stmt
     attrs: Mapping[str, object] = {}
     span: Span | None = None
+    step: PrimExpr | None = None
 
 
 class IterVar(Node):

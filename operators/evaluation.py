@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rlx.grammar import ast
 from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.tir import OpaqueExpr, PrimExpr
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.binding import ArgumentMatch, matched
 from rlx.operators.element_types import numpy_type
@@ -169,6 +169,8 @@ def _one(
 def _attribute(value: object, run: Evaluation) -> Plain:
     """The value of a keyword argument."""
     match value:
+        case OpaqueExpr(text=text):  # an index map
+            return text
         case PrimExpr():
             return run.prim(value)
         case ast.Expr():

@@ -90,7 +90,7 @@ def _positive(b: Range) -> PrimExpr:
 def _product(a: Range, b: Range) -> Range:
     if literal(a[0]) is not None and literal(a[0]) == literal(a[1]):
         a, b = b, a
-    by = _positive(b) if literal(b[0]) else ZERO
+    by = ZERO if literal(b[0]) == literal(b[1]) == 0 else _positive(b)
     return mul(a[0], by), mul(a[1], by)
 
 
@@ -112,6 +112,19 @@ _OPERATIONS: dict[type[python.operator], Callable[[Range, Range], Range]] = {
 }
 
 
+def extents(found: IndexMap, dims: Dims) -> list[Range] | None:
+    """Between which values each index of the result lies; None if the map is not arithmetic on its
+    indices.
+    """
+    names: dict[str, Range] = {
+        name: (ZERO, sub(dim, ONE)) for name, dim in zip(found.names, dims, strict=True)
+    }
+    try:
+        return [_extent(result, names) for result in found.results]
+    except _Unreadable:
+        return None
+
+
 @rule("OBL-map", "188d9f67", "obligation")
 def mapped(site: Site, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
     """The dimensions of the mapped tensor, with indices from 0.
@@ -121,14 +134,10 @@ def mapped(site: Site, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
     list of PrimExpr, or None
         None if the map does not consist of sums, products, quotients and remainders of its indices.
     """
-    names: dict[str, Range] = {
-        name: (ZERO, sub(dim, ONE)) for name, dim in zip(found.names, dims, strict=True)
-    }
-    sizes = []
-    try:
-        ranges = [_extent(result, names) for result in found.results]
-    except _Unreadable:
+    ranges = extents(found, dims)
+    if ranges is None:
         return None
+    sizes = []
     for low, high in ranges:
         if literal(low) is None:
             return None

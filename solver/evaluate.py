@@ -125,6 +125,10 @@ def _strict(node: PrimExpr, operands: list[int]) -> Value:
             return operands[1] if operands[0] else operands[2]
         case tir.Cast() if prim_exprs.interpreted(node):
             return _cast(node, operands[0])
+        case tir.Call(op=op) if (function := _CALLS.get(op)) and function[0] == len(operands):
+            return function[1](*operands)
+        case tir.Call(op=op) if op in _SHIFTS and len(operands) == 2:
+            return _shifted(node, *operands)
     return UndefinedError(f"{type(node).__name__} is not integer arithmetic", node)
 
 
@@ -136,6 +140,23 @@ def _cast(node: tir.Cast, value: int) -> int:
         return value
     low, high = limits
     return low + (value - low) % (high - low + 1)
+
+
+def _shifted(node: tir.Call, value: int, amount: int) -> Value:
+    """A number that is moved by some bits, whose amount a 64-bit integer allows."""
+    if not 0 <= amount < 64:
+        return UndefinedError(f"a shift by {amount}", node)
+    return value << amount if node.op == "shift_left" else value >> amount
+
+
+_SHIFTS = frozenset(["shift_left", "shift_right"])
+_CALLS: dict[str, tuple[int, Callable[..., int]]] = {
+    "abs": (1, abs),
+    "bitwise_and": (2, lambda a, b: a & b),
+    "bitwise_not": (1, lambda a: ~a),
+    "bitwise_or": (2, lambda a, b: a | b),
+    "bitwise_xor": (2, lambda a, b: a ^ b),
+}
 
 
 def _truncdiv(a: int, b: int) -> int:

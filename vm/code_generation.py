@@ -186,6 +186,8 @@ class _Generator:
                 return builder.f(name)
             case ast.Constant(data=data):
                 return pool.constant(id(data), lambda: constant_tensor(data))
+            case ast.PrimValue(value=tir.OpaqueExpr(text=text)):  # an index map
+                return pool.constant(("string", text), lambda: StringValue(text))
             case ast.PrimValue(value=value):
                 return self._scalar(value)
             case ast.ShapeExpr(values=values):

@@ -77,8 +77,10 @@ class _Seen:
                 case tir.BufferStore(buffer=buffer, indices=indices, value=value):
                     self._expressions((*indices, value), certain)
                     self._stored(buffer, certain)
-                case tir.For(min=low, extent=extent, body=body):
-                    self._expressions((low, extent), certain)
+                case tir.For(min=low, extent=extent, step=step, body=body):
+                    self._expressions(
+                        (low, extent) if step is None else (low, extent, step), certain
+                    )
                     pending.append((body, certain))
                 case tir.While(condition=condition, body=body):
                     self._expressions((condition,), certain)
@@ -126,11 +128,14 @@ class _Seen:
             self._reads.setdefault(buffer, None)
 
 
+_LEAVING = frozenset(["ret", "break_loop", "continue_loop"])
 _HIDING = ("address_of", "access_ptr", "call_packed", "call_extern", "call_cpacked", "tvm_", "ptx")
 
 
 def _hides(node: tir.PrimExpr) -> bool:
-    """Whether an expression reaches memory in another way than by an index."""
+    """Whether an expression reaches memory in another way than by an index, or leaves a loop or the
+    function.
+    """
     if not isinstance(node, tir.Call):
         return False
-    return any(word in str(node.op) for word in _HIDING)
+    return node.op in _LEAVING or any(word in str(node.op) for word in _HIDING)

@@ -89,6 +89,8 @@ class _Accesses:
         return False
 
     def _for(self, loop: tir.For) -> bool:
+        if loop.step is not None:  # which values its variable has is not followed
+            return not _may_end(loop.body)
         try:
             first, extent = evaluate(loop.min, {}), evaluate(loop.extent, {})
         except UndefinedError:

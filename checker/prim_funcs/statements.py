@@ -53,8 +53,8 @@ def _sequence(state: PrimFuncCheck, stmt: Any) -> None:
 
 
 def _for(state: PrimFuncCheck, stmt: tir.For) -> None:
-    for bound, word in ((stmt.extent, "extent"), (stmt.min, "start")):
-        if not counts(state, bound, word, stmt):
+    for bound, word in ((stmt.extent, "extent"), (stmt.min, "start"), (stmt.step, "step")):
+        if bound is not None and not counts(state, bound, word, stmt):
             state.doubtful.add(stmt.loop_var)
     _attributes(state, stmt.attrs)
     outer = state.open()
@@ -65,9 +65,9 @@ def _for(state: PrimFuncCheck, stmt: tir.For) -> None:
     state.close(outer)
 
 
-@rule("TIR08", "b05bdfbc", "PrimFunc")
+@rule("TIR08", "918477e6", "PrimFunc")
 def counts(state: PrimFuncCheck, expr: tir.PrimExpr, word: str, loop: tir.For) -> bool:
-    """Whether the start or the extent of a loop is an integer."""
+    """Whether the start, the extent or the step of a loop is an integer."""
     found = number(state, expr, f"the {word} of a loop")
     if found.dtype is None:  # nor is the type of the loop's variable known
         state.doubtful.add(loop.loop_var)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from rlx.grammar.dtype import DataType
@@ -15,7 +16,7 @@ from rlx.spec.registry import rule
 _INT8, _FLOAT32 = np.dtype(np.int8), np.dtype(np.float32)
 
 
-@rule("E-quantize", "c17c0ed7", "computation")
+@rule("E-quantize", "912890a5", "computation")
 def _along(x: Array, parameter: Array, axis: int) -> Any:
     """A scale or zero point in the shape in which it broadcasts."""
     p = wide(parameter)
@@ -31,11 +32,18 @@ def _along(x: Array, parameter: Array, axis: int) -> Any:
 
 
 def quantize(x: Array, scale: Array, zero: Array, axis: int, kind: DataType | None) -> Array:
-    """Elements rounded to the nearest step of the scale, ties to even, and clamped to the type."""
+    """Elements in steps of the scale, clamped to the type; for integers they are rounded to the
+    nearest step first, ties to even.
+    """
     made = kind_of(kind, _INT8)
-    steps = quiet(lambda: np.round(wide(x) / _along(x, scale, axis)))
+    steps = quiet(lambda: wide(x) / _along(x, scale, axis))
+    if not is_float(made):
+        steps = np.round(steps)
     moved = steps + np.asarray(_along(x, zero, axis)).astype(steps.dtype)
-    return back(moved, made) if is_float(made) else convert(moved, made)
+    if not is_float(made):
+        return convert(moved, made)
+    largest = float(ml_dtypes.finfo(made).max)  # type: ignore[no-untyped-call]
+    return back(np.clip(moved, -largest, largest), made)
 
 
 def dequantize(x: Array, scale: Array, zero: Array, axis: int, kind: DataType | None) -> Array:

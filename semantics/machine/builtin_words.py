@@ -49,6 +49,7 @@ TAKES: Mapping[str, str] = {
         "a tensor, and optionally four Booleans (sorted, index, inverse, counts) and an axis"
     ),
     "relax.run.nonzero": "a tensor",
+    "relax.run.shape_to_tensor": "a shape",
     "relax.run.check_device": f"a value, the name of a target and the index of a device{_PLACE}",
     "relax.run.check_held_shape": f"a value and a shape{_PLACE}",
     "relax.run.check_function": (

@@ -144,10 +144,10 @@ def _make_prim(heap: Tensor, code: Scalar, operand: Scalar, kind: Value | None =
     return fitted_scalar(number, INT64 if kind is None else _data_type(kind))
 
 
-@rule("E-builtin-check", "9a760d68", "step")
+@rule("E-builtin-check", "894b899d", "step")
 def check(value: Value, kind: type, rank: int, wanted: object) -> None:
     """Check the kind of a value, its rank (or number of fields), and its element type; -1 and Void
-    match everything.
+    match everything, as no data type does.
     """
     if not isinstance(value, kind):
         _refuse("E-builtin-check-kind", kind_of(kind), show(value))
@@ -167,7 +167,7 @@ _SIZE: dict[type, Callable[[Any], int]] = {
 
 
 def _check_tensor(value: Value, ndim: Scalar, dtype: Value, _: Value = NULL) -> Value:
-    check(value, Tensor, _integer(ndim), _data_type(dtype))
+    check(value, Tensor, _integer(ndim), None if dtype is NULL else _data_type(dtype))
     return UNIT
 
 
@@ -215,6 +215,10 @@ def _read_if_cond(value: Value) -> Value:
     from rlx.semantics.machine.control import truth
 
     return Scalar(truth(value), BOOL)
+
+
+def _shape_to_tensor(value: ShapeValue) -> Value:
+    return Tensor(np.array(value.values, np.int64))
 
 
 def _tensor_to_shape(value: Tensor) -> Value:
@@ -325,6 +329,7 @@ BUILTINS = {
     for name, call in {
         **{f"vm.builtin.{k}": v for k, v in _CALLS.items()},
         **SETS,
+        "relax.run.shape_to_tensor": _shape_to_tensor,
         "relax.run.check_device": _with_place(_check_device),
         "relax.run.check_held_shape": _with_place(_check_held_shape),
         "relax.run.check_function": _with_place(_check_function),

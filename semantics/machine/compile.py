@@ -6,7 +6,7 @@ Compilation evaluates nothing and rejects nothing: a rule reports failures when 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from rlx.semantics.machine.configuration import (
     Variable,
     slot_reader,
 )
+from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.machine.operators import KILLS, OTHERS, SPECIAL
 from rlx.semantics.machine.signature import Check, cast_of
 from rlx.semantics.struct_info_of import declared
@@ -42,12 +43,15 @@ class Compiler:
     ----------
     values
         The values of the module's global variables.
+    hidden
+        The names of run-time functions that the caller registered.
     killed
         The variables that the program kills; later branches and closures cannot read them either.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hidden: Collection[str] = ()) -> None:
         self.values: dict[ast.GlobalVar, Value] = {}
+        self.hidden = hidden
         self.killed: set[ast.Var] = set()
 
     def function(
@@ -224,6 +228,8 @@ class _Body:
         return Instruction(expression_rules.tuple_get_item, expr, span, (whole,), expr.index)
 
     def prim(self, expr: ast.PrimValue, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
+        if isinstance(expr.value, tir.OpaqueExpr):  # an index map
+            return Instruction(expression_rules.string, expr, span, (), expr.value.text)
         payload = (prim_exprs.prepare(expr.value, self.scope), tir.type_of(expr.value))
         return Instruction(expression_rules.prim, expr, span, (), payload)
 
@@ -270,6 +276,7 @@ class _Body:
         return code
 
     def call(self, expr: ast.Call, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
+        expr = as_operator(expr, self.compiler.hidden)
         spans = expr.arg_spans or (span,) * len(expr.args)
         head = () if isinstance(expr.op, ast.Op) else (self.operand(expr.op, span),)
         args = tuple(self.operand(a, s) for a, s in zip(expr.args, spans, strict=False))

@@ -183,7 +183,27 @@ def _call(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> 
     if node.op == "if_then_else" and len(node.args) == 3:
         c, t, f = (made[arg] for arg in node.args)
         return lambda frame: t(frame) if c(frame) else f(frame)
-    return _no_arithmetic(node)
+    return _intrinsic(node, [made[arg] for arg in node.args])
+
+
+def _intrinsic(node: Any, operands: list[Reader]) -> Reader:
+    """A function of PrimFuncs on scalars; an integer that it gives does not wrap."""
+    from rlx.semantics.tir.intrinsics import intrinsic
+
+    try:
+        kind, function = intrinsic(node.op, [tir.type_of(arg) for arg in node.args])
+    except (UnsupportedStop, KeyError):
+        return _no_arithmetic(node)
+    shifts = node.op == "shift_left"
+
+    def run(frame: Frame) -> Any:
+        values = [read(frame) for read in operands]
+        found = function(*values)
+        if shifts and found >> values[1] != values[0]:
+            raise overflow(values[0] << values[1], kind, node)
+        return found
+
+    return run
 
 
 def _cast(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:

@@ -59,7 +59,7 @@ class MachineProgram:
         self._prim_funcs = PrimFuncs(
             backend, iterations, {n: f for n, f in packed.items() if not isinstance(f, Packed)}
         )
-        compiler = Compiler()
+        compiler = Compiler(self._external)
         self._globals: dict[str, Value] = {}
         for var, function in self.module.functions.items():
             name = var.name_hint

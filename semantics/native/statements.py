@@ -79,6 +79,8 @@ def _nest(state: Generation, stmt: tir.Stmt) -> None:
 
 
 def _for(state: Generation, loop: tir.For) -> Steps:
+    if loop.step is not None:
+        refuse("loop with a step", loop.span)
     if not state.fast and not state.nested:
         _nest(state, loop)
         return

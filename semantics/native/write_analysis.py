@@ -133,7 +133,7 @@ def _fills(stmt: tir.Stmt, buffer: tir.Buffer, positive: Collection[tir.PrimExpr
     """
     extents: dict[tir.Var, tir.PrimExpr] = {}
     while isinstance(stmt, tir.For):
-        if not (isinstance(stmt.min, tir.IntImm) and stmt.min.value == 0):
+        if stmt.step is not None or not (isinstance(stmt.min, tir.IntImm) and stmt.min.value == 0):
             return False
         extents[stmt.loop_var] = stmt.extent
         stmt = stmt.body

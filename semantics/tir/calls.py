@@ -8,6 +8,7 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, DataType, dtype
+from rlx.semantics.tir.c_math import C_MATH
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.intrinsics import intrinsic, reinterpret, unknown
 from rlx.semantics.tir.memory import numpy_type
@@ -24,12 +25,14 @@ def buffer_of_data(expr: object) -> str | None:
     return name if rest == "data" else None
 
 
-@rule("E-tir-call", "3c567c3d", "TIR expression")
+@rule("E-tir-call", "f82f8e5e", "TIR expression")
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
     """Call an external function, if the caller registered it."""
     function = known.get(name)
     if function is None and name in SORTS:
         function = SORTS[name][1]
+    if function is None:
+        function = C_MATH.get(name)
     if function is None:
         unsupported("E-tir-call-unregistered", f"no function {name!r} was registered")
     return function(*args)
@@ -122,7 +125,7 @@ def _extern(run: ExpressionCompiler, expr: tir.Call) -> Term:
     args = list(expr.args)
     result = INT32
     texts = [arg.value for arg in args[:2] if isinstance(arg, tir.StringImm)]
-    if "extern" in expr.op and texts:
+    if ("extern" in expr.op or "llvm" in expr.op) and texts:
         result = dtype(texts.pop(0))
         del args[0]
     if not texts or not isinstance(args[0], tir.StringImm):
@@ -174,6 +177,8 @@ _SPECIAL: dict[str, Callable[[ExpressionCompiler, Any], Term]] = {
     "broadcast": _broadcast,
     "call_extern": _extern,
     "call_pure_extern": _extern,
+    "call_llvm_intrin": _extern,
+    "call_llvm_pure_intrin": _extern,
     "call_packed": _extern,
     "call_cpacked": _extern,
     "tvm_call_packed": _extern,

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
-from rlx.semantics.tir import memory
+from rlx.semantics.tir import loops, memory
 from rlx.semantics.tir.calls import buffer_of_data
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.expressions import COMPILERS, element
+from rlx.semantics.tir.loops import Execute
 from rlx.semantics.tir.memory import BoundBuffer, Cells
 from rlx.semantics.tir.terms import Evaluate, Frame, converted, located
-from rlx.semantics.tir.values import fault, limits, unsupported, vector_element, wrapping
+from rlx.semantics.tir.values import fault, unsupported, vector_element
 from rlx.spec.registry import rule
 
-Execute = Callable[[Frame], None]
 _WITHOUT_EFFECT = frozenset(["attr", "assume", "evaluate", "static_assert"])
 
 
@@ -26,6 +26,7 @@ class StatementCompiler(ExpressionCompiler):
     def __init__(self) -> None:
         super().__init__(COMPILERS)
         self.loops: dict[tir.PrimExpr, tir.For] = {}
+        self.depth = 0
         self.result: DataType | None = None
 
     def statement(self, stmt: tir.Stmt) -> Execute:
@@ -105,6 +106,8 @@ def _evaluate(run: StatementCompiler, stmt: Any) -> Execute:
             return _nothing
         if stmt.value.op == "ret" and len(stmt.value.args) == 1:
             return _return(run, stmt)
+        if stmt.value.op in loops.LEAVING:
+            return loops.leave(run, stmt)
     value = run.number(stmt.value)
 
     def execute(frame: Frame) -> None:
@@ -149,35 +152,6 @@ def _if(run: StatementCompiler, stmt: Any) -> Execute:
     return execute
 
 
-@rule("E-tir-for", "68cd5f78", "TIR statement")
-def _for(run: StatementCompiler, stmt: Any) -> Execute:
-    """Once for each value of the variable, in order, whatever the kind of the loop."""
-    low, count = (run.integral(e, "a bound of a loop") for e in (stmt.min, stmt.extent))
-    slot = run.slot(stmt.loop_var)
-    run.loops[stmt.loop_var] = stmt
-    body = run.statement(stmt.body)
-
-    smallest, largest = limits(stmt.loop_var.dtype)
-    wrap: Callable[[int], Any] = wrapping(stmt.loop_var.dtype)
-
-    def execute(frame: Frame) -> None:
-        start, times = begin(frame)
-        values: Iterable[int] = range(start, start + times)
-        if times and not smallest <= start <= start + times - 1 <= largest:
-            values = map(wrap, values)
-        for value in values:
-            frame[slot] = value
-            body(frame)
-
-    def head(frame: Frame) -> tuple[int, int]:
-        start, times = low(frame), max(count(frame), 0)
-        frame[0].spend(times)
-        return start, times
-
-    begin = located(head, stmt.span)
-    return execute
-
-
 def _with(run: StatementCompiler, stmt: Any) -> Execute:
     """`T.attr` has no effect on its body; `T.launch_thread` is a loop around it."""
     call, var = stmt.call, stmt.var
@@ -186,7 +160,9 @@ def _with(run: StatementCompiler, stmt: Any) -> Execute:
     if call.op != "launch_thread" or var is None or len(call.args) != 2:
         opaque(stmt)
     zero = tir.IntImm(0, var.dtype)
-    return _for(run, tir.For(var, zero, call.args[1], "thread_binding", stmt.body, {}, stmt.span))
+    return loops.counted(
+        run, tir.For(var, zero, call.args[1], "thread_binding", stmt.body, {}, stmt.span)
+    )
 
 
 @rule("E-tir-assert", "e95a54e0", "TIR statement")
@@ -200,27 +176,6 @@ def _assert(run: StatementCompiler, stmt: Any) -> Execute:
             fault("E-tir-assert", f"{stmt.kind or 'AssertionError'}: {said}")
 
     return located(execute, stmt.span)
-
-
-@rule("E-tir-while", "3ca69cac", "TIR statement")
-def _while(run: StatementCompiler, stmt: Any) -> Execute:
-    """As long as the condition holds, which is asked before each iteration."""
-    condition = run.number(stmt.condition)
-    body = run.statement(stmt.body)
-
-    def again(frame: Frame) -> bool:
-        holds = bool(condition(frame))
-        if holds:
-            frame[0].spend(memory.WHILE)
-        return holds
-
-    next_holds = located(again, stmt.span)
-
-    def execute(frame: Frame) -> None:
-        while next_holds(frame):
-            body(frame)
-
-    return execute
 
 
 # ------------------------------------------------------------------ memory
@@ -381,8 +336,8 @@ _COMPILERS: dict[type, Callable[[StatementCompiler, Any], Execute]] = {
     tir.BufferStore: _store,
     tir.Evaluate: _evaluate,
     tir.IfThenElse: _if,
-    tir.For: _for,
-    tir.While: _while,
+    tir.For: loops.counted,
+    tir.While: loops.conditional,
     tir.AllocBuffer: _allocate,
     tir.Block: _block,
     tir.With: _with,

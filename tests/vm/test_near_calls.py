@@ -54,6 +54,7 @@ LEGAL: dict[str, list[list[Any]]] = {
     "vm.builtin.reshape": [[MATRIX, (3, 2)], [MATRIX, (6,)]],
     "vm.builtin.shape_of": [[MATRIX]],
     "vm.builtin.tensor_to_shape": [[SHAPED]],
+    "relax.run.shape_to_tensor": [[(2, 3)], [(24,)]],
     "vm.builtin.copy": [[MATRIX]],
     "vm.builtin.ensure_zero_offset": [[MATRIX]],
     "vm.builtin.to_device": [[MATRIX, 1, 0], [SHAPED, 2, 1]],

@@ -96,7 +96,12 @@ def test_a_scalar_of_many_operations(count: int) -> None:
         ("R.prim_value(0 - 9223372036854775807 - m)", "E-prim-overflow", Fault),
         ("R.prim_value(m * 4611686018427387904)", "E-prim-overflow", Fault),
         ("R.prim_value(T.Select(m > 1, m, m // n))", "E-prim-divide", Fault),
-        ("R.prim_value(T.exp(T.float32(1)))", "E-prim-arithmetic", Unsupported),
+        (
+            'R.prim_value(T.call_pure_extern("float32", "f", T.float32(1)))',
+            "E-prim-arithmetic",
+            Unsupported,
+        ),
+        ("R.prim_value(T.shift_left(T.int64(3), 62))", "E-prim-overflow", Fault),
         ("R.shape([m, m // n])", "E-prim-divide", Fault),
     ],
 )

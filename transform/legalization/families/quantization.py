@@ -28,15 +28,25 @@ def _along(p: te.Tensor, axis: int, indices: Sequence[Scalar]) -> Scalar:
 def quantize(
     out: Result, x: te.Tensor, scale: te.Tensor, zero: te.Tensor, axis: int, kind: DataType | None
 ) -> te.Tensor:
-    """Elements rounded to the nearest step of the scale, ties to even, and clamped to the type."""
+    """Elements in steps of the scale, clamped to the type; for integers they are rounded to the
+    nearest step first, ties to even.
+    """
     need_floats(x.dtype)
 
     def element(*i: Scalar) -> Scalar:
-        steps = te.round(wide(x(*i)) / _along(scale, axis, i))
+        steps = wide(x(*i)) / _along(scale, axis, i)
+        if not out.dtype.is_float:
+            steps = te.round(steps)
         moved = steps + te.cast(steps.dtype, _along(zero, axis, i))
-        return convert(moved, out.dtype)
+        return convert(_clamped(moved, out.dtype) if out.dtype.is_float else moved, out.dtype)
 
     return filled(out, element)
+
+
+def _clamped(value: Scalar, kind: DataType) -> Scalar:
+    """A number held between the finite numbers of a type of floats; NaN stays."""
+    low, high = (te.cast(value.dtype, bound(kind)) for bound in (te.min_value, te.max_value))
+    return te.select(value > high, high, te.select(value < low, low, value))
 
 
 def dequantize(
