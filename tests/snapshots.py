@@ -39,12 +39,14 @@ def assert_digest(path: Path, name: str, text: str) -> None:
     assert kept.get(name) == digest, f"{name} gives another text now:\n{text}"
 
 
-def assert_picked(folder: Path, part: int, parts: int, answers: Callable[[str], str]) -> None:
+def assert_picked(
+    folder: Path, part: int, parts: int, answers: Callable[[str], str], kept: str = "picked.txt"
+) -> None:
     """The answers to a part of the texts in `picked.txt`, which `tests.mutants.pick` writes, are as they were."""
     texts = [json.loads(line) for line in (folder / "picked.txt").read_text("utf-8").splitlines()]
     for text in texts[part::parts]:
         name = hashlib.sha256(text.encode()).hexdigest()[:12]
-        assert_digest(folder / "snapshots" / "picked.txt", name, f"{text}\n{answers(text)}")
+        assert_digest(folder / "snapshots" / kept, name, f"{text}\n{answers(text)}")
 
 
 def _read(text: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ them, and the C of their PrimFuncs, stays what it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -60,11 +61,35 @@ def pool(random: Random) -> str:
 
 
 def answers(text: str) -> str:
-    """How the functions end, and what they become."""
-    return "\n".join(line for module in check_text(text).modules for line in _answers(module))
+    """All that is kept of a text."""
+    return f"{runs(text)}\n{native(text)}"
 
 
-def _answers(module: IRModule) -> Iterator[str]:
+def runs(text: str) -> str:
+    """How the functions end, and what the stages make of them."""
+    return "\n".join(line for module in check_text(text).modules for line in _runs(module))
+
+
+def native(text: str) -> str:
+    """The C of the PrimFuncs."""
+    return "\n".join(
+        code(function, True, False, 32)
+        for module in check_text(text).modules
+        for function in _lowered(module)[-1].functions.values()
+        if isinstance(function, tir.PrimFunc)
+    )
+
+
+def _lowered(module: IRModule) -> list[IRModule]:
+    """The module and what each stage makes of it, up to one that refuses it."""
+    found = [module]
+    with suppress(PassError):
+        for stage in STAGES:
+            found.append(stage()(found[-1]))
+    return found
+
+
+def _runs(module: IRModule) -> Iterator[str]:
     def run(name: str, args: tuple[Any, ...], output: Callable[[str], None]) -> object:
         loaded = load(module, output=output, backend="steps", iterations=FUEL)
         return loaded.run(name, _copies(args), fuel=FUEL)
@@ -84,11 +109,13 @@ def _answers(module: IRModule) -> Iterator[str]:
         yield f"{made.as_text()}\n{made.as_python()}\n{made.stats()}"
     except PassError as error:
         yield str(error)
-    for function in now.functions.values():
-        if isinstance(function, tir.PrimFunc):
-            yield code(function, True, False, 32)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_picked_programs(part: int) -> None:
-    assert_picked(Path(__file__).parent, part, PARTS, answers)
+    assert_picked(Path(__file__).parent, part, PARTS, runs)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_c_of_picked_programs(part: int) -> None:
+    assert_picked(Path(__file__).parent, part, PARTS, native, "picked_code.txt")
