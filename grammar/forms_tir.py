@@ -17,9 +17,19 @@ if TYPE_CHECKING:
     from rlx.grammar.reports import ReadContext
 
 
-@form(*(f"T.{name}" for name in SCALAR_NAMES))
+SHORT_NAMES = {
+    "bf16": "bfloat16",
+    **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+}
+"""The short names of `tirx` for types: `T.f32(1)` is `T.float32(1)`."""
+
+
+@form(*(f"T.{name}" for name in (*SCALAR_NAMES, *SHORT_NAMES)))
 def scalar(context: ReadContext, a: Arguments) -> Any:
     """`T.int64(4)`, `T.float32("inf")`; without argument the declaration of a variable."""
+    a.head = f"T.{SHORT_NAMES.get(a.head[2:], a.head[2:])}"
     if not a.positional:
         return Form(a.head, [], a.keywords)
     a.done(1)

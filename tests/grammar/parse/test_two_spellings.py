@@ -1,0 +1,107 @@
+"""Statements of PrimFuncs that TVM spells in two ways: both are the same program."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from rlx.grammar.equal import structural_equal
+from rlx.grammar.parser import parse
+from rlx.grammar.printer import print_module
+
+FRAME = """
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def f(A: T.Buffer((4, 4), "float32"), B: T.Buffer((4, 4), "float32")):
+        for i in range(4):
+{body}
+"""
+SAME = {
+    "views": (
+        "V = A.view(2, -1)\nB[0, 0] = V[1, 7]",
+        "V = T.decl_buffer((2, 8), 'float32', data=A.data)\nB[0, 0] = V[1, 7]",
+    ),
+    "names of the text": (
+        "y = T.meta_var(A[i, 0] + 1.0)\nB[i, 0] = y * y",
+        "B[i, 0] = (A[i, 0] + 1.0) * (A[i, 0] + 1.0)",
+    ),
+    "assertions": (
+        'with T.Assert(A[0, 0] < 1.0, "no"):\n    B[0, 0] = 1.0',
+        'assert A[0, 0] < 1.0, "no"\nB[0, 0] = 1.0',
+    ),
+    "types of branches": (
+        'B[i, 0] = T.if_then_else(i < 2, A[i, 0], 0.0, dtype="float32")',
+        "B[i, 0] = T.if_then_else(i < 2, A[i, 0], 0.0)",
+    ),
+    "short types": (
+        "B[i, 0] = T.f32(2) * T.f32(T.i32(3))",
+        "B[i, 0] = T.float32(2) * T.float32(T.int32(3))",
+    ),
+    "break": (
+        "if i > 2:\n    break\nB[i, 0] = 0.0",
+        "if i > 2:\n    T.break_loop()\nB[i, 0] = 0.0",
+    ),
+    "continue": (
+        "if i > 2:\n    continue\nB[i, 0] = 0.0",
+        "if i > 2:\n    T.continue_loop()\nB[i, 0] = 0.0",
+    ),
+    "steps": (
+        "for j in range(0, 4, 2):\n    B[i, j] = 0.0",
+        "for j in T.serial(0, 4, step=2):\n    B[i, j] = 0.0",
+    ),
+    "a step of one": (
+        "for j in range(0, 4, 1):\n    B[i, j] = 0.0",
+        "for j in range(4):\n    B[i, j] = 0.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_both_are_the_same(name: str) -> None:
+    first, second = (parse(FRAME.format(body=indent(text, " " * 12))) for text in SAME[name])
+    assert not first.diagnostics and not second.diagnostics
+    assert structural_equal(first.modules[0], second.modules[0])
+    again = parse(print_module(first.modules[0], "0.27"))
+    assert structural_equal(first.modules[0], again.modules[0])
+
+
+def test_another_step_is_another_loop() -> None:
+    two, three = (
+        parse(
+            FRAME.format(
+                body=f"            for j in range(0, 4, {step}):\n                B[i, j] = 0.0"
+            )
+        )
+        for step in (2, 3)
+    )
+    assert not structural_equal(two.modules[0], three.modules[0])
+
+
+@pytest.mark.parametrize("bound,errors", [("", 0), (": int", 0), (": str", 1)])
+def test_type_parameters(bound: str, errors: int) -> None:
+    text = f'@R.function\ndef f[n{bound}, m](x: R.Tensor((n, m), "float32")):\n    return x\n'
+    assert len(parse(text).diagnostics) == errors
+
+
+def test_functions_that_python_calls_lambda() -> None:
+    text = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def <lambda>1(A: T.Buffer((2,), "float32"), B: T.Buffer((2,), "float32")):
+        for i in range(2):
+            B[i] = A[i]
+
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        cls = Module
+        y = R.call_tir(cls.<lambda>1, (x,), out_ty=R.Tensor((2,), "float32"))
+        return y
+"""
+    found = parse(text)
+    assert not found.diagnostics
+    assert [name.name_hint for name in found.modules[0].functions] == ["<lambda>1", "main"]
+    again = parse(print_module(found.modules[0], "0.27"))
+    assert structural_equal(found.modules[0], again.modules[0])
