@@ -12,7 +12,7 @@ from rlx.grammar.dtype import INT32
 from rlx.grammar.entries import Entry
 from rlx.grammar.node import Span
 from rlx.grammar.outline import logical_lines
-from rlx.grammar.partial_nodes import Form, Open, flatten, open_scope
+from rlx.grammar.partial_nodes import Form, Name, Open, flatten, open_scope
 from rlx.grammar.prim_buffers import type_or
 from rlx.grammar.reports import NOT_UNDERSTOOD, ReadContext
 
@@ -182,6 +182,11 @@ class PrimLoops:
         self.scope.bind(name.value, var)
         return var
 
+    def _attr(self, entry: Entry) -> object:
+        """The value of a keyword of a loop; a name is one of the kernel."""
+        is_name = isinstance(entry.value, Name)
+        return self.coerce.prim(entry, INT32) if is_name else self.coerce.attr(entry)
+
     def close(self, head: Open, body: list[Any], span: Span) -> tir.Stmt:
         """The loops around their body."""
         form, loops = head.value
@@ -191,7 +196,7 @@ class PrimLoops:
         kind = LOOPS.get(form.head, "serial")
         keywords = dict(form.keywords)
         step = self._step(keywords.pop("step", None))
-        attrs = {key: self.coerce.attr(value) for key, value in keywords.items()}
+        attrs = {key: self._attr(value) for key, value in keywords.items()}
         for var, (low, high) in reversed(loops):
             found = tir.For(var, low, high, kind, found, attrs, span, step)
         return found
