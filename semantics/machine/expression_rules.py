@@ -79,7 +79,7 @@ def prim(at: Instruction[tuple[Reader, DataType]], c: Configuration) -> Configur
 @rule("E-shape", "25169947", "step")
 def shape(at: Instruction[tuple[Reader, ...]], c: Configuration) -> Configuration:
     frame = c.frame
-    return bind(at, c, ShapeValue(tuple([dim(frame) for dim in at.payload])))
+    return bind(at, c, ShapeValue(tuple([int(dim(frame)) for dim in at.payload])))
 
 
 @rule("E-string", "80ce8053", "step")
