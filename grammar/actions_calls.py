@@ -20,7 +20,7 @@ _BARE = frozenset(["Callable", "Shape", "Tensor", "Tuple"])
 """Annotations that texts of 2022 write without the prefix."""
 
 _BY_PLACE = {
-    "relax.assert_op": ("condition", "format_args"),
+    "relax.assert_op": ("condition",),
     "relax.make_closure": ("func", "args"),
     "relax.invoke_closure": ("closure", "args"),
     "relax.invoke_pure_closure": ("closure", "args"),
@@ -123,7 +123,7 @@ class CallActions(ExpressionActions):
                 return FORMS[meant[0]](self.context, arguments)
         arguments.place(_BY_PLACE.get(name, ()))
         if name == "relax.assert_op":
-            arguments.unfold(1)
+            arguments.unfold(1, "format_args")
         infos, spans = arguments.type_arguments(coerce)
         attrs = {name: coerce.attr(value) for name, value in arguments.keywords.items()}
         return ast.Call(

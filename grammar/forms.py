@@ -109,8 +109,16 @@ class Arguments:
                 return
             self.positional.append(self.keywords.pop(name))
 
-    def unfold(self, position: int) -> None:
-        """Give the items of a written tuple or list in its place, and nothing for `None`."""
+    def unfold(self, position: int, name: str) -> None:
+        """Give the items of a written tuple or list in its place, and nothing for `None`; by
+        keyword, too, if no operand is omitted before it. A plain value stays for its rule to
+        refuse.
+        """
+        given = self.keywords.get(name)
+        if given is not None and len(self.positional) == position:
+            if not (given.value is None or isinstance(given.value, (Sequence, ast.Expr))):
+                return
+            self.positional.append(self.keywords.pop(name))
         if position < len(self.positional):
             value = self.positional[position].value
             if value is None or isinstance(value, Sequence):

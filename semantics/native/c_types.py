@@ -10,6 +10,9 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, INT64, DataType, dtype
 from rlx.semantics.native.refusal import refuse
 
+ZERO = "rlx_zero"
+"""A variable of a kernel that is 0, which the compiler does not know."""
+
 _WIDTHS = (8, 16, 32, 64)
 
 _STORED = {

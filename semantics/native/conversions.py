@@ -6,11 +6,8 @@ from typing import Any
 
 from rlx.grammar.dtype import INT64, DataType
 from rlx.semantics.native import c_types
-from rlx.semantics.native.c_types import CValue, is_wider
+from rlx.semantics.native.c_types import ZERO, CValue, is_wider
 from rlx.semantics.native.state import Generation
-
-ZERO = "rlx_zero"
-"""A variable of a kernel that is 0, which the compiler does not know."""
 
 
 def define(state: Generation, text: str, dtype: DataType) -> CValue:

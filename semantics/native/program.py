@@ -8,8 +8,8 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import INT32
 from rlx.semantics.native import c_types, prelude, statements
 from rlx.semantics.native.allocation import MOST, strides
-from rlx.semantics.native.c_types import CValue
-from rlx.semantics.native.conversions import ZERO, constant
+from rlx.semantics.native.c_types import ZERO, CValue
+from rlx.semantics.native.conversions import constant
 from rlx.semantics.native.expressions import integral
 from rlx.semantics.native.ranges import SMALL, IndexSum, literal
 from rlx.semantics.native.refusal import refuse

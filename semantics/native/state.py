@@ -10,7 +10,7 @@ from rlx.grammar.dtype import BOOL, INT32, INT64
 from rlx.grammar.node import Record, Span
 from rlx.grammar.prim_operators import DIVISIONS
 from rlx.semantics.native import c_types
-from rlx.semantics.native.c_types import CValue
+from rlx.semantics.native.c_types import ZERO, CValue
 from rlx.semantics.native.indices import facts_of, poly_of, rejoined, usable
 from rlx.semantics.native.ranges import (
     ROOM,
@@ -287,6 +287,9 @@ class Generation(IndexKnowledge):
         if value.dtype.is_float:
             refuse(f"index of type {value.dtype}", getattr(index, "span", None))
         text = f"(int64_t){value.text}"
+        if known is None:
+            # Where GCC 12 sees that an offset is a truth value, it gathers other elements.
+            text = f"({text} ^ {ZERO})"
         proved = known is not None and self.within(known, memory.extents[axis])
         return text, self.bounds and not proved
 

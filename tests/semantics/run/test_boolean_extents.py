@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rlx
+from rlx.semantics.outcome import Returned
+from rlx.semantics.values import ShapeValue
 
 PROGRAM = """
 @R.function(pure=False)
@@ -19,5 +21,6 @@ def main(x: R.Tensor((2,), "float32")):
 @pytest.mark.parametrize("backend", ["steps", "native"])
 def test_an_extent_is_an_integer(backend: str) -> None:
     found = rlx.run(PROGRAM, backend=backend)
+    assert isinstance(found, Returned) and isinstance(found.value, ShapeValue)
     assert found.value.values == (1, 2)
     assert all(type(each) is int for each in found.value.values)
