@@ -6,12 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from rlx.operators import registry
+
 from . import sources
 from .breakage import KINDS
 from .every_command import Answer, Attempt, asked, complaint, watch_the_interpreter
 from .originals import Original, originals
 
 COUNT = 40
+
+
+@pytest.fixture(autouse=True)
+def no_operator_stays_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--allow-operator` holds as long as the process, in which other tests follow."""
+    monkeypatch.setattr(registry, "_allowed", registry._allowed.copy())
 
 
 @pytest.fixture(scope="module")
