@@ -34,3 +34,9 @@ def test_ours_comes_first_and_then_what_is_one_slip_away() -> None:
                 assert any(is_one(p, other.removeprefix("R.")) for p in patterns), (word, other)
             more += len(others)
     assert more > 10
+
+
+@pytest.mark.parametrize("prefix", ["", "torch.", "torch.nn.functional.", "np."])
+def test_a_name_of_another_library_behind_its_modules(prefix: str) -> None:
+    assert own_name(f"{prefix}elemwise_add") == "add"
+    assert own_name(f"{prefix}no_such_operator") is None
