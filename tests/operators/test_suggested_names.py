@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.operators.foreign_names import _OPERATORS
+import pytest
+
+from rlx.operators.foreign_names import _OPERATORS, own_name
 from rlx.operators.registry import similar
 
 
