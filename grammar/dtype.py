@@ -78,7 +78,7 @@ class DataType(Record):
 
 
 _ALIASES = {"f": "float", "i": "int", "u": "uint", "bf": "bfloat"}
-_WITHOUT_BITS = {"int": "int32", "uint": "uint32", "float": "float32"}
+_WITHOUT_BITS = {"int": "int32", "uint": "uint32", "float": "float32", "bfloat": "bfloat16"}
 _SCALAR = re.compile(r"(bfloat|float|uint|int|handle|bool|bf|f|i|u)(\d*)(?:x(\d+))?\Z")
 _NARROW = re.compile(r"(float(\d)_e\d+m\d+\w*)(?:x(\d+))?\Z")
 
@@ -104,8 +104,8 @@ def dtype(text: str) -> DataType:
             return _intern("bool", 1, lanes)
         if code == "handle":
             return _intern("handle", int(bits or 64), lanes)
-        if bits and len(bits) <= 4:
-            return _intern(code, int(bits), lanes)
+        if bits and len(bits) <= 4:  # 0 bits stand for the usual number, as in TVM
+            return _intern(code, int(bits) or (16 if code == "bfloat" else 32), lanes)
     raise ValueError(f"expected a data type such as 'float32', found {text!r}")
 
 

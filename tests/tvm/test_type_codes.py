@@ -22,3 +22,12 @@ def test_every_type_of_arrays_has_a_code(name: str) -> None:
     import numpy as np
 
     assert _code(np.zeros(1, numpy_type(dtype(name)))) == tvm.DataType(name).type_code
+
+
+@pytest.mark.parametrize("code", ["int", "uint", "float", "bfloat"])
+def test_every_number_of_bits_means_what_tvm_takes_it_for(code: str) -> None:
+    """None and 0 stand for the usual number."""
+    for bits in ("", 0, 1, 3, 8, 16, 32, 64, 128):
+        text = f"{code}{bits}"
+        cast = tvm.tirx.Cast(text, tvm.tirx.Var("x", "int32"))
+        assert str(dtype(text)) == str(cast.ty), text
