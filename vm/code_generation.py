@@ -10,6 +10,7 @@ from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.printer import print_node
 from rlx.grammar.visit import walk
 from rlx.semantics.struct_info_of import SIGNATURE
+from rlx.semantics.tir.values import limits
 from rlx.semantics.values import (
     DataTypeValue,
     ShapeValue,
@@ -192,6 +193,9 @@ class _Generator:
                 return self._scalar(value)
             case ast.ShapeExpr(values=values):
                 numbers = tuple(self._known(value) for value in values)
+                low, high = limits(INT64)
+                if not all(low <= number <= high for number in numbers):
+                    return self._operator("relax.shape", expr)
                 return pool.constant(("shape", numbers), lambda: ShapeValue(numbers))
             case ast.StringImm(value=text):
                 return pool.constant(("string", text), lambda: StringValue(text))
@@ -213,6 +217,9 @@ class _Generator:
             case tir.IntImm(value=number, dtype=kind):
                 if kind == INT64 and -MOST_IMMEDIATE <= number <= MOST_IMMEDIATE:
                     return self._builder.imm(number)
+                low, high = limits(kind)
+                if not low <= number <= high:  # a fault where it is computed
+                    return self._operator("relax.prim_value", ast.PrimValue(value))
                 return self._number(number, kind)
             case tir.FloatImm(value=real, dtype=kind):
                 return self._number(real, kind)
