@@ -28,7 +28,6 @@ from rlx.old.two_views import views
 from tests.hostile import sources, swaps
 from tests.hostile.damage import damaged, tokens
 from tests.snapshots import assert_picked
-from tests.spec.programs import CHAPTERS, beside
 
 PARTS = 20
 
@@ -36,10 +35,7 @@ PARTS = 20
 @cache
 def _kept() -> list[str]:
     """Texts that are made once."""
-    found = [text for chapter in CHAPTERS for _, text in beside(chapter)]
-    found += [text for _, text in sources.of_examples()]
-    found += [text for _, text in sources.read_by_tvm()]
-    return found
+    return [*sources.written()]
 
 
 @cache

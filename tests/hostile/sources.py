@@ -13,6 +13,7 @@ from rlx.grammar.outline import metadata_span
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
 from rlx.grammar.visit import walk
+from tests.spec.programs import CHAPTERS, beside
 
 from .corpus import examples
 
@@ -40,6 +41,14 @@ def read_by_tvm() -> Iterator[tuple[str, str]]:
     """Texts of unusual constructs that TVM reads."""
     for path in sorted((Path(__file__).parents[1] / "tvm" / "texts").glob("*.txt")):
         yield path.stem, path.read_text("utf-8")
+
+
+def written() -> Iterator[str]:
+    """The short texts that somebody wrote: those beside the rules, the examples, unusual constructs."""
+    for chapter in CHAPTERS:
+        yield from (text for _, text in beside(chapter))
+    yield from (text for _, text in of_examples())
+    yield from (text for _, text in read_by_tvm())
 
 
 def printed_by_tvm() -> Iterator[tuple[str, str]]:

@@ -30,7 +30,6 @@ from tests.hostile.damage import damaged, tokens
 from tests.semantics.native.test_same_code import code
 from tests.semantics.run.endings import FUEL, endings
 from tests.snapshots import assert_picked
-from tests.spec.programs import CHAPTERS, beside
 from tests.vm.agreement import _copies
 
 PARTS = 20
@@ -39,10 +38,7 @@ PARTS = 20
 @cache
 def _kept() -> list[str]:
     """Texts that are made once."""
-    found = [text for chapter in CHAPTERS for _, text in beside(chapter)]
-    found += [text for _, text in sources.of_examples()]
-    found += [text for _, text in sources.read_by_tvm()]
-    found += [text for _, text in swaps.texts(2)]
+    found = [*sources.written(), *(text for _, text in swaps.texts(2))]
     return [text for text in found if check_text(text).ok]
 
 
