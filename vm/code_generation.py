@@ -193,8 +193,7 @@ class _Generator:
                 return self._scalar(value)
             case ast.ShapeExpr(values=values):
                 numbers = tuple(self._known(value) for value in values)
-                low, high = limits(INT64)
-                if not all(low <= number <= high for number in numbers):
+                if not all(_fits(number, INT64) for number in numbers):
                     return self._operator("relax.shape", expr)
                 return pool.constant(("shape", numbers), lambda: ShapeValue(numbers))
             case ast.StringImm(value=text):
@@ -217,8 +216,7 @@ class _Generator:
             case tir.IntImm(value=number, dtype=kind):
                 if kind == INT64 and -MOST_IMMEDIATE <= number <= MOST_IMMEDIATE:
                     return self._builder.imm(number)
-                low, high = limits(kind)
-                if not low <= number <= high:  # a fault where it is computed
+                if not _fits(number, kind):  # a fault where it is computed
                     return self._operator("relax.prim_value", ast.PrimValue(value))
                 return self._number(number, kind)
             case tir.FloatImm(value=real, dtype=kind):
@@ -326,6 +324,11 @@ class _Generator:
         if isinstance(args, ast.Tuple):
             return args.fields
         raise self._left("arguments that are not a tuple", "Normalize")
+
+
+def _fits(number: int, kind: DataType) -> bool:
+    low, high = limits(kind)
+    return low <= number <= high
 
 
 def _format(call: ast.Call) -> ast.Expr:
