@@ -313,6 +313,7 @@ SYSTEMS = ("2022", "0.27")
 """What a text can be translated to."""
 
 
+@recursion_room()
 def convert_text(text: str, path: str, system: str) -> Formatted:
     """Translate the text of modules to another system.
 

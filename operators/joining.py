@@ -241,7 +241,10 @@ def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0)
     """,
 )
 def meshgrid(site: Site, tensors: Tensors, indexing: str | None = "ij") -> StructInfo:
-    """The coordinates of the grid that the vectors span."""
+    """The coordinates of the grid that the vectors span.
+
+    With ``indexing="xy"`` the first two axes are exchanged, as in NumPy.
+    """
     if tensors is None:
         return OBJECT
     some = _some(site, tensors)
@@ -255,4 +258,6 @@ def meshgrid(site: Site, tensors: Tensors, indexing: str | None = "ij") -> Struc
     if any(shape is None for shape in shapes):
         return fields([ranked(len(tensors), first, some.vdevice)] * len(tensors))
     dims = [shape[0] for shape in shapes if shape is not None]
+    if indexing == "xy":
+        dims[:2] = dims[1::-1]
     return fields([tensor(dims, first, some.vdevice)] * len(tensors))

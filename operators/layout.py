@@ -63,6 +63,8 @@ def _read(text: str) -> Layout | None:
     if not re.fullmatch(r"([A-Z]|\d+[a-z])+", text):
         return None
     found = _PIECE.findall(text)
+    if any(size and not int(size) for _, size, _ in found):
+        return None  # nothing is split into parts of no elements
     pieces = tuple(
         (axis or piece.upper(), int(size) if size else None) for axis, size, piece in found
     )

@@ -69,6 +69,10 @@ class RelayClosure(Value):
     schedule: Schedule
     scope: EvaluationScope
 
+    def __repr__(self) -> str:
+        """``closure of (%x, %y)``: what it holds may be large, and may hold itself."""
+        return f"closure of ({', '.join(f'%{param.name}' for param in self.function.params)})"
+
 
 class Evaluator:
     """Runs the functions of a module.

@@ -145,14 +145,20 @@ def _held(limit: Any, x: Array) -> Any:
     return working(x.dtype).type(max(least, min(most, limit)))
 
 
+def _distance(x: Array) -> Array:
+    """How far each place of the last two axes lies above the main diagonal."""
+    rows, columns = x.shape[-2:]
+    return np.arange(columns) - np.arange(rows)[:, None]
+
+
 def tril(x: Array, k: Any) -> Array:
-    """The lower triangle of the last two axes."""
-    return np.tril(wide(x), int(k)).astype(x.dtype)
+    """The lower triangle of the last two axes, up to the diagonal ``k``, which is any number."""
+    return np.where(_distance(x) <= float(k), wide(x), 0).astype(x.dtype)
 
 
 def triu(x: Array, k: Any) -> Array:
-    """The upper triangle of the last two axes."""
-    return np.triu(wide(x), int(k)).astype(x.dtype)
+    """The upper triangle of the last two axes, from the diagonal ``k`` on, which is any number."""
+    return np.where(_distance(x) >= float(k), wide(x), 0).astype(x.dtype)
 
 
 def dropout(x: Array, rate: float) -> tuple[Array, Array]:

@@ -17,9 +17,9 @@ MOST_SAMPLES = 1 << 16
 """The maximum number of samples of a region along an axis."""
 
 
-@rule("E-region", "98449f3f", "computation")
-def _regions(x: Array, rois: Array) -> list[tuple[int, list[float]]]:
-    """Of each region, its image and its corners: left, top, right, bottom."""
+@rule("E-region", "4cb2e1f3", "computation")
+def _regions(x: Array, rois: Array, scale: float) -> list[tuple[int, list[Any]]]:
+    """Of each region, its image and its corners on the image: left, top, right, bottom."""
     need_floats("a pool of regions", x, rois)
     if rois.ndim != 2 or rois.shape[1] != 5:
         raise OperatorFault("E-region-rows", f"regions of shape {rois.shape}, expected (n, 5)")
@@ -27,13 +27,18 @@ def _regions(x: Array, rois: Array) -> list[tuple[int, list[float]]]:
     for row in wide(rois):
         if not np.isfinite(row).all():
             raise OperatorFault("E-region-finite", f"the region {row.tolist()} is not finite")
+        with np.errstate(all="ignore"):
+            corners = row[1:] * row.dtype.type(scale)
+        if not np.isfinite(corners).all():
+            words = f"the region {row.tolist()} is not finite when it is scaled by {scale}"
+            raise OperatorFault("E-region-finite", words)
         image = int(row[0])
         if not 0 <= image < x.shape[0]:
             raise OperatorFault(
                 "E-region-image",
                 (f"a region names image {image}, but there are {x.shape[0]} images"),
             )
-        found.append((image, [v for v in row[1:]]))
+        found.append((image, [*corners]))
     if found and not all(x.shape[2:]):
         raise OperatorFault("E-region-rows", f"images of shape {x.shape[2:]} contain no region")
     return found
@@ -53,9 +58,9 @@ def roi_align(
     x = wide(canonical(data, layout, "NCHW"))
     size = spread(pooled, 2)
     result = np.zeros((rois.shape[0], x.shape[1], *size), x.dtype)
-    for at, (image, (left, top, right, bottom)) in enumerate(_regions(x, rois)):
-        rows = _samples((top, bottom), x.shape[2], size[0], scale, ratio, aligned, x.dtype)
-        columns = _samples((left, right), x.shape[3], size[1], scale, ratio, aligned, x.dtype)
+    for at, (image, (left, top, right, bottom)) in enumerate(_regions(x, rois, scale)):
+        rows = _samples((top, bottom), x.shape[2], size[0], ratio, aligned, x.dtype)
+        columns = _samples((left, right), x.shape[3], size[1], ratio, aligned, x.dtype)
         if mode == "avg":
             rows, columns = (_means(k) for k in (rows, columns))
             result[at] = rows @ x[image] @ columns.T
@@ -74,13 +79,12 @@ def _samples(
     ends: tuple[Any, Any],
     length: int,
     cells: int,
-    scale: float,
     ratio: int,
     aligned: int,
     kind: np.dtype[Any],
 ) -> Array:
     """The weights of an axis's elements in the samples of each cell: (cells, samples, length)."""
-    start, end = (v * v.dtype.type(scale) for v in ends)
+    start, end = ends
     extent = end - start if aligned else max(end - start, type(end)(1))
     step = extent / type(end)(cells)
     count = ratio if ratio > 0 else max(ceil(step), 0)
@@ -106,9 +110,9 @@ def roi_pool(data: Array, rois: Array, pooled: Sequence[int], scale: float, layo
     x = wide(canonical(data, layout, "NCHW"))
     size = spread(pooled, 2)
     result = np.zeros((rois.shape[0], x.shape[1], *size), x.dtype)
-    for at, (image, (left, top, right, bottom)) in enumerate(_regions(x, rois)):
-        rows = _cells((top, bottom), x.shape[2], size[0], scale)
-        columns = _cells((left, right), x.shape[3], size[1], scale)
+    for at, (image, (left, top, right, bottom)) in enumerate(_regions(x, rois, scale)):
+        rows = _cells((top, bottom), x.shape[2], size[0])
+        columns = _cells((left, right), x.shape[3], size[1])
         for i, (a, b) in enumerate(rows):
             # Rows first: of each cell only one line of maxima is left to look through.
             line = x[image, :, a:b].max(axis=1) if a < b else None
@@ -118,9 +122,9 @@ def roi_pool(data: Array, rois: Array, pooled: Sequence[int], scale: float, layo
     return back(arranged(result, layout, "NCHW"), data.dtype)
 
 
-def _cells(ends: tuple[Any, Any], length: int, cells: int, scale: float) -> list[tuple[int, int]]:
+def _cells(ends: tuple[Any, Any], length: int, cells: int) -> list[tuple[int, int]]:
     """Where the cells of a region begin and end on an axis; neighbours may share an element."""
-    start, end = (floor(v * v.dtype.type(scale) + v.dtype.type(0.5)) for v in ends)
+    start, end = (floor(v + v.dtype.type(0.5)) for v in ends)
     step = ends[0].dtype.type(max(end - start + 1, 1)) / ends[0].dtype.type(cells)
     bounds = [(floor(k * step) + start, ceil((k + 1) * step) + start) for k in range(cells)]
     return [(min(max(a, 0), length), min(max(b, 0), length)) for a, b in bounds]

@@ -52,20 +52,18 @@ def arranged(x: Array, text: str, axes: str) -> Array:
     if text == axes:
         return x
     split: list[int] = []
-    places: dict[tuple[str, int | None], int] = {}
+    places: dict[int, int] = {}
     padded: list[tuple[int, int]] = []
     for axis, size in zip(axes, x.shape, strict=True):
-        factors = [f for name, f in pieces(text) if name == axis and f]
-        whole = prod(factors)
+        own = [(at, factor) for at, (name, factor) in enumerate(pieces(text)) if name == axis]
+        whole = prod(factor for _, factor in own if factor)
         count = -(-size // whole)
         padded.append((0, count * whole - size))
-        places[axis, None] = len(split)
-        split.append(count)
-        for factor in factors:
-            places[axis, factor] = len(split)
-            split.append(factor)
+        for at, factor in sorted(own, key=lambda piece: piece[1] is not None):
+            places[at] = len(split)
+            split.append(factor or count)
     made = np.pad(x, padded).reshape(split)
-    return np.transpose(made, [places[piece] for piece in pieces(text)])
+    return np.transpose(made, [places[at] for at in range(len(places))])
 
 
 def sides(given: Sequence[int], count: int) -> Sides:

@@ -135,10 +135,20 @@ def memory_bound(key: Key) -> float:
     found = 1.0
     for known in key:
         if isinstance(known, tuple):
-            found *= 1 + prod(map(abs, known)) if known else 1
+            found *= prod(map(_size, known)) + 1.0 if known else 1.0
         elif isinstance(known, int | float):
-            found *= 1 + abs(known)
+            found *= 1.0 + _size(known)
     return found
+
+
+_LARGE = 1e90
+"""A number above all that memory holds, of which a float can hold the third power."""
+
+
+def _size(number: float) -> float:
+    """How large a number is, `_LARGE` at most; what is no number may be as large as any."""
+    size = abs(number)
+    return float(size) if size < _LARGE else _LARGE
 
 
 def memory_factor(call: ast.Call) -> float:
@@ -155,7 +165,7 @@ def memory_factor(call: ast.Call) -> float:
             case (
                 tir.IntImm(value=number) | tir.FloatImm(value=number) | int(number) | float(number)
             ):
-                found *= (1 + abs(number)) ** 3
+                found = min(found * (1.0 + _size(number)) ** 3, _LARGE**3)
             case ast.PrimValue(value=inner):
                 pending.append(inner)
             case ast.Tuple(fields=fields):
@@ -185,7 +195,10 @@ def ask_memory(operator: Operator, call: ast.Call, values: Sequence[Value], numb
         if isinstance(part, ast.TensorStructInfo):
             try:
                 found = [int(number(dim)) for dim in numbers(part)]
-            except Stop:
+            except Stop as stop:
+                if stop.code == "E-prim-overflow":  # so large that no integer holds a dimension
+                    words = f"a tensor of this shape is too large: {stop.message}"
+                    raise OperatorFault("E-lengths-memory", words) from None
                 continue  # data decide about it
             if min(found, default=0) >= 0 and prod(found) > MOST_ELEMENTS:
                 sizes(found)

@@ -319,6 +319,8 @@ def _extreme(expr: Any) -> CValue:
     if len(expr.args) != 1 or not isinstance(expr.args[0], tir.StringImm):
         intrinsics.unknown(expr.op)
     dtype = dtype_of(expr.args[0].value)
+    if expr.op == "infinity" and not dtype.is_float:
+        intrinsics.unknown(expr.op)
     if expr.op == "infinity":
         return CValue(c_types.floating(float("inf"), dtype), dtype)
     return CValue(c_types.extreme(expr.op == "max_value", dtype), dtype)

@@ -19,6 +19,7 @@ from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.workspace import call_with_memory
 from rlx.semantics.native.writer import StopSite
 from rlx.semantics.tir import evaluate
+from rlx.semantics.tir.arguments import only_number
 from rlx.semantics.tir.program import no_value
 from rlx.spec.registry import refuted, rule
 
@@ -275,8 +276,7 @@ def wrong(message: str) -> NoReturn:
 
 def scalar(position: int, data_type: DataType, value: Argument) -> int:
     """A number as the 64 bits that are passed to a kernel."""
-    if isinstance(value, np.ndarray):
-        wrong(f"argument {position}: expected a number, found an array")
+    only_number(position, value)
     if data_type.is_float:
         return int(struct.unpack("<q", struct.pack("<d", float(value)))[0])
     if isinstance(value, (float, np.floating)):

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT64, DataType
+from rlx.grammar.dtype import DataType
 from rlx.grammar.visit import shape_vars_of
 from rlx.semantics.tir.memory import (
     Array,
@@ -87,8 +87,7 @@ def _array(at: int, buffer: tir.Buffer, arg: Any) -> Array:
 def _scalar(at: int, dtype: DataType, arg: Any) -> Number:
     if dtype.code == "handle":
         return arg  # type: ignore[no-any-return]
-    if isinstance(arg, np.ndarray):
-        wrong(f"argument {at}: expected a number, found an array")
+    only_number(at, arg)
     if dtype.is_float:
         return into(dtype)(float(arg))
     if isinstance(arg, (float, np.floating)):
@@ -97,6 +96,13 @@ def _scalar(at: int, dtype: DataType, arg: Any) -> Number:
     if not low <= int(arg) <= high:
         wrong(f"argument {at}: {arg} does not fit into {dtype}")
     return into(dtype)(int(arg))
+
+
+def only_number(at: int, arg: Any) -> None:
+    """Reject what is no number."""
+    if not isinstance(arg, (int, float, np.generic)):
+        found = "an array" if isinstance(arg, np.ndarray) else type(arg).__name__
+        wrong(f"argument {at}: expected a number, found {found}")
 
 
 def _strides(array: Array) -> tuple[int, ...]:
@@ -173,6 +179,3 @@ def _memories(
 
 def _place(array: Array) -> object:
     return array.__array_interface__["data"][0], array.nbytes
-
-
-__all__ = ["INT64", "Values", "bind", "wrong"]

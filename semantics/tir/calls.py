@@ -14,7 +14,7 @@ from rlx.semantics.tir.intrinsics import intrinsic, reinterpret, unknown
 from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.sorts import SORTS
 from rlx.semantics.tir.terms import Evaluate, Frame, Term, common, converted, lifted, located
-from rlx.semantics.tir.values import Number, into, limits, unsupported, vector_element
+from rlx.semantics.tir.values import Number, into, limits, to_integer, unsupported, vector_element
 from rlx.spec.registry import rule
 
 
@@ -29,13 +29,16 @@ def buffer_of_data(expr: object) -> str | None:
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
     """Call an external function, if the caller registered it."""
     function = known.get(name)
-    if function is None and name in SORTS:
-        function = SORTS[name][1]
-    if function is None:
-        function = C_MATH.get(name)
+    if function is not None:
+        return function(*args)
+    function = SORTS[name][1] if name in SORTS else C_MATH.get(name)
     if function is None:
         unsupported("E-tir-call-unregistered", f"no function {name!r} was registered")
-    return function(*args)
+    try:
+        return function(*args)
+    except (TypeError, ValueError, IndexError):
+        shown = f"no function {name!r} that takes these arguments was registered"
+        unsupported("E-tir-call-unregistered", shown)
 
 
 def extreme(word: str, dtype: DataType) -> Number:
@@ -83,7 +86,7 @@ def _reinterpret(run: ExpressionCompiler, expr: tir.Call) -> Term:
     args = list(expr.args)
     target = expr.dtype
     if args and isinstance(args[0], tir.StringImm):
-        target = dtype(args[0].value)
+        target = _named_type(expr, args[0].value)
         del args[0]
     if target is None or len(args) != 1:
         return opaque(expr)
@@ -94,16 +97,28 @@ def _reinterpret(run: ExpressionCompiler, expr: tir.Call) -> Term:
     )
 
 
+def _named_type(expr: tir.Call, name: str) -> DataType:
+    """The data type that a call names; where it names none, the call has no meaning."""
+    try:
+        return dtype(name)
+    except ValueError:
+        return opaque(expr).dtype
+
+
 def _extreme(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.min_value("int32")`, `T.max_value`, `T.infinity`: constants of a type."""
     if len(expr.args) != 1 or not isinstance(expr.args[0], tir.StringImm):
         return opaque(expr)
-    of = dtype(expr.args[0].value)
+    of = _named_type(expr, expr.args[0].value)
+    if expr.op == "infinity" and not of.is_float:
+        unknown(expr.op, expr.span)
     value = extreme(expr.op, of)
     return Term(lambda frame: value, of)
 
 
 def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    if len(expr.args) != 3:
+        return opaque(expr)
     base, stride, lanes = (run.compile(arg) for arg in expr.args)
     start, step, count = base.run, stride.run, lanes.run
 
@@ -115,6 +130,8 @@ def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def _broadcast(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    if len(expr.args) != 2:
+        return opaque(expr)
     value, lanes = run.compile(expr.args[0]), run.compile(expr.args[1])
     one, count = value.run, lanes.run
     return Term(lambda frame: (one(frame),) * count(frame), value.dtype, True)
@@ -126,7 +143,7 @@ def _extern(run: ExpressionCompiler, expr: tir.Call) -> Term:
     result = INT32
     texts = [arg.value for arg in args[:2] if isinstance(arg, tir.StringImm)]
     if ("extern" in expr.op or "llvm" in expr.op) and texts:
-        result = dtype(texts.pop(0))
+        result = _named_type(expr, texts.pop(0))
         del args[0]
     if not texts or not isinstance(args[0], tir.StringImm):
         return opaque(expr)
@@ -134,12 +151,22 @@ def _extern(run: ExpressionCompiler, expr: tir.Call) -> Term:
     del args[0]
     reads = SORTS[name][0] if name in SORTS else 0
     given = [argument(run, arg, at < reads) for at, arg in enumerate(args)]
-    bring = into(result) if result.is_float or result.is_integer else (lambda value: value)
+    bring = _brought(result)
 
     def called(frame: Frame) -> Any:
         return bring(outside(frame[0].call, name, [g(frame) for g in given]) or 0)
 
     return Term(located(called, expr.span), result)
+
+
+def _brought(result: DataType) -> Callable[[Any], Any]:
+    """What converts a function's value to the type that the call says."""
+    if not (result.is_float or result.is_integer):
+        return lambda value: value
+    plain = into(result)
+    if result.is_float:
+        return plain
+    return lambda value: to_integer(value, result) if isinstance(value, float) else plain(value)
 
 
 def argument(run: ExpressionCompiler, expr: tir.PrimExpr, read: bool = False) -> Evaluate:

@@ -84,6 +84,9 @@ class ExpressionCompiler:
     def bind(self, var: tir.Var, value: tir.PrimExpr) -> tuple[int, Evaluate]:
         """The slot of a variable, and its value converted to its type."""
         term = converted(self.value(value), vector_element(var.dtype))
+        if term.vector and var.dtype.lanes == 1:
+            shown = f"{var.name} is a number, and cannot have the value of a vector"
+            unsupported("E-tir-type", shown, getattr(value, "span", None))
         return self.slot(var), term.run
 
     def named(self, name: str) -> tir.Buffer | None:

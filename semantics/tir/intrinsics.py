@@ -13,9 +13,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rlx.grammar.dtype import BOOL, INT32, DataType
+from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
 from rlx.grammar.node import Span
 from rlx.grammar.prim_operators import BY_INTRINSIC
+from rlx.grammar.script_vocabulary import ARITY
 from rlx.semantics.tir.values import (
     Number,
     divide,
@@ -205,9 +206,10 @@ def fused_multiply_add(dtype: DataType) -> Function:
 
 def q_multiply_shift(x: int, y: int, q: int, s: int) -> int:
     """`round(x * y * 2 ** (s - q))` in fixed-point numbers of 32 bits, halves upwards."""
-    total_shift = q - s
-    product = x * y + (1 << (total_shift - 1))
-    return int(into(INT32)(product >> total_shift))
+    by, product = q - s, x * y
+    amount(abs(by), INT64)
+    found = (product + (1 << (by - 1))) >> by if by > 0 else product << -by
+    return int(into(INT32)(found))
 
 
 def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Function]:
@@ -228,7 +230,7 @@ def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Functi
         When the function is applied: `E-tir-shift-amount`, `E-tir-power-exponent`, `E-tir-divide`.
     """
     first = operands[0] if operands else None
-    if first is None:
+    if first is None or ARITY.get(name, len(operands)) != len(operands):
         unknown(name)
     if name in ("abs", "fabs"):
         return first, absolute(first)
@@ -238,11 +240,11 @@ def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Functi
         return BOOL, _TESTS[name]
     if (name in BITWISE or name in _COUNTS) and not any(d.is_float for d in operands):
         return _COUNTS.get(name, first), bitwise(name, first)
-    if name == "nextafter":
+    if name == "nextafter" and first.is_float:
         return first, _next_after(first)
     if name == "fma":
         return first, fused_multiply_add(first)
-    if name == "q_multiply_shift":
+    if name == "q_multiply_shift" and not any(d.is_float for d in operands):
         return INT32, q_multiply_shift
     if not first.is_float:
         return _on_integers(name, first)
