@@ -214,7 +214,8 @@ class Normalizer:
         if kind is ast.TupleGetItem:
             return is_leaf(value.tuple_value)  # type: ignore[attr-defined]
         if kind is ast.Function:
-            return self.function(value) is value  # type: ignore[arg-type]
+            body = value.body  # type: ignore[attr-defined]
+            return isinstance(body, ast.SeqExpr) and self.is_normal(body)
         if kind is ast.If:
             assert isinstance(value, ast.If)
             return is_leaf(value.cond) and all(

@@ -149,7 +149,7 @@ class Rewriter:
             call,
             op=self.expr(call.op),
             args=same(call.args, map(self.expr, call.args)),
-            attrs=self.data(call.attrs) if call.attrs else call.attrs,
+            attrs=self.data(call.attrs),
             sinfo_args=same(call.sinfo_args, map(self.struct_info, call.sinfo_args)),
         )
 

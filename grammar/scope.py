@@ -202,10 +202,8 @@ class Scope:
 
     def function_frame(self) -> Frame:
         """The frame of the innermost function, or of the module."""
-        for frame in reversed(self.frames):
-            if frame.kind in ("function", "prim_func", "module"):
-                return frame
-        return self.frames[0]
+        whole = ("function", "prim_func", "module")
+        return next(frame for frame in reversed(self.frames) if frame.kind in whole)
 
     # ------------------------------------------------------------ variables
 

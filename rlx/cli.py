@@ -129,10 +129,13 @@ def _prepare_streams() -> None:
 
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
     """Run a command; report what it did not expect as our mistake."""
+    from rlx.grammar.visit import recursion_room
+
     gc.set_threshold(*COLLECTION)
     _prepare_streams()
     try:
-        status = run(argv, prog)
+        with recursion_room():
+            status = run(argv, prog)
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
