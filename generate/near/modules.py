@@ -193,9 +193,9 @@ def neighbours(module: IRModule) -> IRModule:
     _, function = _main(module)
     body = _body(function)
     pairs = [(VarBinding(Var(f"bad{k}"), ast.ShapeExpr((const(k),))),) for k in range(2)]
-    last = body.blocks[-1:] if not body.blocks else body.blocks
-    kind = DataflowBlock if last and type(last[-1]) is ast.BindingBlock else ast.BindingBlock
-    return _with(module, body=SeqExpr((*body.blocks, *(kind(p) for p in pairs)), body.body))
+    blocks = body.blocks
+    kind = DataflowBlock if blocks and type(blocks[-1]) is ast.BindingBlock else ast.BindingBlock
+    return _with(module, body=SeqExpr((*blocks, *(kind(p) for p in pairs)), body.body))
 
 
 def without_form(module: IRModule) -> IRModule:

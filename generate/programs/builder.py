@@ -82,13 +82,17 @@ class FunctionBuilder:
         self.frames = [ScopeValues()]
         self.body = Body()
         self.dataflow = self.output = False
-        self.depth = 0
         options = module.options
         self.pure = not ("impure" in options.features and head.one_in(4))
         self.shape_vars = module.shape_vars() if "symbolic" in options.features else ()
         self.frame.dims = module.pool(self.shape_vars)
 
     # ------------------------------------------------------------------ scopes
+
+    @property
+    def depth(self) -> int:
+        """How many scopes are open inside the function."""
+        return len(self.frames) - 1
 
     @property
     def frame(self) -> ScopeValues:
@@ -102,14 +106,12 @@ class FunctionBuilder:
             choices = Choices(self.queue[self.at])
             self.at += 1
             self.module.step(self, choices)
-        self.at = max(self.at, end)
 
     def enter(self) -> tuple[Body, bool, bool]:
         """Open a scope with a body of its own; what was there, for :meth:`leave`."""
         outer = self.body, self.dataflow, self.output
         self.body, self.dataflow = Body(), False
         self.frames.append(ScopeValues(self.frame))
-        self.depth += 1
         return outer
 
     def leave(self, outer: tuple[Body, bool, bool], result: Expr) -> SeqExpr:
@@ -117,7 +119,6 @@ class FunctionBuilder:
         sequence = self.body.sequence(result)
         self.body, self.dataflow, self.output = outer
         self.frames.pop()
-        self.depth -= 1
         return sequence
 
     # ------------------------------------------------------------------ bindings

@@ -49,8 +49,7 @@ class Interner:
             key: object = (type(dim), a, b)
             found = self._known.get(key)
             if found is None:
-                found = dim if a is dim.a and b is dim.b else type(dim)(a, b)
-                self._known[key] = found
+                found = self._known[key] = type(dim)(a, b)
             return found
         if type(dim) is IntImm:
             if dim.dtype.bits == 64:
@@ -70,10 +69,7 @@ class Interner:
             a, b = self.place(dim.a, chosen), self.place(dim.b, chosen)
             fold = _FOLDED.get(kind)
             return self.intern(kind(a, b) if fold is None else fold(a, b))  # type: ignore[call-arg]
-        below = tir.children(dim)
-        if not below:
-            return dim
-        return _rebuilt(dim, {c: self.place(c, chosen) for c in below})
+        return _rebuilt(dim, {c: self.place(c, chosen) for c in tir.children(dim)})
 
     def info(self, info: StructInfo, chosen: Placement) -> StructInfo:
         """Struct info with the letters of its dimensions replaced."""

@@ -20,13 +20,16 @@ def roundtrip(case: Case) -> list[Finding]:
             return [case.found("prints-wrong", "roundtrip", f"our own, dialect {dialect}")]
     if case.peer is None:
         return []
+    case.begin("TVM's parser")
     try:
-        case.begin("TVM's parser")
         theirs = case.peer.read(case.text)
-        case.begin("TVM's printer")
-        text = case.peer.print(theirs)
     except Exception:  # noqa: BLE001 - the oracle of legality reports it
         return []
+    case.begin("TVM's printer")
+    try:
+        text = case.peer.print(theirs)
+    except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
+        return [case.found("prints-wrong", "roundtrip", raised(error))]
     return [*_by_peer(case, theirs, text), *_by_us(case, text)]
 
 
