@@ -252,7 +252,7 @@ def unify(
     for left, right in equations:
         a, b = substitute_prim(left, solution), substitute_prim(right, solution)
         for var, image in ((a, b), (b, a)):
-            if a is not b and var in flexible and var not in prim_exprs.variables((image,)):
+            if var in flexible and var not in prim_exprs.variables((image,)):
                 assert isinstance(var, tir.Var)
                 _solve(var, image, solution)
                 break

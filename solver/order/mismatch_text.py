@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rlx.grammar.ast import FuncStructInfo
 from rlx.grammar.node import Node
 from rlx.solver.order.substitute import dimensions, rank
-from rlx.solver.order.subtype import Mismatch, Path
+from rlx.solver.order.subtype import Mismatch, Path, sides
 
 
 def where(path: Path) -> str:
@@ -24,9 +23,9 @@ def why(mismatch: Mismatch) -> str:
     """The mismatch: ``float16 where float32 is expected``, ``dimension 1 is n where m is
     expected``.
     """
-    if mismatch.left is not None and mismatch.right is not None:
-        place = _step(*mismatch.path[-1])
-        return f"{place} is {_show(mismatch.left)} where {_show(mismatch.right)} is expected"
+    if mismatch.left is not None:
+        left, right = sides(mismatch)
+        return f"{_step(*mismatch.path[-1])} is {_show(left)} where {_show(right)} is expected"
     premise = mismatch.code.rsplit("-", 1)[-1]
     return _WORDS.get(premise, _both)(mismatch.given, mismatch.wanted)
 
@@ -76,8 +75,6 @@ def _arity(given: Any, wanted: Any) -> str:
 
 
 def _kind(given: Any, wanted: Any) -> str:
-    if not isinstance(given, FuncStructInfo) or not isinstance(wanted, FuncStructInfo):
-        return _both(given, wanted)
     names = ["an opaque function" if f.params is None else "a closure" for f in (given, wanted)]
     return f"{names[0]} where {names[1]} is expected"
 

@@ -17,7 +17,7 @@ from rlx.grammar.ast import (
     Var,
     VDevice,
 )
-from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.dtype import DataType
 from rlx.grammar.node import replace
 from rlx.grammar.struct_infos import children, held_shape, numbers, with_children
 from rlx.grammar.tir import PrimExpr
@@ -260,7 +260,7 @@ def same_type(a: DataType, b: DataType) -> bool:
 
 def unknown_type(dtype: DataType) -> bool:
     """Whether this is Void, the unknown data type."""
-    return dtype is VOID or dtype.is_void
+    return dtype.is_void
 
 
 def same_device(a: VDevice | None, b: VDevice | None) -> bool:

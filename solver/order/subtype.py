@@ -225,8 +225,8 @@ def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
         goal.fail("SUB-tensor-dtype", a, b)
     if b.vdevice is not None and not same_device(a.vdevice, b.vdevice):
         goal.fail("SUB-tensor-device", a, b)
-    wanted = b.ndim if b.ndim >= 0 else rank(b)
-    if wanted >= 0 and a.ndim != wanted and rank(a) != wanted:
+    wanted = rank(b)
+    if wanted >= 0 and rank(a) != wanted:
         goal.fail("SUB-tensor-rank", a, b)
     elif a.shape is not b.shape:
         _tensor_shape(a, b, goal)
