@@ -66,8 +66,8 @@ class HeapValues:
             (_HEAP,),
         )
         first = ast.VarBinding(self._var, made)
-        rest = body.blocks[0].bindings if body.blocks else ()
-        return replace(body, blocks=(ast.BindingBlock((first, *rest)), *body.blocks[1:]))
+        rest = (binding for block in body.blocks for binding in block.bindings)
+        return replace(body, blocks=(ast.BindingBlock((first, *rest)),))
 
     def shape_functions(self) -> dict[ast.GlobalVar, tir.PrimFunc]:
         """The PrimFuncs that compute numbers of the heap."""

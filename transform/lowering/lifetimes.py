@@ -96,16 +96,19 @@ class Lives:
 
     def _of(self, expr: ast.Expr) -> Iterator[ast.Var]:
         """The allocated variables whose memory an expression mentions, however deep."""
-        roots = self._roots
-        for node in (expr.op, *expr.args) if type(expr) is ast.Call else walk(expr):
-            if isinstance(node, ast.Var):
-                yield from roots.get(node, ())
-            elif type(node) is ast.Tuple and node is not expr:
-                yield from self._of(node)
-        if type(expr) is ast.Call and expr.attrs:
-            for value in expr.attrs.values():
-                if isinstance(value, ast.Expr):
-                    yield from self._of(value)
+        if type(expr) is not ast.Call:
+            parts: list[ast.Expr] = [expr]
+        else:
+            parts = [each for each in (expr.op, *expr.args) if type(each) in _HOLDING]
+            parts += [value for value in expr.attrs.values() if isinstance(value, ast.Expr)]
+        for part in parts:
+            for node in walk(part):
+                if isinstance(node, ast.Var):
+                    yield from self._roots.get(node, ())
+
+
+_HOLDING = (ast.Var, ast.DataflowVar, ast.Tuple)
+"""The arguments of calls in normal form that may hold memory."""
 
 
 def _hands_on(value: ast.Expr) -> bool:

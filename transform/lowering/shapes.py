@@ -15,7 +15,7 @@ from rlx.grammar.struct_infos import OBJECT, numbers, with_children
 from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import CheckPlan, plan
-from rlx.transform.lowering.emitter import UNIT, Emitter, operator_name
+from rlx.transform.lowering.emitter import Emitter, operator_name
 from rlx.transform.lowering.heap_values import HeapValues, symbolic
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.lowering.shape_checks import ShapeChecks
@@ -340,8 +340,6 @@ def _declared(value: ast.Expr) -> ast.StructInfo | None:
     if not isinstance(value, ast.Call) or not value.sinfo_args:
         return None
     types = value.sinfo_args
-    if types[0] is UNIT and len(types) == 1:
-        return None
     if isinstance(value.op, ast.Op) and operator_name(value) not in _RECEIVE:
         return None
     info = types[0] if len(types) == 1 else ast.TupleStructInfo(types)

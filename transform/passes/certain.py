@@ -9,7 +9,7 @@ from rlx.grammar.ast import Expr, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.node import Node
 from rlx.grammar.visit import walk
 from rlx.solver.order.substitute import dimensions
-from rlx.transform.patterns.arguments import argument
+from rlx.transform.patterns.arguments import operands
 
 ELEMENTWISE = frozenset(
     f"relax.{name}"
@@ -110,10 +110,10 @@ def all_written(module: IRModule) -> bool:
 
 def _call(call: ast.Call, info: Mapping[Node, StructInfo]) -> bool:
     if call.op_name in ELEMENTWISE | PAIRWISE:
-        shapes = [_floats(info.get(arg)) for arg in call.args]
+        shapes = [_floats(info.get(arg)) for arg in operands(call)]
         first = shapes[0] if shapes else None
         return first is not None and all(s is not None and _same(s, first) for s in shapes)
-    return call.op_name == "relax.shape_of" and argument(call, "x") is not None
+    return call.op_name == "relax.shape_of"
 
 
 def _floats(info: StructInfo | None) -> tuple[tir.PrimExpr, ...] | None:

@@ -8,6 +8,7 @@ from rlx.grammar.node import replace
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.passes.numbers import folded, in_new_shape
+from rlx.transform.patterns.arguments import operands
 from rlx.transform.visitors.mutator import ExprMutator
 
 
@@ -17,7 +18,7 @@ class _Fold(ExprMutator):
     def visit_call(self, call: ast.Call) -> Expr:
         made = super().visit_call(call)
         if isinstance(made, ast.Call) and made.op_name == "relax.shape_of":
-            info = self.builder.struct_info(made.args[0])
+            info = self.builder.struct_info(operands(made)[0])
             known = dimensions(info) if isinstance(info, TensorStructInfo) else None
             if known is not None and all(self.is_bound(dim) for dim in known):
                 return ast.ShapeExpr(known)

@@ -30,6 +30,21 @@ def argument(call: ast.Call, name: str) -> object:
     return NOTHING
 
 
+def operands(call: ast.Call) -> tuple[ast.Expr, ...]:
+    """The arguments of a call of an operator that are expressions, in the order of its parameters,
+    whether they are given by position or by keyword.
+    """
+    operator = lookup(call.op_name)
+    if operator is None or not call.attrs:
+        return call.args
+    found = list(call.args)
+    for match in matched(operator.parameters, len(call.args), call.attrs):
+        given = call.attrs.get(match.parameter.name) if match.source == "keyword" else None
+        if isinstance(given, ast.Expr):
+            found.append(given)
+    return tuple(found)
+
+
 def python_literal(value: object) -> object:
     """A literal as a Python number, text or tuple; other expressions are returned unchanged."""
     match value:

@@ -35,6 +35,9 @@ class PatternSurroundings(Protocol):
         for a result.
         """
 
+    def uses(self, var: ast.Var) -> int:
+        """The number of :meth:`users`."""
+
 
 class Match(Mapping[Hashable, Expr]):
     """A match of a pattern.
@@ -51,6 +54,8 @@ class Match(Mapping[Hashable, Expr]):
     builder
         The builder of the new program, to emit further bindings before this one, or to add
         functions.
+    in_dataflow
+        Whether the match is in a dataflow block, where nothing has effects.
     """
 
     def __init__(
@@ -61,28 +66,26 @@ class Match(Mapping[Hashable, Expr]):
         builder: BlockBuilder,
     ) -> None:
         self.var, self.value, self.builder = var, value, builder
-        self._around = attempt.around
-        found = attempt.found
-        self._found = dict(found)
-
-    @property
-    def in_dataflow(self) -> bool:
-        """Whether the match is in a dataflow block, where nothing has effects."""
-        return self.builder.frame.block is not None
+        self.in_dataflow = builder.frame.block is not None
+        self._found = dict(attempt.found)
+        # Asked now: a match may be read when its function is finished.
+        vars_ = [expr for expr in self._found.values() if isinstance(expr, ast.Var)]
+        self._uses = {each: attempt.around.uses(each) for each in vars_}
+        self._bound = {each: builder.lookup_binding(each) for each in vars_}
 
     def uses(self, pattern: Hashable) -> int:
         """The number of values and results of the old program that mention the variable matched by
         a part of the pattern.
         """
         expr = self._found[pattern]
-        return len(self._around.users(expr)) if isinstance(expr, ast.Var) else 0
+        return self._uses[expr] if isinstance(expr, ast.Var) else 0
 
     def bound(self, pattern: Hashable) -> Expr:
         """The value of the variable that a part of the pattern matched."""
         expr = self._found[pattern]
         if expr is self.var:
             return self.value
-        value = self.builder.lookup_binding(expr) if isinstance(expr, ast.Var) else None
+        value = self._bound[expr] if isinstance(expr, ast.Var) else None
         return expr if value is None else value
 
     def __getitem__(self, pattern: Hashable) -> Expr:

@@ -127,8 +127,7 @@ def _count(operator: Operator, given: int) -> None:
     parameters = [p for p in operator.parameters if p.kind != "types"]
     least = sum(p.default is REQUIRED and not p.variadic for p in parameters)
     most = None if any(p.variadic for p in parameters) else len(parameters)
-    positional = sum(1 for p in parameters if p.default is REQUIRED)
-    if given < min(least, positional) or (most is not None and given > most):
+    if given < least or (most is not None and given > most):
         name = operator.name.removeprefix("relax.")
         expected = f"{least}" if least == most else f"{least} to {most if most else 'any number'}"
         raise PatternError(

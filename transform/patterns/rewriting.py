@@ -99,8 +99,7 @@ class _Replacing(ExprMutator):
             break
         self.pending = None
         new = self.rebind(binding, value if found is None else found)
-        if new is not binding.var:
-            self.old[new] = binding.var
+        self.old[new] = binding.var
 
     # ------------------------------------------------------------ what patterns ask
 
@@ -136,8 +135,15 @@ class _Replacing(ExprMutator):
 
     def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
         """The values of the old program that mention a variable."""
-        found = self.old_users.get(self.old.get(var, var), [])
+        found = self._old_users(var)
         return [(user, _Renamed(self._vars).expr(value)) for user, value in found]
+
+    def uses(self, var: ast.Var) -> int:
+        """The number of these values."""
+        return len(self._old_users(var))
+
+    def _old_users(self, var: ast.Var) -> list[tuple[ast.Var | None, Expr]]:
+        return self.old_users.get(self.old.get(var, var), [])
 
 
 class _Renamed(Rewriter):

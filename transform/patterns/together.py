@@ -167,6 +167,10 @@ class _Together(ExprMutator):
         ]
         return found if type(var) is ast.DataflowVar else [*found, (None, var)]
 
+    def uses(self, var: ast.Var) -> int:
+        """The number of these values."""
+        return len(self.users(var))
+
 
 def _place(bindings: Sequence[Binding], binding: Binding, start: int) -> int:
     """Where a binding stands, mostly behind the last one that was looked for."""

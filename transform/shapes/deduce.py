@@ -15,6 +15,7 @@ from rlx.operators.binary import ARITHMETIC, COMPARISON
 from rlx.operators.unary import ANY, FLOAT, FLOAT_NN, TEST
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order.substitute import dimensions
+from rlx.transform.patterns.arguments import operands
 from rlx.transform.shapes.propagate import Stronger
 from rlx.transform.shapes.specialise import is_open, says_more
 
@@ -109,9 +110,9 @@ class _Backwards:
         elif isinstance(value, ast.Call):
             if value.op_name in _KEEPS_SHAPE:
                 kept = result if value.op_name in _KEEPS_TYPE else _typed(result, VOID)
-                self.want(value.args[0], kept)
+                self.want(operands(value)[0], kept)
             elif value.op_name == "relax.ewise_fma":
-                for arg in value.args:
+                for arg in operands(value):
                     self.want(arg, result)
             elif value.op_name in _AGREE | _COMPARE:
                 self.pair(value, result)
@@ -120,7 +121,8 @@ class _Backwards:
         """What one operand and the result say of the other operand, if that is known to be a
         tensor.
         """
-        for arg, other in zip(call.args, reversed(call.args), strict=True):
+        given = operands(call)
+        for arg, other in zip(given, reversed(given), strict=True):
             beside = self.best(other)
             if beside is None or not isinstance(self.info.get(arg), TensorStructInfo):
                 continue

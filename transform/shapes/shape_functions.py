@@ -14,6 +14,7 @@ from rlx.grammar.visit import bindings, walk
 from rlx.operators.registry import lookup
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.builder.builder import BlockBuilder
+from rlx.transform.patterns.arguments import operands
 
 
 class ShapeFunction(Record):
@@ -129,7 +130,7 @@ def _asks_shape(value: Expr, params: dict[ast.Var, int]) -> bool:
     return (
         isinstance(value, ast.Call)
         and value.op_name == "relax.shape_of"
-        and value.args[0] in params
+        and operands(value)[0] in params
     )
 
 
@@ -191,6 +192,8 @@ class _OfShapes(Rewriter):
         return self._shapes.get(var) or self.renamed.get(var, var)
 
     def call(self, call: ast.Call) -> Expr:
-        if call.op_name == "relax.shape_of" and call.args[0] in self._shapes:
-            return self._shapes[call.args[0]]
+        if call.op_name == "relax.shape_of":
+            (tensor,) = operands(call)
+            if isinstance(tensor, ast.Var) and tensor in self._shapes:
+                return self._shapes[tensor]
         return super().call(call)

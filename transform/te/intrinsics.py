@@ -155,9 +155,7 @@ def call(name: str, *args: Any, dtype: DataType | None = None) -> Scalar:
     return Scalar(tir.Call(name, tuple(g.node for g in given)), dtype or given[0].dtype)
 
 
-def _real(name: str, intrinsic: str | None = None) -> Callable[[Any], Scalar]:
-    word = intrinsic or name
-
+def _real(name: str) -> Callable[[Any], Scalar]:
     def function(x: Any) -> Scalar:
         given = scalar(x)
         if not given.dtype.is_float:
@@ -165,7 +163,7 @@ def _real(name: str, intrinsic: str | None = None) -> Callable[[Any], Scalar]:
                 f"te.{name} takes a float, found {given} of type {given.dtype}: "
                 "convert it, as in x.astype('float32')"
             )
-        return call(word, given)
+        return call(name, given)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"``{name}(x)`` of a float."

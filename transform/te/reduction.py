@@ -187,9 +187,7 @@ def _values(given: Any, kinds: Sequence[DataType], what: str) -> tuple[Scalar, .
     values = []
     for each, kind in zip(found, kinds, strict=True):
         value = scalar(each)
-        if isinstance(each, int | float) or value.dtype == kind:
-            value = cast(kind, value)
-        elif common(value, const(0, kind)) != kind:
+        if not isinstance(each, int | float) and common(value, const(0, kind)) != kind:
             fail(f"{what} is of type {value.dtype}, but {kind} is reduced")
         values.append(cast(kind, value))
     return tuple(values)
