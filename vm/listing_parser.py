@@ -27,19 +27,21 @@ from rlx.vm.instructions import (
 from rlx.vm.saving import LoadError
 
 _NAME = r'(?:"(?:[^"\\]|\\.)*"|[^\s"]+)'
+_NUMBER = r"\d{1,20}"
+_REGISTER = rf"%(?:vm|void|{_NUMBER})"
 _FUNCTION = re.compile(
-    rf"@(?P<name>{_NAME}):  # (?P<inputs>\d+) inputs?(?: \((?P<named>.*)\))?, "
-    r"(?P<registers>\d+) registers?\Z"
+    rf"@(?P<name>{_NAME}):  # (?P<inputs>{_NUMBER}) inputs?(?: \((?P<named>.*)\))?, "
+    rf"(?P<registers>{_NUMBER}) registers?\Z"
 )
-_CALL = re.compile(rf"call  (?P<name>{_NAME}) +in: (?P<args>.*?) *dst: (?P<dst>void|%\d+)\Z")
-_RET = re.compile(r"ret   ret (?P<result>%\w+)\Z")
-_GOTO = re.compile(r"goto  (?P<distance>-?\d+)\Z")
-_IF = re.compile(r"if    (?P<condition>%\w+), (?P<distance>-?\d+)\Z")
+_CALL = re.compile(rf"call  (?P<name>{_NAME}) +in: (?P<args>.*?) *dst: (?P<dst>void|%{_NUMBER})\Z")
+_RET = re.compile(rf"ret   ret (?P<result>{_REGISTER})\Z")
+_GOTO = re.compile(rf"goto  (?P<distance>-?{_NUMBER})\Z")
+_IF = re.compile(rf"if    (?P<condition>{_REGISTER}), (?P<distance>-?{_NUMBER})\Z")
 _ARGUMENT = re.compile(
-    r"%(?P<register>vm|void|\d+)|i(?P<immediate>-?\d+)|c\[(?P<constant>\d+)\]|"
+    rf"%(?P<register>vm|void|{_NUMBER})|i(?P<immediate>-?{_NUMBER})|c\[(?P<constant>{_NUMBER})\]|"
     rf"f\[(?P<function>{_NAME}?)\]"
 )
-_CONSTANT = re.compile(r"c\[(?P<index>\d+)\]  (?P<value>\{.*\})  # .*\Z")
+_CONSTANT = re.compile(rf"c\[(?P<index>{_NUMBER})\]  (?P<value>\{{.*\}})  # .*\Z")
 _KEPT = re.compile(r'(?P<kind>kernel|operator|signature) (?P<name>"(?:[^"\\]|\\.)*"):\Z')
 
 
