@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .conditions import Seen, watched
+from .draw import ROOT
 from .pick import chosen
 
 TEXT = """\
@@ -54,3 +59,26 @@ def test_the_shortest_that_show_all() -> None:
     picked = [*chosen(made)]
     assert set().union(*(made[text] for text in picked)) == {1, 2, 3}
     assert "b" * 300 not in picked and "d" not in picked
+
+
+def test_what_is_added_notices_the_same_mutants(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.txt"
+    module = "tests.relay.test_same_picked"
+    command = [sys.executable, "-m", "tests.mutants.sharpen", module, "40", "12", "7", "--room"]
+    told = []
+    for _ in range(2):
+        told.append(
+            subprocess.run(
+                [*command, "relay", "--jobs", "1", "--kept", str(kept)],
+                cwd=ROOT,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+        )
+    added = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
+    first, again = (ast.literal_eval(each.split("12 of 12: ")[1].splitlines()[0]) for each in told)
+    new, newer = first.pop("noticed by another"), again.pop("noticed by another", 0)
+    assert len(added) == new + newer and new > newer
+    kind = "noticed by what is kept"
+    assert new + first.pop(kind, 0) == newer + again.pop(kind) and again == first
