@@ -192,3 +192,28 @@ def test_a_size_that_relax_does_not_infer() -> None:
     assert note.span and text[slice(*note.span)] == "reshape(%x, newshape=[-1, 2])"
     assert note.message.startswith("reshape: the check of Relax refuses a -1")
     assert [d.code for d in relay.check(text).diagnostics] == ["OBL-reshape-infer"]
+
+
+@pytest.mark.parametrize("layout", ["NCHW0c", "NCHW00c", "0cNCHW4c"])
+def test_nothing_is_split_into_parts_of_no_elements(layout: str) -> None:
+    call = CALLS[[each.partition("(")[0] for each in CALLS].index("nn.contrib_conv2d_NCHWc")]
+    text, _ = text_of(call.replace('out_layout="NCHW4c"', f'out_layout="{layout}"'))
+    (found, *_) = relay.check(text).errors
+    assert found.code == "OBL-layout-axes"
+    assert f"'{layout}' is not a layout" in found.message
+
+
+def test_a_function_is_shown_by_its_parameters() -> None:
+    module = relay.parse("fn (%x: float32) { fn (%y, %z) { add(%y, %x) } }")
+    found = relay.run(module, np.float32(1))
+    assert str(found.numpy()) == "closure of (%y, %z)"
+
+
+def test_a_result_may_be_split_twice_by_the_same_factor() -> None:
+    call = "nn.conv2d(%m, %k2, padding=[1, 1, 1, 1])"
+    plain, split = (
+        relay.run(relay.parse(text_of(each)[0]), value("m"), value("k2")).numpy()
+        for each in (call, call.replace(")", ', out_layout="NCHW4c4c")'))
+    )
+    filled = np.pad(plain, ((0, 0), (0, 12), (0, 0), (0, 0))).reshape(1, 1, 4, 4, 8, 8)
+    assert same(split, filled.transpose(0, 1, 4, 5, 2, 3))

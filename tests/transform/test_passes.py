@@ -170,3 +170,15 @@ def test_nothing_to_do_gives_the_same_module() -> None:
     module = program("r = R.exp(x)\nreturn r")
     for name in passes.__all__:
         assert getattr(passes, name)(module) is module
+
+
+def test_the_shape_of_an_operand_by_keyword() -> None:
+    both = [program(f"s = R.shape_of({given})\nreturn s") for given in ("x", "expr=x")]
+    one, other = (shown(passes.fold_shapes(module)) for module in both)
+    assert one == other and "R.shape([n, 4])" in "".join(one)
+
+
+def test_an_operand_by_keyword_may_fail_like_any_other() -> None:
+    for given in ("x, w", "x, x2=w", "x1=x, x2=w"):
+        module = program(f"with R.dataflow():\n    d = R.add({given})\n    R.output()\nreturn x")
+        assert passes.dead_code(module) is module, given

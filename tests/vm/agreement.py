@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rlx.generate.campaign.programs import is_legal, program
@@ -66,7 +66,7 @@ def on_vm(machine: VirtualMachine, printed: list[str], entry: str, args: tuple[V
     return End("Returned", value, tuple(printed))
 
 
-def _copies(args: tuple[Value, ...]) -> list[Value]:
+def _copies(args: Sequence[Value]) -> list[Value]:
     return [_copy(arg) for arg in args]
 
 

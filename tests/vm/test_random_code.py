@@ -73,22 +73,23 @@ def endings(executable: Executable, steps: bool = False) -> list[tuple[str, ...]
 
 @pytest.mark.parametrize("part", range(30))
 def test_all_ways_end_alike(part: int) -> None:
-    lines: list[str] = []
-    for seed in range(part * 5, part * 5 + 5):
-        maker = Maker(seed)
-        executable = maker.executable()
-        wanted = endings(executable)
-        for one, other in zip(wanted, endings(executable, True), strict=True):
-            assert one == other or ("fuel",) in (one, other), f"{seed}\n{executable}"
-        text = executable.as_text()
-        assert Executable.from_text(text).as_text() == text
-        again = Executable.of(from_bytes(to_bytes(executable)))
-        assert to_bytes(again) == to_bytes(executable) and endings(again) == wanted
-        lines += [*maker.refused, text, executable.as_python(), str(wanted)]
-        lines += [
-            str([sorted(r) for r in last_uses(executable.code(f))]) for f in executable.functions
-        ]
+    lines = [line for seed in range(part * 5, part * 5 + 5) for line in told(seed)]
     assert_digest(SNAPSHOT, f"code {part}", "\n".join(lines))
+
+
+def told(seed: int) -> list[str]:
+    """All that is said of the executable of a seed; the ways to run it end alike."""
+    maker = Maker(seed)
+    executable = maker.executable()
+    wanted = endings(executable)
+    for one, other in zip(wanted, endings(executable, True), strict=True):
+        assert one == other or ("fuel",) in (one, other), f"{seed}\n{executable}"
+    text = executable.as_text()
+    assert Executable.from_text(text).as_text() == text
+    again = Executable.of(from_bytes(to_bytes(executable)))
+    assert to_bytes(again) == to_bytes(executable) and endings(again) == wanted
+    uses = [str([sorted(r) for r in last_uses(executable.code(f))]) for f in executable.functions]
+    return [*maker.refused, text, executable.as_python(), str(wanted), *uses]
 
 
 NUMBERS = (0, 1, 2, 3, 5, -1, -2, VM_STATE, VOID, MOST_REGISTERS, MOST_REGISTERS - 1)
@@ -112,88 +113,97 @@ def instruction(pick: random.Random) -> VMInstruction:
 
 
 def test_problems_of_random_code() -> None:
-    lines: list[str] = []
-    for seed in range(1_500):
-        pick = random.Random(seed)
-        code = [instruction(pick) for _ in range(pick.randint(1, 5))]
-        found = list(problems(code, pick.randrange(3), pick.randrange(3), 2))
-        lines += [*map(str, found), str(unused_inputs(code, 2))]
-        for each in code:
-            if any(not 0 <= arg.number < 1 << 55 for arg in getattr(each, "args", ())):
-                continue
-            words = encode(each)
-            assert str(decode(words, 0, len(words))) == str(each)
+    lines = [line for seed in range(1_500) for line in problems_of(seed)]
     assert_digest(SNAPSHOT, "problems", "\n".join(lines))
 
 
+def problems_of(seed: int) -> list[str]:
+    """What is said of random instructions, which are written and read again."""
+    pick = random.Random(seed)
+    code = [instruction(pick) for _ in range(pick.randint(1, 5))]
+    found = list(problems(code, pick.randrange(3), pick.randrange(3), 2))
+    for each in code:
+        if any(not 0 <= arg.number < 1 << 55 for arg in getattr(each, "args", ())):
+            continue
+        words = encode(each)
+        assert str(decode(words, 0, len(words))) == str(each)
+    return [*map(str, found), str(unused_inputs(code, 2))]
+
+
 def test_complaints_about_random_damage() -> None:
-    """LAW: what nothing is said of runs to an end in order."""
-    lines: list[str] = []
-    for seed in range(300):
-        pick, whole = random.Random(seed), Maker(seed % 40).executable()
-        words, offsets, functions = [*whole.words], [*whole.offsets], [*whole.functions]
-        for _ in range(pick.choice([1, 1, 2])):
-            at = pick.randrange(len(words))
-            of = pick.randrange(len(functions))
-            one = functions[of]
-            match pick.randrange(9):
-                case 0:
-                    words[at] += pick.choice([1, -1, 2])
-                case 1:
-                    offsets[pick.randrange(len(offsets))] += pick.choice([1, -1])
-                case 2:
-                    functions[of] = replace(one, start=one.start + pick.choice([1, -1]))
-                case 3:
-                    functions[of] = replace(one, end=one.end + pick.choice([1, -1, -2]))
-                case 4:
-                    functions[of] = replace(one, registers=one.registers + pick.choice([1, -1]))
-                case 5:
-                    functions[of] = replace(one, num_inputs=one.num_inputs + pick.choice([1, -1]))
-                case 6:
-                    functions[of] = replace(one, name=pick.choice(["f0", "f1"]))
-                case 7:
-                    functions[of] = replace(one, parameters=("a",))
-                case 8:
-                    del words[at:]
-        names = whole.names if seed % 50 else (*whole.names, *whole.names[:1])
-        damaged = replace(
-            whole,
-            words=tuple(words),
-            offsets=tuple(offsets),
-            functions=tuple(functions),
-            names=names,
-        )
-        found = list(complaints(damaged))
-        lines.append(f"{seed}: {found}")
-        if not found:
-            lines.append(str([f.name for f in damaged.functions]))
-            assert all(each[0] for each in map(str, endings(damaged)))
+    lines = [line for seed in range(300) for line in complained(seed)]
     assert_digest(SNAPSHOT, "complaints", "\n".join(lines))
+
+
+def complained(seed: int) -> list[str]:
+    """LAW: what nothing is said of runs to an end in order."""
+    pick, whole = random.Random(seed), Maker(seed % 40).executable()
+    words, offsets, functions = [*whole.words], [*whole.offsets], [*whole.functions]
+    for _ in range(pick.choice([1, 1, 2])):
+        at = pick.randrange(len(words))
+        of = pick.randrange(len(functions))
+        one = functions[of]
+        match pick.randrange(9):
+            case 0:
+                words[at] += pick.choice([1, -1, 2])
+            case 1:
+                offsets[pick.randrange(len(offsets))] += pick.choice([1, -1])
+            case 2:
+                functions[of] = replace(one, start=one.start + pick.choice([1, -1]))
+            case 3:
+                functions[of] = replace(one, end=one.end + pick.choice([1, -1, -2]))
+            case 4:
+                functions[of] = replace(one, registers=one.registers + pick.choice([1, -1]))
+            case 5:
+                functions[of] = replace(one, num_inputs=one.num_inputs + pick.choice([1, -1]))
+            case 6:
+                functions[of] = replace(one, name=pick.choice(["f0", "f1"]))
+            case 7:
+                functions[of] = replace(one, parameters=("a",))
+            case 8:
+                del words[at:]
+    names = whole.names if seed % 50 else (*whole.names, *whole.names[:1])
+    damaged = replace(
+        whole,
+        words=tuple(words),
+        offsets=tuple(offsets),
+        functions=tuple(functions),
+        names=names,
+    )
+    found = list(complaints(damaged))
+    if found:
+        return [f"{seed}: {found}"]
+    assert all(each[0] for each in map(str, endings(damaged)))
+    return [f"{seed}: []", str([f.name for f in damaged.functions])]
 
 
 @pytest.mark.parametrize("name", LIBRARY)
 def test_each_function_of_the_run_time(name: str) -> None:
     """Each with arguments of every kind: what it gives, or how it stops."""
-    pick, lines = random.Random(name), []
-    for _ in range(25):
-        maker = Maker(pick.randrange(1_000))
-        ib = maker.ib
-        kinds = [np.arange(6, dtype="float32"), np.array(3), (2, 3), (24,), "uint8", "{} and {}"]
-        values = [*kinds, None, 0, 1, 2, -1, 1.5, (np.ones(2), "x"), ib.f("f0"), ib.vm_state()]
-        with ib.function("f0"):
-            heap, store = ib.r(1), ib.r(2)
-            ib.emit_call("vm.builtin.alloc_heap", [3], heap)
-            ib.emit_call("vm.builtin.alloc_storage", [(24,), 0], store)
-            args = [pick.choice([*values, heap, store]) for _ in range(pick.randrange(5))]
-            ib.emit_call(name, args, ib.r(0))
-            ib.emit_call("vm.builtin.make_tuple", [ib.r(0), heap], ib.r(0))
-            ib.emit_ret(ib.r(0))
-        printed: list[str] = []
-        machine = VirtualMachine(ib.get(), PACKED, output=printed.append, devices=[("llvm", 0)])
-        one = ended(machine, printed, "f0", False)
-        assert one == ended(machine, printed, "f0", True)
-        lines.append(f"{[str(arg) for arg in args]} {one}")
+    pick = random.Random(name)
+    lines = [given_anything(name, pick) for _ in range(25)]
     assert_digest(SNAPSHOT, name, "\n".join(lines))
+
+
+def given_anything(name: str, pick: random.Random) -> str:
+    """What a function of the run time gives for some arguments; by steps it ends alike."""
+    maker = Maker(pick.randrange(1_000))
+    ib = maker.ib
+    kinds = [np.arange(6, dtype="float32"), np.array(3), (2, 3), (24,), "uint8", "{} and {}"]
+    values = [*kinds, None, 0, 1, 2, -1, 1.5, (np.ones(2), "x"), ib.f("f0"), ib.vm_state()]
+    with ib.function("f0"):
+        heap, store = ib.r(1), ib.r(2)
+        ib.emit_call("vm.builtin.alloc_heap", [3], heap)
+        ib.emit_call("vm.builtin.alloc_storage", [(24,), 0], store)
+        args = [pick.choice([*values, heap, store]) for _ in range(pick.randrange(5))]
+        ib.emit_call(name, args, ib.r(0))
+        ib.emit_call("vm.builtin.make_tuple", [ib.r(0), heap], ib.r(0))
+        ib.emit_ret(ib.r(0))
+    printed: list[str] = []
+    machine = VirtualMachine(ib.get(), PACKED, output=printed.append, devices=[("llvm", 0)])
+    one = ended(machine, printed, "f0", False)
+    assert one == ended(machine, printed, "f0", True)
+    return f"{[str(arg) for arg in args]} {one}"
 
 
 def test_numbers_at_the_limits() -> None:

@@ -175,7 +175,13 @@ def ending(machine: VirtualMachine, *arrays: np.ndarray[Any, Any]) -> str:
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_rows_run_at_once_as_they_do_one_by_one(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_run_at_once_as_they_do_one_by_one(part: int) -> None:
+    lines = [line for seed in range(part * 25, part * 25 + 25) for line in told(seed)]
+    assert_digest(SNAPSHOT, f"rows {part}", "\n".join(lines))
+
+
+def told(seed: int) -> list[str]:
+    """The plans of the rows of a seed, the Python made of them, and how they end: alike at once and one by one."""
     lines: list[str] = []
     written = translation._SourceWriter.function
 
@@ -192,11 +198,11 @@ def test_rows_run_at_once_as_they_do_one_by_one(part: int, monkeypatch: pytest.M
         lines.append(shown(made))
         return made
 
-    monkeypatch.setattr(translation._SourceWriter, "function", function)
-    monkeypatch.setattr(batch_runs, "plan", plan)
     three, two = np.arange(1, 4, dtype="float32"), np.arange(5, 7, dtype="float32")
     five = np.arange(2, 7, dtype="float32")
-    for seed in range(part * 25, part * 25 + 25):
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(translation._SourceWriter, "function", function)
+        monkeypatch.setattr(batch_runs, "plan", plan)
         executable = Rows(seed).executable()
         packed = {"see": lambda *args: None}
         at_once, one_by_one = (VirtualMachine(executable, packed, fuel=100) for _ in range(2))
@@ -207,4 +213,4 @@ def test_rows_run_at_once_as_they_do_one_by_one(part: int, monkeypatch: pytest.M
             end = ending(at_once, *given)
             assert end == ending(one_by_one, *given), f"{seed}\n{executable}"
             lines.append(end)
-    assert_digest(SNAPSHOT, f"rows {part}", "\n".join(lines))
+    return lines

@@ -80,3 +80,27 @@ def test_texts_that_are_none() -> None:
     ]:
         with pytest.raises(LoadError, match=said):
             Executable.from_text(text)
+
+
+HEAD = "@main:  # 1 inputs, 2 registers\n"
+
+
+@pytest.mark.parametrize("number", ["y", "", "1" * 20, "1" * 5_000, "-1", "0x1", "1.5", "²"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "@main:  # {} inputs, 2 registers\n  ret   ret %0",
+        "@main:  # 1 inputs, {} registers\n  ret   ret %0",
+        HEAD + "  ret   ret %{}",
+        HEAD + "  goto  {}\n  ret   ret %0",
+        HEAD + "  if    %{}, 1\n  ret   ret %0",
+        HEAD + "  if    %0, {}\n  ret   ret %0",
+        HEAD + "  call  main in: %{} dst: %1\n  ret   ret %0",
+        HEAD + "  call  main in: i{} dst: %{}\n  ret   ret %0",
+        HEAD + "  call  main in: c[{}] dst: %1\n  ret   ret %0",
+        HEAD + "  ret   ret %0\n\nconstants:\n  c[{}]  {{}}  # x",
+    ],
+)
+def test_numbers_that_are_none(line: str, number: str) -> None:
+    with pytest.raises(LoadError, match=r"expected|registers|instruction|constant|word|bits"):
+        Executable.from_text(line.format(number, number))

@@ -132,6 +132,13 @@ def test_nothing_is_found_where_all_is_right(oracle: str) -> None:
         assert put(oracle, broken) == [] or oracle == "derive"
 
 
+def test_what_cannot_be_printed_is_asked_by_one_oracle() -> None:
+    mute = Peer(print=raising(ValueError("no words for it")))
+    assert put("passes", mute) == []
+    [(kind, stage, _, _)] = put("roundtrip", mute)
+    assert (kind, stage) == ("prints-wrong", "TVM's printer")
+
+
 def test_who_refuses_a_legal_program() -> None:
     failing = Peer(read=raising(ValueError("no word 'dataflow'")))
     assert put("check", failing) == [

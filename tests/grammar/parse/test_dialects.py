@@ -219,7 +219,7 @@ def test_annotations_are_shared_and_located() -> None:
 _TENSOR = base64.b64encode(
     struct.pack("<QQiiiBBH2qq", 0xDD5E40F096B4A13F, 0, 1, 0, 2, 2, 32, 1, 3, 4, 48) + bytes(48)
 ).decode()
-_NESTED = {
+NESTED = {
     "root_index": 4,
     "nodes": [
         {"type": "ffi.String", "data": "ir.GenericConst"},
@@ -229,7 +229,7 @@ _NESTED = {
         {"type": "ffi.Map", "data": [0, 3]},
     ],
 }
-_LISTED = {
+LISTED = {
     "root": 1,
     "nodes": [
         {"type_key": ""},
@@ -241,7 +241,7 @@ _LISTED = {
 }
 
 
-@pytest.mark.parametrize("graph", [_NESTED, _LISTED], ids=["now", "before 0.21"])
+@pytest.mark.parametrize("graph", [NESTED, LISTED], ids=["now", "before 0.21"])
 def test_constants_of_metadata_have_their_shape(graph: dict[str, object]) -> None:
     quoted = json.dumps(graph).replace('"', '\\"')
     function = _function(

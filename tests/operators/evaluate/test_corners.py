@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -266,3 +267,28 @@ def test_which_keys_a_query_sees(causal: str, window: int | None, queries: int, 
         # Who sees nothing has scores of minus infinity alone.
         wanted = [(1 / len(seen) if at in seen else 0) if seen else np.nan for at in range(keys)]
         np.testing.assert_allclose(found[row], wanted)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+@pytest.mark.parametrize("columns", [0, 1, 4])
+def test_triangles_from_any_diagonal(rows: int, columns: int) -> None:
+    """The diagonal is a number, whole or not, however large: what lies on its one side is kept."""
+    x = np.arange(1, rows * columns + 1, dtype=np.float32).reshape(rows, columns)
+    numbers = [
+        -(2**63),
+        2**63 - 1,
+        1e30,
+        -1e30,
+        math.inf,
+        -math.inf,
+        math.nan,
+        0.5,
+        -0.5,
+        *range(-4, 5),
+    ]
+    for k in numbers:
+        for name, kept in (("tril", operator.le), ("triu", operator.ge)):
+            expected = [
+                [x[i, j] if kept(j - i, k) else 0 for j in range(columns)] for i in range(rows)
+            ]
+            np.testing.assert_array_equal(run(name, x, k), np.array(expected).reshape(x.shape))

@@ -20,7 +20,7 @@ from rlx.semantics.machine.configuration import FunctionCode
 from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
 from rlx.semantics.struct_info_of import struct_info_of
-from rlx.semantics.values import Packed, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import compatibility, free_vars, substitute
 from rlx.solver.prover import Prover
 
@@ -89,6 +89,9 @@ def _preserved(info: Mapping[Node, ast.StructInfo], now: Configuration, learnt: 
     """Each value is one of those that its variable was derived to have."""
     held = environment(now)
     bound = {var: number for var, number in held.items() if isinstance(var, tir.Var)}
+    for var, value in held.items():  # a scalar parameter may stand in dimensions
+        if isinstance(var, ast.Var) and var.shape_var is not None and isinstance(value, Scalar):
+            bound[var.shape_var] = value.value
     assert all(type(number) is int for number in bound.values())
     activation = now.frame
     while activation.outer is not None:

@@ -158,3 +158,58 @@ def test_types_of_ml_dtypes(name: str) -> None:
     array = np.array([0, 3], getattr(ml_dtypes, name))
     evaluate(func, [array])
     assert float(array[0]) == 6
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        'T.infinity("uint8")',
+        'T.min_value("nothing")',
+        'T.call_extern("fminf", A[0], A[1])',
+        "T.nextafter(A[0], A[1])",
+        "T.exp(T.float32(1), T.float32(1))",
+        "T.broadcast(A[0])",
+        "T.ramp(A[0], 1)",
+        'T.reinterpret("nothing", A[0])',
+        "T.q_multiply_shift(T.float32(1), A[0], A[1], A[2])",
+        'T.call_extern("float32", "tanh", A[0], A[1])',
+        'T.call_extern("float32", "fmaf", A[0])',
+        'T.call_packed("tvm.contrib.sort.argsort", A.data, 0)',
+        'T.call_packed("tvm.contrib.sort.argsort_nms", A.data, A.data, A.data, 2, 1)',
+        "T.Let(v + 1, where={v: T.broadcast(A[0], 4)})",
+    ],
+)
+def test_calls_without_a_meaning_are_unsupported(value: str) -> None:
+    error = stopped(of_body(A, f"A[0] = {value}"), np.ones(4, np.int32))
+    assert isinstance(error, UnsupportedStop) and error.span is not None
+
+
+def test_an_integer_that_a_function_gives_is_one() -> None:
+    func = of_body('A: T.Buffer((4,), "float32")', 'A[1] = T.call_extern("int32", "asin", A[0])')
+    assert stopped(func, np.full(4, 2, np.float32)).code == "E-tir-cast-range"
+    array = np.ones(4, np.float32)
+    evaluate(func, [array])
+    assert array[1] == 1
+
+
+@pytest.mark.parametrize("argument", ["3", None, [3], {}])
+def test_a_number_is_a_number(argument: Any) -> None:
+    func = of_body(f"{A}, n: T.int32", "A[0] = n")
+    error = stopped(func, np.zeros(4, np.int32), argument)
+    found = type(argument).__name__
+    assert error.message == f"argument 1: expected a number, found {found}"
+
+
+@pytest.mark.parametrize(
+    ("q", "s", "wanted"), [(31, 0, 1), (1, 0, 5), (0, 0, 9), (0, 2, 36), (2, 2, 9), (3, 1, 2)]
+)
+def test_fixed_point_products_of_any_shift(q: int, s: int, wanted: int) -> None:
+    array = np.array([3 if q < 31 else 1 << 30, 3 if q < 31 else 2, q, s], np.int32)
+    evaluate(of_body(A, "A[0] = T.q_multiply_shift(A[0], A[1], A[2], A[3])"), [array])
+    assert array[0] == wanted
+
+
+def test_fixed_point_products_of_no_shift() -> None:
+    func = of_body(A, "A[0] = T.q_multiply_shift(A[0], A[1], A[2], A[3])")
+    error = stopped(func, np.array([1, 1, 1 << 30, -5], np.int32))
+    assert error.code == "E-tir-shift-amount"

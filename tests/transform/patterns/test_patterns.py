@@ -238,3 +238,14 @@ def main(x: R.Tensor((1, 3, 8, 8), "float32"), w: R.Tensor((4, 3, 3, 3), "float3
         assert places(conv.has_attr({"padding": other}), module) == []
     assert places(total.has_attr({"axis": 1, "keepdims": False}), module) == ["d"]
     assert places(total.has_attr({"axis": [1, 2]}), module) == []
+
+
+def test_what_is_found_is_read_when_all_functions_are_finished() -> None:
+    other = HEAD.partition("class Module:\n")[2].replace("main", "other")
+    lines = ["m = R.matmul(x, w)", "r = R.exp(m)", "q = R.add(r, r)", "return q"]
+    module = rlx.parse(str(LINEAR) + other + "".join(f"        {line}\n" for line in lines))
+    inside = wildcard()
+    first, second = find(module, is_op("add")(inside, wildcard()))
+    assert (first.in_dataflow, second.in_dataflow) == (True, False)
+    assert [str(match.bound(inside)) for match in (first, second)] == ["R.matmul(x, w)", "R.exp(m)"]
+    assert [match.uses(inside) for match in (first, second)] == [2, 1]

@@ -207,3 +207,15 @@ def test_nothing_to_find_gives_the_same_module(transform: object) -> None:
     text = '@R.function\ndef main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):\n    return x'
     known = module(text)
     assert transform(known) is known  # type: ignore[operator]
+
+
+def test_operands_by_keyword_say_the_same() -> None:
+    text = BEFORE.replace("R.log(x)", "R.exp(x)")
+    named = text.replace("R.exp(x)", "R.exp(x=x)").replace("R.add(lv0, y)", "R.add(x2=y, x1=lv0)")
+    one, other = (deduce_shapes(module(each), broadcast=True) for each in (text, named))
+    assert [str(gv) for gv in one.functions] == [str(gv) for gv in other.functions]
+    for before, after in zip(one.functions.values(), other.functions.values(), strict=True):
+        assert isinstance(before, ast.Function) and isinstance(after, ast.Function)
+        infos = [str(param.struct_info_annotation) for param in before.params]
+        assert infos == [str(param.struct_info_annotation) for param in after.params]
+        assert "(m, n)" in infos[0] or "Tensor((m, n)" in rlx.show(one)

@@ -6,6 +6,7 @@ import pytest
 
 import rlx
 from rlx.grammar import ast
+from rlx.grammar.struct_infos import OBJECT
 
 PROGRAM = """
 @I.ir_module
@@ -105,3 +106,20 @@ def test_size_is_no_limit() -> None:
     counter = CountVarDef()
     counter.visit(rlx.parse(text))
     assert counter.count == 5_001
+
+
+def test_a_deep_function_alone() -> None:
+    """Branches inside of branches: a function that is given without its module has room for them, too."""
+    x, c = ast.Var("x", OBJECT), ast.Var("c", OBJECT)
+    inner: ast.Expr = x
+    for _ in range(3_000):
+        inner = ast.SeqExpr((), ast.If(c, ast.SeqExpr((), inner), x))
+    seen: list[ast.Expr] = []
+
+    class Counting(rlx.ExprVisitor):
+        def visit_if(self, expr: ast.If) -> None:
+            seen.append(expr)
+            super().visit_if(expr)
+
+    Counting().visit_expr(ast.Function((x, c), inner, None, None, {}, ()))
+    assert len(seen) == 3_000
