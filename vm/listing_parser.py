@@ -27,7 +27,7 @@ from rlx.vm.instructions import (
 from rlx.vm.saving import LoadError
 
 _NAME = r'(?:"(?:[^"\\]|\\.)*"|[^\s"]+)'
-_NUMBER = r"\d{1,20}"
+_NUMBER = r"\d{1,40}"
 _REGISTER = rf"%(?:vm|void|{_NUMBER})"
 _FUNCTION = re.compile(
     rf"@(?P<name>{_NAME}):  # (?P<inputs>{_NUMBER}) inputs?(?: \((?P<named>.*)\))?, "

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlx.operators.dim_arithmetic import const, literal
-from rlx.operators.evaluate.arrays import Array
+from rlx.operators.evaluate.arrays import Array, Kind, integer_range, is_float
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.index_map import IndexMap, extents, read
 from rlx.spec.registry import rule
@@ -24,7 +24,7 @@ _OPERATIONS: dict[type[python.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-@rule("E-layout", "dcd86541", "computation")
+@rule("E-layout", "8046500d", "computation")
 def layout_transform(x: Array, index_map: str, pad_value: float | None) -> Array:
     """Each element at its new index; places without an element have the padding value, or 0."""
     found = read(index_map)
@@ -39,9 +39,21 @@ def layout_transform(x: Array, index_map: str, pad_value: float | None) -> Array
     taken[places] = True
     if int(taken.sum()) != x.size:
         raise OperatorFault("E-layout-place", f"{index_map} moves several elements to one index")
-    made = np.full(shape, 0 if pad_value is None else pad_value, x.dtype)
+    made = np.full(shape, _padding(pad_value, x.dtype), x.dtype)
     made[places] = x
     return made
+
+
+def _padding(value: float | None, kind: Kind) -> Any:
+    """What stands in places without an element."""
+    if value is None or is_float(kind):
+        with np.errstate(all="ignore"):
+            return np.asarray(0.0 if value is None else float(value)).astype(kind)
+    low, high = (0, 1) if kind.kind == "b" else integer_range(kind)
+    if isinstance(value, float) or not low <= value <= high:
+        words = f"the padding {value} is not an element of type {kind} ({low} to {high})"
+        raise OperatorFault("E-layout-pad", words)
+    return np.asarray(value).astype(kind)
 
 
 def _shape(text: str, found: IndexMap, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -305,12 +305,12 @@ print([[found[at] for at in range(len(jobs))] for found in (statuses, anew)])
 def test_processes_say_whether_a_test_fails(tmp_path: Path) -> None:
     file = "semantics/tir/intrinsics.py"
     text = (ROOT / file).read_text("utf-8")
-    line = "    total_shift = q - s\n"
+    line = "    by, product = q - s, x * y\n"
     assert line in text
     test = "tests/semantics/tir/test_values.py::test_q_multiply_shift_rounds_halves_upwards"
     mistakes = [
         line,
-        "    total_shift = 9 if s > 0 else q - s\n",
+        "    by, product = 9 if s > 0 else q - s, x * y\n",
         f"    while 1:\n        0\n{line}",
     ]
     jobs = [

@@ -44,6 +44,8 @@ MARKS = {
 }
 COMMENT = "# rlx: ignore"
 
+ROOT = Path(__file__).parents[3]
+
 
 def pool(random: Random) -> str:
     """A program, mostly with something wrong; sometimes with comments that silence what is said."""
@@ -98,7 +100,8 @@ def _rendered(report: Report, path: str, chance: Random) -> Iterator[str]:
     yield f"{as_object.render([file])} {github.render([file])} {statistics.codes([file])}"
     # What the specification says of a rule is not the subject here.
     known = described if chance.random() < 0.1 else lambda rule: None
-    yield sarif.render([file], known, "1.0", chance.choice([None, "https://example.org"]))
+    base = chance.choice([None, "https://example.org"])
+    yield sarif.render([file], known, "1.0", base).replace(ROOT.as_uri(), "file:///rlx")
     yield f"{dynamic_checks.render([file], MARKS)} {counts(checks or ())}"
 
 
