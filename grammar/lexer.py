@@ -25,42 +25,43 @@ Report = Callable[[str, int, int], None]
 _WORD = r"[A-Za-z_]\w*"
 _MEMBER = rf"(?:{_WORD}|<lambda>\w*+)"
 """A function of a module, also one that TVM made of a Python lambda, whose name it prints."""
-# Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
+# Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens. What repeats without
+# backtracking, `(?>...)*+`, is atomic itself: before 3.11.5, Python went wrong where the inner part had another way to match.
 _BESIDE = r"""(?:\"[^"\\\n]*+\"|'[^'\\\n]*+'|\#[^\n]*+)"""
-_FLAT = rf"""[^()\[\]{{}}"'#]*+(?:{_BESIDE}[^()\[\]{{}}"'#]*+)*+"""
+_FLAT = rf"""[^()\[\]{{}}"'#]*+(?>{_BESIDE}[^()\[\]{{}}"'#]*+)*+"""
 _BALANCED = _FLAT
 for _ in range(4):
-    _BALANCED = rf"{_FLAT}(?:[(\[{{]{_BALANCED}[)\]}}]{_FLAT})*+"
+    _BALANCED = rf"{_FLAT}(?>[(\[{{]{_BALANCED}[)\]}}]{_FLAT})*+"
 
 # The body of a lambda: what comes before a comma or a bracket that it did not open.
-_BODY = rf"""(?:[^,()\[\]{{}}"'#\n]++|(?!\#){_BESIDE}|[(\[{{]{_BALANCED}[)\]}}])*+"""
+_BODY = rf"""(?>[^,()\[\]{{}}"'#\n]++|(?!\#){_BESIDE}|[(\[{{]{_BALANCED}[)\]}}])*+"""
 
 _STRING = (
     r"[rRbBuUfF]{0,2}(?:"
-    r'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
-    r"'''(?:[^'\\]|\\.|'(?!''))*+'''|"
-    r'"(?:[^"\\\n]|\\.)*+"(?!")|""|'
-    r"'(?:[^'\\\n]|\\.)*+'(?!')|'')"
+    r'"""(?>[^"\\]|\\.|"(?!""))*+"""|'
+    r"'''(?>[^'\\]|\\.|'(?!''))*+'''|"
+    r'"(?>[^"\\\n]|\\.)*+"(?!")|""|'
+    r"'(?>[^'\\\n]|\\.)*+'(?!')|'')"
 )
 
 TOKEN = re.compile(
     rf"""[ \t\f]*+(?:
       (?P<punct>[()\]{{}},:~;])
     | (?P<NAME>(?!lambda\b){_WORD}(?=[,):\]]))
-    | (?P<newline>\r?\n(?:[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
+    | (?P<newline>\r?\n(?>[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
     | (?P<DEF>def[ \t]++{_MEMBER})
     | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b[^:()\n]*+:{_BODY})
     | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
-    | (?P<HEAD>{_WORD}(?:\.{_MEMBER})*+\()
+    | (?P<HEAD>{_WORD}(?>\.{_MEMBER})*+\()
     | (?P<STRING>{_STRING})
-    | (?P<DOTTED>{_WORD}(?:\.{_MEMBER})++)
+    | (?P<DOTTED>{_WORD}(?>\.{_MEMBER})++)
     | (?P<word>{_WORD})
     | (?P<FLOAT>\d[\d_]*+\.[\d_]*+(?:[eE][-+]?\d++)?|\.\d[\d_]*+(?:[eE][-+]?\d++)?
         |\d[\d_]*+[eE][-+]?\d++)
     | (?P<INT>0[xX][\da-fA-F_]++|0[bB][01_]++|\d[\d_]*+)
-    | (?P<INTS>(?<![\w)\]])\[-?\d{{1,18}}(?:,[ ]-?\d{{1,18}})++\])
+    | (?P<INTS>(?<![\w)\]])\[-?\d{{1,18}}(?>,[ ]-?\d{{1,18}})++\])
     | (?P<AUGMENTED>(?:\*\*|//|<<|>>|[-+*/%@&|^])=)
     | (?P<ARROW>->)
     | (?P<PASS>\.\.\.)
@@ -381,7 +382,7 @@ def _ignore(message: str, start: int, end: int) -> None:
     """What can't be a token is said by the lexer that looks ahead."""
 
 
-_NEXT_LINE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
+_NEXT_LINE = re.compile(r"(?>[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
     rf"@|def[ \t]+{_MEMBER}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"

@@ -15,17 +15,17 @@ _LINE = re.compile(
     r"""
       (?P<skip>[ \t\f]++|\\\r?\n|\#[^\n]*+)
     | (?P<string>[rRbBuUfF]{0,2}(?:
-        \"\"\"(?:[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
-        |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?))
+        \"\"\"(?>[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?>[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
+        |"(?>[^"\\\n]|\\.)*+"?|'(?>[^'\\\n]|\\.)*+'?))
     | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<newline>\n)
     | [^\n"'()\[\]{}\#\\]++ | .
     """,
     re.VERBOSE | re.DOTALL,
 )
 _QUOTE_IN_LINE = r"\"(?!\"\")[^\"\\\n]*+\"|'(?!'')[^'\\\n]*+'"
-_IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE})*+"
+_IN_LINE = rf"(?>[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE})*+"
 for _ in range(4):
-    _IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE}|[(\[{{]{_IN_LINE}[)\]}}])*+"
+    _IN_LINE = rf"(?>[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE}|[(\[{{]{_IN_LINE}[)\]}}])*+"
 _WHOLE_LINE = re.compile(rf"[ \t\f]*+({_IN_LINE})(?:#[^\n]*+)?\n")
 """A line with balanced brackets, nested at most four deep, which matches almost every line."""
 

@@ -6,7 +6,10 @@ A file that imports ``re`` is listed here with what it reads by it: no program, 
 from __future__ import annotations
 
 import ast
+import importlib
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -124,3 +127,39 @@ def test_each_file_is_listed_once_with_a_reason() -> None:
 )
 def test_an_import_is_seen(line: str) -> None:
     assert "re" in set(imported(ast.parse(line)))
+
+
+def _possessive(parsed: Any) -> Iterator[Any]:
+    """What a pattern, as Python's parser gives it, repeats without backtracking."""
+    if isinstance(parsed, re._parser.SubPattern):  # type: ignore[attr-defined]
+        parsed = parsed.data
+    if isinstance(parsed, list | tuple):
+        if len(parsed) == 2 and str(parsed[0]) == "POSSESSIVE_REPEAT":
+            yield list(parsed[1][2])
+        for part in parsed:
+            yield from _possessive(part)
+
+
+def _wrong_before_3_11_5(pattern: str, flags: int = 0) -> list[Any]:
+    """What is repeated without backtracking although it has more than one way to match."""
+    parsed = re._parser.parse(pattern, flags)  # type: ignore[attr-defined]
+    plain = ("IN", "LITERAL", "NOT_LITERAL", "ANY", "ATOMIC_GROUP")
+    return [
+        inner for inner in _possessive(parsed) if len(inner) != 1 or str(inner[0][0]) not in plain
+    ]
+
+
+def test_what_repeats_without_backtracking_is_atomic() -> None:
+    """`(?:a|b)*+` matches other texts on Python 3.11.0 to 3.11.4 (CPython's issue 106052); `(?>a|b)*+` does not."""
+    patterns = []
+    for path in sorted(users()):
+        module = importlib.import_module(f"rlx.{path.removeprefix('rlx/')[:-3].replace('/', '.')}")
+        patterns += [value for value in vars(module).values() if isinstance(value, re.Pattern)]
+    assert len(patterns) > 40 and any("*+" in str(each.pattern) for each in patterns)
+    for each in patterns:
+        assert _wrong_before_3_11_5(each.pattern, each.flags & re.VERBOSE) == []
+
+
+def test_a_repetition_that_is_not_atomic_is_seen() -> None:
+    assert _wrong_before_3_11_5(r"x(?:(?:aa|b)*+c)?")
+    assert not _wrong_before_3_11_5(r"x(?:(?>a|b)*+[cd]++)?")
