@@ -35,6 +35,9 @@ IMPORTED = {
 }
 """The names of modules and functions in Relax texts, by their import paths in Python."""
 
+_BUILT_IN = frozenset(vars(builtins)) - {"_", "display", "get_ipython"}
+"""The names that every Python file has; not those that a shell adds."""
+
 _BLOCK_HEADS = ("def", "class", "async")
 _BINDING = ("=", "for", "as", "global", "nonlocal", "del", "case")
 """A logical line without one of these binds nothing."""
@@ -185,7 +188,7 @@ class Surroundings:
             if places is not None and (holder.kind != "class" or holder is scope):
                 return self._value(places, holder is scope, at, holder, depth)
             holder = holder.outer
-        return CAPTURED if star or hasattr(builtins, name) else ...
+        return CAPTURED if star or name in _BUILT_IN else ...
 
     def _value(
         self, places: list[BoundName], here: bool, at: int, holder: PythonScope, depth: int

@@ -66,3 +66,11 @@ def test_a_name_may_be_given_by_names(steps: int, codes: list[str]) -> None:
 
 def test_names_that_are_given_by_each_other_are_captured() -> None:
     assert _errors("return R.reshape(x, (A,))", head=HEAD + "A = B\nB = A\n") == []
+
+
+def test_what_a_shell_shows_is_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell keeps the last value as `_` among Python's own names; what a program says does not depend on that."""
+    text = "x = 1\n@R.function\ndef main(x: R.Tensor[_, 'float32']):\n    return x\n"
+    alone = [str(found) for found in check_text(text, "a.py").diagnostics]
+    monkeypatch.setattr("builtins._", 3, raising=False)
+    assert [str(found) for found in check_text(text, "a.py").diagnostics] == alone
