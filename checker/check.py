@@ -215,7 +215,7 @@ def _check(
     from rlx.checker.well_formed import well_formed
 
     gathered = _Found(found)
-    errors = [d.span or (0, 0) for d in found if d.severity == "error"]
+    errors = [d.span or (0, 0) for d in found if d.is_error]
     for module in modules:
         gathered.diagnostics += well_formed(module, holes, bool(errors))
         if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
@@ -228,7 +228,7 @@ def _check(
         from rlx.checker.ignores import without_ignored
 
         diagnostics = without_ignored(source, diagnostics)
-    if len(diagnostics) > 1 and any(found.severity == "error" for found in diagnostics):
+    if len(diagnostics) > 1 and any(found.is_error for found in diagnostics):
         from rlx.checker.consequences import without_consequences
 
         diagnostics = without_consequences(source.text, diagnostics)
@@ -249,7 +249,7 @@ def _check(
 
 def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Without the note on a text that is not understood where an error inside of it says why."""
-    wrong = [d.span for d in diagnostics if d.severity == "error" and d.span is not None]
+    wrong = [d.span for d in diagnostics if d.is_error and d.span is not None]
     return [
         d
         for d in diagnostics

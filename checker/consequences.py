@@ -55,7 +55,7 @@ def without_consequences(text: str, diagnostics: Sequence[Diagnostic]) -> list[D
     starts, heads = _outline(text)
     functions: dict[int, list[Diagnostic]] = {}
     for found in diagnostics:
-        if found.severity == "error" and found.span is not None:
+        if found.is_error and found.span is not None:
             functions.setdefault(bisect_right(starts, found.span[0]), []).append(found)
     dropped: set[int] = set()
     if heads:
@@ -104,7 +104,7 @@ def _of_unbound(starts: list[int], diagnostics: Sequence[Diagnostic]) -> Iterabl
         if found.code in _DIMENSIONS
     }
     for found in diagnostics if unbound else ():
-        if found.severity != "error" and found.code.startswith(_OBLIGATION):
+        if not found.is_error and found.code.startswith(_OBLIGATION):
             function = bisect_right(starts, _start(found))
             if any((function, word) in unbound for word in _WORD.findall(found.message)):
                 yield found

@@ -105,6 +105,11 @@ class Diagnostic(Record):
     source: Source | None = None
     unknown: str = ""
 
+    @property
+    def is_error(self) -> bool:
+        """Whether a rule is certainly violated."""
+        return self.severity == "error"
+
     def __str__(self) -> str:
         """``file:line:column: severity[CODE]: message``"""
         place = ""

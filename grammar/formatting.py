@@ -61,7 +61,7 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Form
 
     text = text.replace("\r\n", "\n")
     parsed = parse(text, path)
-    errors = [d for d in parsed.diagnostics if d.severity == "error"]
+    errors = [d for d in parsed.diagnostics if d.is_error]
     if errors:
         lines = [f"{_place(parsed, path, d.span)}: error[{d.code}]: {d.message}" for d in errors]
         return Formatted(None, tuple(lines), CHANGED)
@@ -184,7 +184,7 @@ def _lost(before: Parsed, again: Parsed) -> Span | None:
         found = difference(one, other, map_free_vars=True)
         if found is not None:
             return found.place(one) or one.span or (0, 0)
-    if any(d.severity == "error" for d in again.diagnostics):
+    if any(d.is_error for d in again.diagnostics):
         return first or (0, 0)
     return None
 

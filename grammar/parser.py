@@ -171,7 +171,7 @@ class TextReader:
         try:
             value, end = reader.read_definition(start)
             if value is None:
-                if not any(d.severity == "error" for d in reader.reports.diagnostics):
+                if not any(d.is_error for d in reader.reports.diagnostics):
                     reader.reports.error("this definition cannot be read", (start, end))
                 reader.excuse((start, end))
             self.undeclared += reader.undeclared(self.type_vars, self.around is not None)
@@ -264,13 +264,13 @@ class TextReader:
         self.diagnostics += [each for each in found if isinstance(each, Diagnostic)][:MAX_ERRORS]
 
     def _has_errors(self) -> bool:
-        return any(d.severity == "error" for d in self.diagnostics)
+        return any(d.is_error for d in self.diagnostics)
 
     def _strays(self, found_any: bool, stray: list[Span]) -> None:
         heads = (HEAD.match(self.text, start) for start, _ in stray)
         lost = {head["name"] for head in heads if head is not None}
         left = [found for found in self.diagnostics if found.unknown not in lost]
-        if not any(found.severity == "error" for found in left):
+        if not any(found.is_error for found in left):
             self.diagnostics = left  # a name that is not known because its class was not read
         if self._has_errors() or (found_any and not stray):
             return

@@ -153,7 +153,7 @@ class Reports:
         """In a function that is not valid Python, keep one error for an unclosed bracket, and only
         those errors of other statements that no other error explains.
         """
-        wrong = [d for d in self.diagnostics if d.severity == "error" and d.span is not None]
+        wrong = [d for d in self.diagnostics if d.is_error and d.span is not None]
         if len(wrong) < 2:
             return
         groups: dict[Span, list[Diagnostic]] = {}

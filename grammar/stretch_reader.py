@@ -224,7 +224,7 @@ class StretchReader:
         a text with explicit declarations. The variables become holes, which cause no further
         diagnostics.
         """
-        if any(d.severity == "error" for d in self.reports.diagnostics):
+        if any(d.is_error for d in self.reports.diagnostics):
             return
         coerce, holes = self.context.coerce, self.reports.holes
         known = {*type_vars, *self.actions.definitions.named}

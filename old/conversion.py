@@ -333,7 +333,7 @@ def convert_text(text: str, path: str, system: str) -> Formatted:
     from rlx.grammar.parser import parse
 
     parsed = parse(text, path)
-    errors = [d for d in parsed.diagnostics if d.severity == "error"]
+    errors = [d for d in parsed.diagnostics if d.is_error]
     if errors:
         return Formatted(None, tuple(map(str, _at(errors, Source(text, path)))), CHANGED)
     translate = to_2022 if system == "2022" else to_today

@@ -40,7 +40,7 @@ class RelayReport(Record):
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The diagnostics of severity ``"error"``."""
-        return tuple(d for d in self.diagnostics if d.severity == "error")
+        return tuple(d for d in self.diagnostics if d.is_error)
 
     @property
     def ok(self) -> bool:
@@ -69,7 +69,7 @@ def check(text: str, path: str = "<text>") -> RelayReport:
     wrong = list(made.diagnostics)
     types: dict[str, ast.StructInfo] = {}
     counted = Obligations()
-    if not any(d.severity == "error" for d in wrong):
+    if not any(d.is_error for d in wrong):
         report = check_module(made.module, source)
         wrong += [replace(d, source=source, edit=None) for d in report.diagnostics]
         counted = report.obligations

@@ -60,7 +60,7 @@ def to_relax(module: RelayModule) -> ast.IRModule:
         ``diagnostics`` says which.
     """
     found = translate(module)
-    errors = tuple(d for d in found.diagnostics if d.severity == "error")
+    errors = tuple(d for d in found.diagnostics if d.is_error)
     if errors:
         raise ParseError(errors)
     return found.module

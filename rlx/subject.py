@@ -203,9 +203,7 @@ def module_of(subject: Subject, name: str | None = None) -> ast.IRModule:
     from rlx.grammar.parser import ParseError
 
     found = parsed(subject)
-    errors = tuple(
-        replace(d, source=found.source) for d in found.diagnostics if d.severity == "error"
-    )
+    errors = tuple(replace(d, source=found.source) for d in found.diagnostics if d.is_error)
     if errors:
         raise ParseError(errors)
     return chosen(found.modules, found.source, name)

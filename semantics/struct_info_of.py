@@ -120,7 +120,7 @@ def head_of(text: str) -> ast.Function:
     parsed = parse(text, "<type of a function>")
     found = [f for module in parsed.modules for f in module.functions.values()]
     heads = [function for function in found if isinstance(function, ast.Function)]
-    if any(d.severity == "error" for d in parsed.diagnostics) or len(found) != 1 or not heads:
+    if any(d.is_error for d in parsed.diagnostics) or len(found) != 1 or not heads:
         raise ValueError(text)
     return heads[0]
 

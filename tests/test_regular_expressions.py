@@ -87,6 +87,9 @@ TOO_MUCH = {
 }
 """Where finding too much costs time and nothing else."""
 
+PATTERNS: Any = importlib.import_module("re._parser")
+"""Python's own parser of regular expressions."""
+
 GROUPS = [LEXERS, TOKENS, COMMENTS, NO_PROGRAM, MESSAGES, NAMES, TOO_MUCH]
 
 
@@ -131,7 +134,7 @@ def test_an_import_is_seen(line: str) -> None:
 
 def _possessive(parsed: Any) -> Iterator[Any]:
     """What a pattern, as Python's parser gives it, repeats without backtracking."""
-    if isinstance(parsed, re._parser.SubPattern):  # type: ignore[attr-defined]
+    if isinstance(parsed, PATTERNS.SubPattern):
         parsed = parsed.data
     if isinstance(parsed, list | tuple):
         if len(parsed) == 2 and str(parsed[0]) == "POSSESSIVE_REPEAT":
@@ -142,7 +145,7 @@ def _possessive(parsed: Any) -> Iterator[Any]:
 
 def _wrong_before_3_11_5(pattern: str, flags: int = 0) -> list[Any]:
     """What is repeated without backtracking although it has more than one way to match."""
-    parsed = re._parser.parse(pattern, flags)  # type: ignore[attr-defined]
+    parsed = PATTERNS.parse(pattern, flags)
     plain = ("IN", "LITERAL", "NOT_LITERAL", "ANY", "ATOMIC_GROUP")
     return [
         inner for inner in _possessive(parsed) if len(inner) != 1 or str(inner[0][0]) not in plain

@@ -252,7 +252,7 @@ TEXTS = 256
 def _module(name: str, text: str) -> ast.IRModule:
     """The module of a text that an executable keeps; machines of one executable share it."""
     parsed = parse(text, name)
-    if len(parsed.modules) != 1 or any(d.severity == "error" for d in parsed.diagnostics):
+    if len(parsed.modules) != 1 or any(d.is_error for d in parsed.diagnostics):
         raise UnsupportedStop("V-name-text", f"the text of {name} is not one module")
     return parsed.modules[0]
 

@@ -342,7 +342,7 @@ def _doubted(state: DerivationState) -> dict[ast.Function, ast.GlobalVar]:
     """The functions whose bodies break their annotations, where that may be the reason of other
     errors.
     """
-    if not state.contradicted or sum(d.severity == "error" for d in state.diagnostics) < 2:
+    if not state.contradicted or sum(d.is_error for d in state.diagnostics) < 2:
         return {}
     return {f: gv for gv, f in state.module.functions.items() if f in state.contradicted}
 

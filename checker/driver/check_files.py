@@ -113,7 +113,7 @@ def _listed(report: Report) -> tuple[Listed, ...]:
     """The run-time checks of a text; of one with errors nothing is said."""
     from rlx.checker.dynamic_checks.listing import listed
 
-    if any(found.severity == "error" for found in report.diagnostics):
+    if any(found.is_error for found in report.diagnostics):
         return ()
     return listed(report.modules, report.source)
 
@@ -324,7 +324,7 @@ def with_progress(reports: Iterable[FileReport], total: int) -> Iterator[FileRep
     try:
         for report in reports:
             done += 1
-            wrong += any(d.severity == "error" for d in report.diagnostics)
+            wrong += any(d.is_error for d in report.diagnostics)
             if time.monotonic() >= due:
                 due = time.monotonic() + EVERY
                 sys.stderr.write(f"\r\x1b[Kchecked {done} of {total} files, {wrong} with errors")

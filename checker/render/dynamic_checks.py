@@ -22,7 +22,7 @@ def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str
 
 
 def _file(file: FileReport, theme: Mapping[str, str]) -> Iterator[str]:
-    if any(found.severity == "error" for found in file.diagnostics):
+    if any(found.is_error for found in file.diagnostics):
         yield f"{safe(file.path)}: its checks are not listed, because it has errors"
         return
     for check in file.dynamic_checks or ():

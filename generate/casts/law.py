@@ -50,7 +50,7 @@ def examine(text: str, choose: Random, runs: int = RUNS) -> CastVerdict:
     others.
     """
     report = check_text(text)
-    if any(d.severity == "error" for d in report.diagnostics):
+    if any(d.is_error for d in report.diagnostics):
         return CastVerdict(False)
     (module,) = report.modules
     checks = analyse(module)

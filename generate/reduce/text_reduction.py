@@ -14,7 +14,7 @@ def reduced(text: str, interesting: Callable[[str], bool]) -> str:
     from rlx.grammar.printer import print_module
 
     parsed = parse(text)
-    broken = any(found.severity == "error" for found in parsed.diagnostics)
+    broken = any(found.is_error for found in parsed.diagnostics)
     if broken or len(parsed.modules) != 1 or not interesting(print_module(parsed.modules[0])):
         return reduce_text(text, interesting)
     return print_module(reduce(parsed.modules[0], lambda made: interesting(print_module(made))))

@@ -41,7 +41,7 @@ def show(paths: Sequence[str], format: str, prog: str) -> int:
             status = max(status, 1)  # as the check of such a text
             continue
         both = views(source.text, source.path)
-        errors = [each for each in both.diagnostics if each.severity == "error"]
+        errors = [each for each in both.diagnostics if each.is_error]
         for each in errors:
             sys.stderr.write(f"{each}\n")
         status = max(status, 1 if errors else 0)

@@ -155,7 +155,7 @@ def _check(paths: Sequence[str], form: str) -> int:
         sys.stdout.write(human.render(files, theme_for(sys.stdout)))
     if any(file.outcome != "checked" for file in files) or not files:
         return UNABLE
-    wrong = any(d.severity == "error" for file in files for d in file.diagnostics)
+    wrong = any(d.is_error for file in files for d in file.diagnostics)
     return ENDED if wrong else 0
 
 
@@ -223,7 +223,7 @@ def _to_relax(module: RelayModule, text: str, path: str) -> int:
     from rlx.relay.translation import translate
 
     made = translate(module, path)
-    if any(d.severity == "error" for d in made.diagnostics):
+    if any(d.is_error for d in made.diagnostics):
         return _refused(made.diagnostics, text, path)
     notes = sorted((*made.diagnostics, *made.losses), key=lambda note: note.span or (0, 0))
     file = FileReport(path, Source(text, path), tuple(notes))
@@ -255,7 +255,7 @@ def _run(
         sys.stderr.write(f"{prog}: {words}{f'; {near}' if near else ''}\n")
         return UNABLE
     made = translate(module, path)
-    if any(d.severity == "error" for d in made.diagnostics):
+    if any(d.is_error for d in made.diagnostics):
         return _refused(made.diagnostics, text, path)
     function = made.module.functions[made.names[names[options.entry]]]
     try:

@@ -161,7 +161,7 @@ class _Step:
         dirty = [d for d in before.diagnostics if d.code.startswith("PARSE")]
         self.wanted |= self._stayed(before.told_of(dirty))
         if {piece.name for piece in before.cut.pieces} != self.names.keys():
-            wrong = before.told_of(d for d in before.diagnostics if d.severity == "error")
+            wrong = before.told_of(d for d in before.diagnostics if d.is_error)
             self.wanted |= self._stayed(wrong)
         self.wanted |= self._contradicted(before)
         self.wanted |= self._mention(self.renamed)
@@ -199,12 +199,10 @@ class _Step:
     def _contradicted(self, version: TextVersion) -> set[int]:
         """What a broken annotation concerns: it is not believed where more is wrong."""
         found = version.diagnostics
-        broken = version.told_of(
-            d for d in found if d.code == "D15-result" and d.severity == "error"
-        )
+        broken = version.told_of(d for d in found if d.code == "D15-result" and d.is_error)
         if not broken:
             return set()
-        wrong = self.before.told_of(d for d in self.before.diagnostics if d.severity == "error")
+        wrong = self.before.told_of(d for d in self.before.diagnostics if d.is_error)
         names = {version.cut.pieces[number].name for number in broken}
         return self._stayed(wrong) | self._mention(names)
 

@@ -93,7 +93,7 @@ def test_one_letter_is_one_error_that_names_the_word(path: Path) -> None:
             if is_a_word(text, wrong):
                 continue
             altered = text[: found.start()] + wrong + text[found.end() :]
-            errors = [d for d in check_text(altered).diagnostics if d.severity == "error"]
+            errors = [d for d in check_text(altered).diagnostics if d.is_error]
             tried += 1
             where = f"{found[0]} -> {wrong} at {found.start()}: {[said(d) for d in errors]}"
             assert len(errors) <= 1, where  # none where a name is changed that nothing uses
@@ -165,7 +165,7 @@ def test_a_slip_in_a_script(name: str, path: str) -> None:
     before, after, help = SLIPS[name]
     assert SCRIPT.count(before) == 1 and not check_text(SCRIPT, path).diagnostics
     altered = SCRIPT.replace(before, after)
-    (found,) = (d for d in check_text(altered, path).diagnostics if d.severity == "error")
+    (found,) = (d for d in check_text(altered, path).diagnostics if d.is_error)
     assert found.help == help
     assert found.span is not None
     assert (

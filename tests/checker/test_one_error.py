@@ -20,7 +20,7 @@ SHARE = 1.0 if os.environ.get("RLX_ONE_ERROR") == "all" else 0.04
 
 def errors(text: str) -> list[tuple[str, str]]:
     found = check_text(text).diagnostics
-    return [(d.code, d.message) for d in found if d.severity == "error"]
+    return [(d.code, d.message) for d in found if d.is_error]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

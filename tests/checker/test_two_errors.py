@@ -45,7 +45,7 @@ def uses(text: str) -> Iterator[Place]:
 
 
 def errors(text: str) -> list[Diagnostic]:
-    return [d for d in check_text(text).diagnostics if d.severity == "error"]
+    return [d for d in check_text(text).diagnostics if d.is_error]
 
 
 def changed(text: str, changes: dict[Place, str]) -> str:

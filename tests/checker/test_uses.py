@@ -66,7 +66,7 @@ def entry(statement: str) -> str:
     """What is said of the check where the private function is entered."""
     text = MODULE.replace("{}", re.sub(r"PACKED\((.*)\)", PACKED, statement))
     report = check_text(text, "uses.rlx")
-    assert [d for d in report.diagnostics if d.severity == "error"] == []
+    assert [d for d in report.diagnostics if d.is_error] == []
     (module,) = report.modules
     (found,) = [c for c in analyse(module) if (c.kind, c.function) == ("entry", "f")]
     return found.status

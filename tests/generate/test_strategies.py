@@ -63,7 +63,7 @@ def test_struct_infos_are_right(info: ast.StructInfo) -> None:
     attrs = {"global_symbol": "main"}
     function = ast.Function((sizes, loose), body, None, None, attrs, (N, M))
     report = check_module(ast.IRModule({ast.GlobalVar("main"): function}), Source("info", ""))
-    assert not [d for d in report.diagnostics if d.severity == "error"]
+    assert not [d for d in report.diagnostics if d.is_error]
 
 
 @FAST

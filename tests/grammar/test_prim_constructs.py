@@ -141,6 +141,6 @@ i,
 )
 def test_what_no_version_reads_is_an_error(text: str, message: str, at: str) -> None:
     whole = HEAD + indent(text, "        ")
-    found = [d for d in parse(whole).diagnostics if d.severity == "error"]
+    found = [d for d in parse(whole).diagnostics if d.is_error]
     assert [d.message for d in found] == [message]
     assert found[0].span is not None and whole[slice(*found[0].span)] == at

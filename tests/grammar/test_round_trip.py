@@ -25,7 +25,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
 def read(text: str) -> ast.IRModule:
     """The one module of a text without errors."""
     parsed = parse(text)
-    errors = [d.message for d in parsed.diagnostics if d.severity == "error"]
+    errors = [d.message for d in parsed.diagnostics if d.is_error]
     assert not errors, f"{errors}\n{text}"
     (module,) = parsed.modules
     return module

@@ -25,7 +25,7 @@ def of_examples() -> Iterator[tuple[str, str]]:
     """The programs under ``examples/`` without an error of syntax, with their names."""
     for path in examples():
         text = path.read_text("utf-8")
-        if not any(d.severity == "error" for d in parse(text).diagnostics):
+        if not any(d.is_error for d in parse(text).diagnostics):
             yield path.stem, text
 
 

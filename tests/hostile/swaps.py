@@ -62,8 +62,7 @@ def misplaced(text: str) -> list[str]:
     return [
         str(found)
         for found in check_text(text).diagnostics
-        if found.severity == "error"
-        and (found.span is None or found.span[0] < start or found.span[1] > end)
+        if found.is_error and (found.span is None or found.span[0] < start or found.span[1] > end)
     ]
 
 

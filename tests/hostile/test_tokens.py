@@ -81,7 +81,7 @@ def test_references_are_checked(old: str, new: str, message: str) -> None:
     assert span is not None
     at = text.index(old, span[0] if old == "{" else span[1])
     found = parse(text[:at] + new + text[at + len(old) :]).diagnostics
-    assert [d.message for d in found if d.severity == "error"] == [message]
+    assert [d.message for d in found if d.is_error] == [message]
 
 
 @pytest.mark.parametrize(

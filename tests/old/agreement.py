@@ -172,7 +172,7 @@ def differences(given: ast.IRModule | str, seed: int) -> Iterator[str]:
     """What the two systems disagree on; first the kind of the program, behind a colon."""
     if isinstance(given, str):
         parsed = parse(given)
-        if any(d.severity == "error" for d in parsed.diagnostics) or len(parsed.modules) != 1:
+        if any(d.is_error for d in parsed.diagnostics) or len(parsed.modules) != 1:
             yield "kind:unreadable"
             return
         given = parsed.modules[0]

@@ -357,5 +357,5 @@ def main(x: R.Tensor[(3,), "float32"]):
 """
     assert codes(text) == []
     assert shape_of(text, "z") == "RuntimeDepShape()"
-    errors = [d.code for d in check_today(text).diagnostics if d.severity == "error"]
+    errors = [d.code for d in check_today(text).diagnostics if d.is_error]
     assert errors == ["OBL-expand-dims"]

@@ -110,7 +110,7 @@ def wrong(seed: int, kinds: Counter[str]) -> str:
     if not relay.structural_equal(relay.parse(str(module)), module):
         return "the text reads back as another program"
     made = translate(module)
-    if any(d.severity == "error" for d in made.diagnostics):
+    if any(d.is_error for d in made.diagnostics):
         kinds["no translation"] += 1
         return "" if errors else "the check finds nothing, and there is no translation"
     if bool(rlx.check(print_module(made.module)).errors) != bool(errors):

@@ -28,7 +28,7 @@ def without_one() -> Iterator[str]:
 
 def meaning(call: str) -> str:
     text, _ = text_of(call)
-    errors = [str(d) for d in relay.check(text).diagnostics if d.severity == "error"]
+    errors = [str(d) for d in relay.check(text).diagnostics if d.is_error]
     if errors:
         return "\n".join(errors)
     lines = print_module(relay.to_relax(relay.parse(text))).splitlines()

@@ -343,7 +343,7 @@ def text_of(random: Random) -> str:
 def functions(text: str) -> list[tir.PrimFunc]:
     """The PrimFuncs of a text, none where it has a mistake."""
     result = parse(text)
-    if any(found.severity == "error" for found in result.diagnostics):
+    if any(found.is_error for found in result.diagnostics):
         return []
     every = [each for module in result.modules for each in module.functions.values()]
     return [each for each in every if isinstance(each, tir.PrimFunc)]

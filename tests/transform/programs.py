@@ -37,7 +37,7 @@ def report(name: str) -> Report:
 
 def is_clean(name: str) -> bool:
     """Whether the program has no errors."""
-    return all(found.severity != "error" for found in report(name).diagnostics)
+    return all(not found.is_error for found in report(name).diagnostics)
 
 
 CLEAN = [name for name in TEXTS if is_clean(name)]
@@ -46,5 +46,5 @@ CLEAN = [name for name in TEXTS if is_clean(name)]
 def module_of(text: str) -> ast.IRModule:
     """The module of a text without errors, in normal form."""
     found = check_text(text)
-    assert [d.message for d in found.diagnostics if d.severity == "error"] == []
+    assert [d.message for d in found.diagnostics if d.is_error] == []
     return found.modules[0]

@@ -51,7 +51,7 @@ def test_casts_between_partial_dimensions(found: str) -> None:
     for said in DIMS:
         text = PROGRAM.format(found=found, said=said, annotation='ndim=1, dtype="float32"')
         report = check_text(text)
-        errors = [d for d in report.diagnostics if d.severity == "error"]
+        errors = [d for d in report.diagnostics if d.is_error]
         if errors:
             continue
         (module,) = report.modules
@@ -72,9 +72,7 @@ def test_an_annotation_without_a_warning_is_one_that_a_cast_confirms(found: str)
         claimed = text.replace("R.match_cast(x, R.Tensor(", "x  # ").replace(
             'R.Tensor(ndim=1, dtype="float32") =', f'R.Tensor(({said},), "float32") ='
         )
-        if check_text(claimed).diagnostics or any(
-            d.severity == "error" for d in check_text(text).diagnostics
-        ):
+        if check_text(claimed).diagnostics or any(d.is_error for d in check_text(text).diagnostics):
             continue
         (module,) = check_text(text).modules
         for n, m in product(range(4), repeat=2):

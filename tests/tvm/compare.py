@@ -89,7 +89,7 @@ def compare(theirs: Any, text: str) -> Comparison:
         What TVM printed for it, without annotations.
     """
     report = check_text(text, "<tvm>")
-    errors = [found.message for found in report.diagnostics if found.severity == "error"]
+    errors = [found.message for found in report.diagnostics if found.is_error]
     assert not errors, errors[:5]
     (ours,) = report.modules
     named = {var.name_hint: (var, function) for var, function in ours.functions.items()}

@@ -238,8 +238,8 @@ def difference(text: str, tvm: Tvm) -> tuple[str, str] | None:
     found = check_text(text, "f.rlx").diagnostics
     if refused is not None:
         return None if any(d.severity != "note" for d in found) else ("silent", refused)
-    errors = sorted({d.code for d in found if d.severity == "error"})
-    words = [d.message for d in found if d.severity == "error"][:1]
+    errors = sorted({d.code for d in found if d.is_error})
+    words = [d.message for d in found if d.is_error][:1]
     return ("stricter", f"{' '.join(errors)}: {words[0]}") if errors else None
 
 

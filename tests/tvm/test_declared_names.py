@@ -92,7 +92,7 @@ REFUSED |= {name: prim(body) for name, body in TEXTS_REFUSED.items()}
 
 
 def errors(text: str) -> list[str]:
-    return [d.message for d in check_text(text).diagnostics if d.severity == "error"]
+    return [d.message for d in check_text(text).diagnostics if d.is_error]
 
 
 @pytest.mark.parametrize("name", list(READ))

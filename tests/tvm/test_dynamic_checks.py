@@ -61,7 +61,7 @@ def theirs(program: str) -> Counts:
 @cache
 def checks(program: str, trusting: bool) -> tuple[DynamicCheck, ...]:
     report = check_text(module(program).script(show_meta=True), program)
-    assert not [d for d in report.diagnostics if d.severity == "error"]
+    assert not [d for d in report.diagnostics if d.is_error]
     return tuple(c for m in report.modules for c in analyse(m, trusting=trusting))
 
 

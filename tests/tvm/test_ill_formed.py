@@ -16,7 +16,7 @@ from .passes import default_build
 def errors(module: Module) -> Counter[tuple[str, str]]:
     """How often each code and message was reported as an error."""
     report = check_text(str(module.script()))
-    return Counter((d.code, d.message) for d in report.diagnostics if d.severity == "error")
+    return Counter((d.code, d.message) for d in report.diagnostics if d.is_error)
 
 
 def test_storage_shared_by_two_branches() -> None:

@@ -89,7 +89,7 @@ def test_a_printed_module_is_read_and_printed_again(program: str, metadata: bool
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_printed_module_has_no_error(program: str) -> None:
     report = check_text(text(program), program)
-    assert [found.message for found in report.diagnostics if found.severity == "error"] == []
+    assert [found.message for found in report.diagnostics if found.is_error] == []
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -171,7 +171,7 @@ OTHERS = {"assert m > 0", "...", "T.ret(0)", "T.print_buffer(D)"}
 def test_a_line_is_read_as_tvm_reads_it(line: str) -> None:
     text = HEAD + indent(line, "    ") + "\n"
     found = check_text(text).diagnostics
-    wrong = [d.message for d in found if d.severity == "error"]
+    wrong = [d.message for d in found if d.is_error]
     kept = any(d.code == "PARSE-opaque" for d in found)
     try:
         expected = read(text)

@@ -74,7 +74,7 @@ def read(text: str) -> Any:
 
 
 def errors(text: str) -> list[str]:
-    return [d.code for d in check_text(text).diagnostics if d.severity == "error"]
+    return [d.code for d in check_text(text).diagnostics if d.is_error]
 
 
 def agrees(text: str) -> tir.PrimFunc:

@@ -21,7 +21,7 @@ from .models import MODELS, STAGES
 def printed(text: str) -> str:
     """The text as read and printed here."""
     parsed = parse(text)
-    assert not [d.message for d in parsed.diagnostics if d.severity == "error"]
+    assert not [d.message for d in parsed.diagnostics if d.is_error]
     (module,) = parsed.modules
     return print_module(module, "0.27")
 

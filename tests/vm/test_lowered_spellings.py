@@ -192,7 +192,7 @@ def test_lowered_programs_are_checked_and_run(text: str, flat: bool) -> None:
     report = check_text(text, "lowered.rlx")
     assert report.ok, [d.message for d in report.diagnostics]
     wanted = np.exp(X).reshape(-1) if flat else np.exp(X)
-    assert not [d for d in report.diagnostics if d.code.startswith("MEM") and d.severity == "error"]
+    assert not [d for d in report.diagnostics if d.code.startswith("MEM") and d.is_error]
     np.testing.assert_array_equal(by_steps(text), wanted)
     found = VirtualMachine(build(parse(text).modules[0]), PACKED)["myfunc"](X)
     np.testing.assert_array_equal(found, wanted)

@@ -48,7 +48,7 @@ def misuse(message: str, place: Place) -> BuildError:
 def violation(found: Sequence[Diagnostic], place: Place) -> BuildError:
     """The error for violations of rules."""
     located = [at_python(diagnostic, place) for diagnostic in found]
-    errors = [d for d in located if d.severity == "error"] or located
+    errors = [d for d in located if d.is_error] or located
     return BuildError("\n\n".join(map(shown, errors)), located)
 
 

@@ -248,7 +248,7 @@ class Frame:
             return
         self.walk.diagnostics.clear()
         state.diagnostics.clear()
-        if any(d.severity == "error" for d in found):
+        if any(d.is_error for d in found):
             self.walk.leave(mark)
             self.walk.reported.clear()
             self.walk.sound.clear()

@@ -94,7 +94,7 @@ class ModuleFunctions:
         before = self._table.get(gv)
         self._signatures.put(gv, function)
         found, info = states.check(self._signatures, gv, function)
-        if any(d.severity == "error" for d in found):
+        if any(d.is_error for d in found):
             if before is None:
                 del self._table[gv]
             else:

@@ -168,7 +168,7 @@ def check(
     symbol_is_name(around, gv, function.attrs, function)
     recursion(signatures, around, gv, function)
     walk_function(around, function, gv.name_hint)
-    if any(d.severity == "error" for d in around.diagnostics):
+    if any(d.is_error for d in around.diagnostics):
         return around.diagnostics, OBJECT
     normal = normalize_function(function)
     values = {b.var: b.value for b in bindings(normal) if isinstance(b, ast.VarBinding)}

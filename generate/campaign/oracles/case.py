@@ -85,7 +85,7 @@ class Case:
         if text is not None and text in self._errors:
             return self._errors[text]
         report = self.report if text is None else check_text(text)
-        said = [f"{d.code}: {d.message}" for d in report.diagnostics if d.severity == "error"]
+        said = [f"{d.code}: {d.message}" for d in report.diagnostics if d.is_error]
         if text is not None:
             self._errors[text] = said
         return said

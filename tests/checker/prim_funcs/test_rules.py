@@ -285,7 +285,7 @@ def test_text_that_is_not_understood_may_bind_names(text: str) -> None:
     ],
 )
 def test_a_misspelt_name_is_suggested(text: str, hint: str) -> None:
-    [found] = [d for d in check_text(body(text), "f.rlx").diagnostics if d.severity == "error"]
+    [found] = [d for d in check_text(body(text), "f.rlx").diagnostics if d.is_error]
     assert found.help is not None and hint in found.help
 
 
@@ -318,7 +318,7 @@ SYNTAX = [
 
 @pytest.mark.parametrize("text", SYNTAX)
 def test_what_no_version_reads_is_a_syntax_error(text: str) -> None:
-    found = [d for d in check_text(body(text), "f.rlx").diagnostics if d.severity == "error"]
+    found = [d for d in check_text(body(text), "f.rlx").diagnostics if d.is_error]
     assert [d.code for d in found] == ["PARSE"]
 
 
@@ -335,7 +335,7 @@ def make(scale):
 
 
 def test_a_python_file_lends_its_names() -> None:
-    found = [d for d in check_text(CAPTURED, "f.py").diagnostics if d.severity == "error"]
+    found = [d for d in check_text(CAPTURED, "f.py").diagnostics if d.is_error]
     assert [d.code for d in found] == ["TIR01-undefined"]
     assert "'nothing'" in found[0].message
 

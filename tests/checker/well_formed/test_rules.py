@@ -217,7 +217,7 @@ def test_one_mistake_one_report(name: str) -> None:
 @pytest.mark.parametrize("code", BAD)
 def test_nothing_more_is_said_by_the_whole_check(code: str) -> None:
     """Derivation does not report again what well-formedness reported."""
-    found = [d for d in check_text(BAD[code]).diagnostics if d.severity == "error"]
+    found = [d for d in check_text(BAD[code]).diagnostics if d.is_error]
     assert len(found) <= 1, [f"{d.code}: {d.message}" for d in found]
 
 
@@ -372,6 +372,6 @@ def test_a_recursion_without_annotation_is_told_at_the_name() -> None:
 )
 def test_every_dimension_is_an_int64(dimension: str, kind: str | None) -> None:
     text = function("k: T.int32, x: R.Tensor((n,))", f"s = R.shape([{dimension}, 2])\nreturn s")
-    found = [d for d in check_text(text, "<test>").diagnostics if d.severity == "error"]
+    found = [d for d in check_text(text, "<test>").diagnostics if d.is_error]
     assert [d.code for d in found] == (["WF05-dtype"] if kind else [])
     assert all(f"is of type {kind}" in d.message for d in found)

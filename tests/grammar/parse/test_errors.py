@@ -54,7 +54,7 @@ HEAD = "@R.function\ndef f(x: R.Tensor((4,), 'float32')):\n"
 def test_message_and_place(body: str, message: str, line: int, column: int) -> None:
     parsed = parse(HEAD + body)
     found = parsed.diagnostics[0]
-    assert found.code == "PARSE" and found.severity == "error"
+    assert found.code == "PARSE" and found.is_error
     assert message in found.message
     assert found.span is not None
     assert parsed.source.position(found.span[0]) == (line, column)
@@ -101,7 +101,7 @@ def test_what_a_prim_func_does_that_is_python_is_kept() -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", "x = 1\n", "class M:\n    pass\n"])
 def test_no_program_at_all(text: str) -> None:
     (found,) = parse(text, "empty.rlx").diagnostics
-    assert found.severity == "error" and found.code == "PARSE"
+    assert found.is_error and found.code == "PARSE"
 
 
 def test_pieces_raise() -> None:

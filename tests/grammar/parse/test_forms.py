@@ -358,7 +358,7 @@ def told(text: str) -> str:
         lines += [f"  help: {found.help}"] * bool(found.help)
         if found.edit:
             lines.append(f"  edit: {found.edit.text!r}")
-    if not any(found.severity == "error" for found in parsed.diagnostics):
+    if not any(found.is_error for found in parsed.diagnostics):
         lines += [print_module(module) for module in parsed.modules]
     return "\n".join(line.replace("\n## ", "\n ## ") for line in lines)
 

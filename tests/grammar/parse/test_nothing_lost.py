@@ -15,7 +15,7 @@ HEAD = '@R.function(pure=False)\ndef main(x: R.Tensor((4,), "float32"), c: R.Ten
 
 def errors(text: str) -> list[str]:
     """The messages of the errors of a text."""
-    return [d.message for d in check_text(text).diagnostics if d.severity == "error"]
+    return [d.message for d in check_text(text).diagnostics if d.is_error]
 
 
 def formatted(text: str) -> str:
@@ -83,7 +83,7 @@ def test_one_argument_too_many_is_an_error(call: str) -> None:
 def test_an_argument_given_twice_is_an_error(head: str) -> None:
     for name in ("value", "values", "shape", "func", "params", "dtype", "global_symbol"):
         report = parse(f"{HEAD}    y = {head}(x, x, x, {name}=x)\n    return x\n")
-        assert [d for d in report.diagnostics if d.severity == "error"] or (
+        assert [d for d in report.diagnostics if d.is_error] or (
             head.startswith("R.call") or "invoke" in head or "vm." in head
         )
 
@@ -122,7 +122,7 @@ def test_statements_of_a_class(statement: str, messages: list[str]) -> None:
 )
 def test_decorators_are_known(above: str, message: str) -> None:
     found = parse(f"{above}\ndef main(x: T.int64):\n    return x\n").diagnostics
-    assert [d.message for d in found if d.severity == "error"] == [message]
+    assert [d.message for d in found if d.is_error] == [message]
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_one_mistake_is_one_error(name: str) -> None:
     before, after = MISTAKES[name]
     assert TEXT.count(before) >= 1
     found = check_text(TEXT.replace(before, after, 1)).diagnostics
-    assert len([d for d in found if d.severity == "error"]) == 1, [d.message for d in found]
+    assert len([d for d in found if d.is_error]) == 1, [d.message for d in found]
 
 
 def test_without_a_mistake_there_is_none() -> None:
@@ -81,7 +81,7 @@ def test_two_mistakes_are_two() -> None:
         "R.exp(x)", "R.exp(x))"
     )
     text = text.replace("R.add(x, y)", "R.ad(x, y)")
-    found = [d for d in check_text(text).diagnostics if d.severity == "error"]
+    found = [d for d in check_text(text).diagnostics if d.is_error]
     assert len(found) == 3, [d.message for d in found]
 
 
@@ -93,7 +93,7 @@ def main(x: R.Tensor((n, 4), "float32")):
     b: R.Tensor[(_, 4), "float32"] = R.exp(a)
     return b
 """
-    assert not [d for d in check_text(text).diagnostics if d.severity == "error"]
+    assert not [d for d in check_text(text).diagnostics if d.is_error]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def main(x: R.Tensor((n, 4), "float32")):
 def test_a_bracket_is_one_error(right: str, wrong: str) -> None:
     assert TEXT.count(right) == 1
     found = check_text(TEXT.replace(right, wrong)).diagnostics
-    assert len([d for d in found if d.severity == "error"]) == 1, [d.message for d in found]
+    assert len([d for d in found if d.is_error]) == 1, [d.message for d in found]
 
 
 def test_two_functions_have_two_errors() -> None:
@@ -132,7 +132,7 @@ def test_a_wrong_flag_is_one_error() -> None:
 
 def test_a_parameter_twice_is_one_error() -> None:
     text = TEXT.replace("y: R.Tensor((n, 4)", "x: R.Tensor((3, n, 7)").replace(" y)", " x)")
-    found = [d.message for d in check_text(text).diagnostics if d.severity == "error"]
+    found = [d.message for d in check_text(text).diagnostics if d.is_error]
     assert found == ["the function already has a parameter 'x'"], found
 
 
@@ -148,4 +148,4 @@ def test_a_parameter_twice_is_one_error() -> None:
 def test_names_of_a_lost_statement_are_known(right: str, wrong: str) -> None:
     assert TEXT.count(right) == 1
     found = check_text(TEXT.replace(right, wrong)).diagnostics
-    assert len([d for d in found if d.severity == "error"]) == 1, [d.message for d in found]
+    assert len([d for d in found if d.is_error]) == 1, [d.message for d in found]

@@ -127,4 +127,4 @@ def test_default_values_are_read_past(text: str) -> None:
 
 def test_a_parameter_without_one_comes_first() -> None:
     parsed = parse("@R.function\ndef main(x: R.Tensor = None, y: R.Tensor):\n    return x\n")
-    assert [d.code for d in parsed.diagnostics if d.severity == "error"] == ["PARSE"]
+    assert [d.code for d in parsed.diagnostics if d.is_error] == ["PARSE"]

@@ -104,5 +104,5 @@ def test_other_ways_to_declare_a_dimension(rest: str) -> None:
 )
 def test_what_no_prim_func_says(text: str, message: str) -> None:
     head = '@T.prim_func\ndef f(A: T.Buffer((4,), "float32"), k: T.float32):\n'
-    found = [d.message for d in parse(f"{head}    {text}\n").diagnostics if d.severity == "error"]
+    found = [d.message for d in parse(f"{head}    {text}\n").diagnostics if d.is_error]
     assert found == [message]

@@ -35,7 +35,7 @@ def exported(text: str) -> list[set[str]]:
 def errors(body: str) -> list[tuple[str, str]]:
     """Code and message of each error of a function with this body."""
     report = check_text(HEAD + body)
-    return [(d.code, d.message) for d in report.diagnostics if d.severity == "error"]
+    return [(d.code, d.message) for d in report.diagnostics if d.is_error]
 
 
 @st.composite

@@ -98,4 +98,4 @@ def test_it_is_refused(
 )
 def test_one_error_says_what_was_copied_too(kind: str, words: str) -> None:
     (found,) = check_text(REFUSED[kind].decode()).diagnostics
-    assert found.severity == "error" and words in found.message and found.help
+    assert found.is_error and words in found.message and found.help

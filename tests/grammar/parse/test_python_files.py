@@ -64,7 +64,7 @@ OUTSIDE = (
 def errors(text: str, path: str) -> list[tuple[str, tuple[int, int] | None, str | None]]:
     """What is wrong, where, and what would mend it."""
     found = parse(text, path).diagnostics
-    return [(d.message, d.span, d.help) for d in found if d.severity == "error"]
+    return [(d.message, d.span, d.help) for d in found if d.is_error]
 
 
 @pytest.mark.parametrize(("frame", "lines"), [(RELAX, LINES), (KERNEL, STATEMENTS)])

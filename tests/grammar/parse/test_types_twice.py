@@ -26,7 +26,7 @@ def test_two_names_are_one_error(call: str, one: str, other: str) -> None:
         '@R.function(pure=False)\ndef main(x: R.Tensor((4,), "float32")):\n'
         f"    y = {call.format(said)}\n    return y\n"
     )
-    [error] = [d for d in check_text(text).diagnostics if d.severity == "error"]
+    [error] = [d for d in check_text(text).diagnostics if d.is_error]
     assert error.code == "PARSE"
     assert "says again what" in error.message
     assert format_text(text).text is None

@@ -45,7 +45,7 @@ def test_generated_programs(seed: int) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples(path: Path) -> None:
     text = path.read_text("utf-8")
-    if not any(d.severity == "error" for d in parse(text).diagnostics):
+    if not any(d.is_error for d in parse(text).diagnostics):
         keeps(text, 0)
 
 
@@ -72,7 +72,7 @@ def programs() -> Iterator[str]:
     """Texts as `rlx fmt` writes them."""
     for path in EXAMPLES:
         text = path.read_text("utf-8")
-        if not any(d.severity == "error" for d in parse(text).diagnostics):
+        if not any(d.is_error for d in parse(text).diagnostics):
             yield format_text(text).text or ""
     yield format_text(KERNELS).text or ""
 

@@ -37,7 +37,7 @@ def module(text: str) -> ast.IRModule:
     if "I.ir_module" not in text:
         text = HEADER + "\n".join("    " + line for line in text.splitlines())
     parsed = parse(text)
-    assert not [d for d in parsed.diagnostics if d.severity == "error"], parsed.diagnostics
+    assert not [d for d in parsed.diagnostics if d.is_error], parsed.diagnostics
     (found,) = parsed.modules
     return found
 

@@ -175,13 +175,13 @@ def chosen(form: str) -> list[str]:
 def errors(call: str) -> list[str]:
     """The codes of the errors that the checker finds in a call."""
     report = check_text(PROGRAM.format(call=call), "calls.rlx")
-    return [d.code for d in report.diagnostics if d.severity == "error"]
+    return [d.code for d in report.diagnostics if d.is_error]
 
 
 def outcome(call: str) -> Outcome | None:
     """How a call ends; None if the checker refuses it."""
     report = check_text(PROGRAM.format(call=call), "calls.rlx")
-    if any(d.severity == "error" for d in report.diagnostics):
+    if any(d.is_error for d in report.diagnostics):
         return None
     (module,) = report.modules
     (main,) = (f for v, f in module.functions.items() if v.name_hint == "main")

@@ -32,7 +32,7 @@ SIZES = (0, 1, 3)
 def outcomes(text: str, name: str) -> list[tuple[str, Outcome | None]]:
     """How the functions of a clean program end, each for several sizes."""
     report = check_text(text, name)
-    if any(d.severity == "error" for d in report.diagnostics):
+    if any(d.is_error for d in report.diagnostics):
         return []
     return [
         (function.name_hint, examine(report, module, function.name_hint, args))
@@ -147,7 +147,7 @@ def main(k: R.Prim(value=n), x: R.Tensor((m,), "float32")) -> R.Tensor((m,), "fl
 def by_hand(name: str) -> Report:
     body = "\n".join("    " + line for line in BY_HAND[name].strip().splitlines())
     report = check_text(HEADER + body)
-    assert not [d for d in report.diagnostics if d.severity == "error"], report.diagnostics
+    assert not [d for d in report.diagnostics if d.is_error], report.diagnostics
     return report
 
 

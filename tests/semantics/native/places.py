@@ -44,7 +44,7 @@ def damaged(func: tir.PrimFunc, rng: random.Random) -> tir.PrimFunc | None:
         other = str(rng.choice((0, 1, int(match[1]) + 1, max(0, int(match[1]) - 1), 40)))
         text = text[: match.start()] + other + text[match.end() :]
     result = parse(text)
-    if any(d.severity == "error" for d in result.diagnostics) or not result.modules:
+    if any(d.is_error for d in result.diagnostics) or not result.modules:
         return None
     [read] = result.modules[0].functions.values()
     assert isinstance(read, tir.PrimFunc)

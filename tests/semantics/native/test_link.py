@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rlx.grammar import tir
-from rlx.semantics.native import compiler, link, steps
+from rlx.semantics.native import compiler, link, object_file, steps
 from rlx.semantics.native.interface import ffi
 from rlx.semantics.native.intrinsics import LIBM, VECTORISED
 from rlx.semantics.native.kernel import Kernel
@@ -220,3 +220,37 @@ def test_damaged_files_are_left_to_the_linker(tmp_path: Path) -> None:
             damaged[rng.randrange(len(whole))] = rng.choice([0, 1, 127, 255, rng.randrange(256)])
         made = link.library(bytes(damaged), WITH_LIBM)
         assert made is None or made.startswith(b"\x7fELF")
+
+
+VERSIONS = "V1 { global: one; two; local: *; };\nV2 { global: two; three; } V1;\n"
+SYMBOLS = """
+int one(void) { return 1; }
+int three(void) { return 3; }
+int older(void) { return 1; }
+int newer(void) { return 2; }
+__asm__(".symver older,two@V1");
+__asm__(".symver newer,two@@V2");
+int unseen(void) { return 4; }
+"""
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+def test_default_versions_of_symbols(versioned: bool, tmp_path: Path) -> None:
+    (tmp_path / "code.c").write_text(SYMBOLS if versioned else "int one(void) { return 1; }\n")
+    (tmp_path / "versions").write_text(VERSIONS)
+    words = [f"-Wl,--version-script={tmp_path / 'versions'}"] if versioned else []
+    made = tmp_path / "made.so"
+    given = ["-shared", "-fPIC", "-nostdlib", *words, "-o", str(made), str(tmp_path / "code.c")]
+    subprocess.run([PATH, *given], check=True)
+    found = {
+        name: v for name, v in object_file.default_versions(made.read_bytes()).items() if v != name
+    }
+    names = {"one": "V1", "two": "V2", "three": "V2"} if versioned else {"one": ""}
+    assert {name: found.get(name) for name in names} == names
+    assert "unseen" not in found and "older" not in found
+
+
+def test_what_is_no_library_has_no_versions(tmp_path: Path) -> None:
+    made = assembled("int one(void) { return 1; }\n", tmp_path)
+    with pytest.raises(ValueError, match="another kind of file"):
+        object_file.default_versions(made)

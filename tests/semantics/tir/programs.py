@@ -18,7 +18,7 @@ def prim_func(text: str) -> tir.PrimFunc:
     """The function that a text defines."""
     module = f"@I.ir_module\nclass Module:\n{indent(dedent(text).strip(), '    ')}\n"
     result = parse(module)
-    errors = [d.message for d in result.diagnostics if d.severity == "error"]
+    errors = [d.message for d in result.diagnostics if d.is_error]
     assert not errors, errors
     [func] = [f for f in result.modules[0].functions.values() if isinstance(f, tir.PrimFunc)]
     return func

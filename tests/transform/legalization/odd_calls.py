@@ -53,6 +53,7 @@ x: ({{n|3}}, 4) {FLOAT}, y: (4, {{5|3}}) {FLOAT} | R.einsum((x, y), "{{ij,jk->ik
 x: (3, 3) {FLOAT} | R.einsum((x,), "{{ii->i|ii|ij->ji|ij->i|...->...|i...->...i}}")
 x: ({{2, 3, 4|n, 3, 4}}) {NUMBER}, i: ({{2, 1|2, 2|5, 2|2, 3}}) int64 | R.gather_nd(x, i, batch_dims={{0|1}})
 x: (4, {{n|3}}) {NUMBER}, i: (2, {{1|2}}) int64, u: (2{{|, n|, 3}}) {NUMBER} | R.scatter_nd(x, i, u, reduction="{{update|add|mul|max|min}}")
+x: (4, n) {NUMBER}, i: ({{2, 3|2, n|1, 2, 2|}}{{, 1|, 2}}) int64, u: ({{2, 3|2, n|1, 2, 2|}}{{|, n}}) {NUMBER} | R.scatter_nd(x, i, u, reduction="{{update|add|mul|max|min}}")
 x: (4, 3) {NUMBER}, i: ({{2|n}}, 3) int64, u: ({{2|n}}, 3) {NUMBER} | R.scatter_elements(x, i, u, axis={{0|1|-1}}, reduction="{{update|add|mul|max|min|mean}}")
 x: ({{4|n, 4|2, n, 4|1, 2, n, 4|5, 1, n, 4}}) {NUMBER}, y: ({{4|4, m|2, 4, m|3, 1, 4, 5}}) {NUMBER} | R.matmul(x, y, out_dtype="{{float32|int32|float16|float64}}")
 x: ({{4|n, 4|2, n, 4|2, 1, n, 4}}) {FLOAT}, y: ({{4|4, m|2, 4, m|3, 4, 5}}) {FLOAT} | R.matmul(x, y)

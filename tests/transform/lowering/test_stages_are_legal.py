@@ -51,7 +51,7 @@ def refused(text: str) -> Iterator[str]:
             now = stage()(now)
         except PassError:
             return
-        errors = [d for d in check_text(str(now)).diagnostics if d.severity == "error"]
+        errors = [d for d in check_text(str(now)).diagnostics if d.is_error]
         if errors:
             yield f"{stage.__name__}: {errors[0].code}: {errors[0].message}"
 

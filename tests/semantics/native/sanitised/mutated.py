@@ -61,7 +61,7 @@ def change(text: str, rng: random.Random) -> tuple[str, str]:
 
 def accepted(text: str) -> tir.PrimFunc | None:
     """The function of a text, if the checker has nothing against it."""
-    if any(found.severity == "error" for found in check_text(text, "f.rlx").diagnostics):
+    if any(found.is_error for found in check_text(text, "f.rlx").diagnostics):
         return None
     modules = parse(text).modules
     found = chain.from_iterable(module.functions.values() for module in modules)

@@ -169,7 +169,7 @@ def _replaced(text: str, word: str, value: str) -> str:
 def read(text: str) -> tir.PrimFunc:
     """The function that a text defines."""
     result = parse(text)
-    errors = [d.message for d in result.diagnostics if d.severity == "error"]
+    errors = [d.message for d in result.diagnostics if d.is_error]
     assert not errors, (errors, text)
     [func] = [f for f in result.modules[0].functions.values() if isinstance(f, tir.PrimFunc)]
     return func
