@@ -183,11 +183,10 @@ def test_call_tir_asks_for_a_prim_func_and_a_result() -> None:
         PURE + f"    cls = M\n    return R.call_tir(cls.main, (x,), out_sinfo={OUT})\n" + KERNELS
     )
     assert ended(wrong, floats(1), floats(1)).code == "E-prim-func-callee"
-    wrong = (
-        PURE + "    cls = M\n    return R.call_tir(cls.double, (x,), out_sinfo=R.Tensor(ndim=1))\n"
-    )
-    end = ended(wrong + KERNELS, floats(1), floats(1))
-    assert (type(end), end.code) == (Unsupported, "E-results-declared")
+    for out in ("ndim=1", "'float32', ndim=1", "(1,)", "(n,), ''", ""):
+        wrong = f"{PURE}    cls = M\n    return R.call_tir(cls.double, (x,), out_sinfo=R.Tensor({out}))\n"
+        end = ended(wrong + KERNELS, floats(1), floats(1))
+        assert (type(end), end.code) == (Unsupported, "E-results-declared"), out
     wrong = PURE + f"    cls = M\n    return R.call_tir(cls.double, (cls.main,), out_sinfo={OUT})\n"
     assert ended(wrong + KERNELS, floats(1), floats(1)).code == "E-prim-func-argument"
 
