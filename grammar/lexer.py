@@ -25,8 +25,9 @@ Report = Callable[[str, int, int], None]
 _WORD = r"[A-Za-z_]\w*"
 _MEMBER = rf"(?:{_WORD}|<lambda>\w*+)"
 """A function of a module, also one that TVM made of a Python lambda, whose name it prints."""
-# Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens. What repeats without
-# backtracking, `(?>...)*+`, is atomic itself: before 3.11.5, Python went wrong where the inner part had another way to match.
+# Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
+# What repeats without backtracking, `(?>...)*+`, is atomic itself: before 3.11.5, Python went wrong
+# where the inner part had another way to match.
 _BESIDE = r"""(?:\"[^"\\\n]*+\"|'[^'\\\n]*+'|\#[^\n]*+)"""
 _FLAT = rf"""[^()\[\]{{}}"'#]*+(?>{_BESIDE}[^()\[\]{{}}"'#]*+)*+"""
 _BALANCED = _FLAT

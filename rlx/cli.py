@@ -16,6 +16,9 @@ COLLECTION = 100_000, 50, 1000
 command needs them, and Python's own figures walk through all of it again and again.
 """
 
+STACK = 64 << 20
+"""The size of the stack in bytes; 20,000 tuples, each in the next, need 6 MB of the usual 8."""
+
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("rlx.commands.check", "check programs, as relax-check does"),
     "fmt": ("rlx.commands.fmt", "format programs, in any dialect"),
@@ -127,11 +130,23 @@ def _prepare_streams() -> None:
             sys.stdin.reconfigure(encoding="utf-8", errors="strict")
 
 
+def _deepen_stack() -> None:
+    """Let the stack grow as far as the deepest nesting needs that Python's limit lets through."""
+    with suppress(ImportError, OSError, ValueError):  # not there, or not allowed
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        if soft != resource.RLIM_INFINITY and soft < STACK:
+            most = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
+            resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
+
+
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
     """Run a command; report what it did not expect as our mistake."""
     from rlx.grammar.visit import recursion_room
 
     gc.set_threshold(*COLLECTION)
+    _deepen_stack()
     _prepare_streams()
     try:
         with recursion_room():

@@ -1,6 +1,7 @@
 """Big inputs: those that are ordinary are checked, the others refused, and none takes for ever."""
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,8 +15,8 @@ HANG = 120
 """Seconds after which a run counts as one that does not end; speed itself is measured in benchmarks/."""
 
 
-def run(text: str | bytes, folder: Path, *options: str) -> Answer:
-    """The real command, as a process of its own."""
+def run(text: str | bytes, folder: Path, *options: str, stack: int | None = None) -> Answer:
+    """The real command, as a process of its own, whose stack may first be this large."""
     path = folder / "big.rlx"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     done = subprocess.run(
@@ -25,8 +26,13 @@ def run(text: str | bytes, folder: Path, *options: str) -> Answer:
         text=True,
         timeout=HANG,
         env={**os.environ, "NO_COLOR": "1"},
+        preexec_fn=None if stack is None else lambda: _limit(stack),
     )
     return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def _limit(stack: int) -> None:
+    resource.setrlimit(resource.RLIMIT_STACK, (stack, resource.getrlimit(resource.RLIMIT_STACK)[1]))
 
 
 def function(body: str, params: str = 'x: R.Tensor((4,), "float32")') -> str:
@@ -140,6 +146,11 @@ def test_what_is_beyond_the_limits_is_refused(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ANSWERED)
 def test_every_size_is_answered(name: str, tmp_path: Path) -> None:
     assert complaint(run(ANSWERED[name](), tmp_path)) is None
+
+
+def test_a_small_stack_grows(tmp_path: Path) -> None:
+    text = ANSWERED["20,000 tuples in tuples, by name"]()
+    assert complaint(run(text, tmp_path, stack=1 << 20)) is None
 
 
 def test_a_big_binary_file_is_refused(tmp_path: Path) -> None:
