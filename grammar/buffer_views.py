@@ -9,6 +9,7 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32
+from rlx.grammar.python_syntax import expression_of
 
 
 def viewed(expr: tir.OpaqueExpr, names: Mapping[str, Any]) -> tir.Buffer | None:
@@ -21,7 +22,7 @@ def viewed(expr: tir.OpaqueExpr, names: Mapping[str, Any]) -> tir.Buffer | None:
         None for any other text, and for a buffer with strides or an offset of its own.
     """
     try:
-        call = python.parse(expr.text.strip(), mode="eval").body
+        call = expression_of(expr.text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     match call:

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import ast
 import operator
-import warnings
 from collections.abc import Callable
 from textwrap import dedent
 
 from rlx.grammar.prim_operators import BY_SYMBOL
+from rlx.grammar.python_syntax import expression_of, tree_of
 
 MAX_INTEGER = 1 << 64
 MAX_STRING = 1000
@@ -49,10 +49,7 @@ def integer(sign: str, a: int, b: int) -> int | None:
 def constant(text: str, known: Known) -> object:
     """The value of a text if it is a literal constant, otherwise :class:`NoConstant`."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text, mode="eval")
-        return _value(tree.body, known)
+        return _value(expression_of(text), known)
     except (SyntaxError, ValueError, ArithmeticError, TypeError, MemoryError, RecursionError):
         return NoConstant
 
@@ -123,9 +120,7 @@ def needs_python(text: str, gives: Callable[[str], bool]) -> bool:
         Whether the surrounding Python code binds a name.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(dedent(text))
+        tree = tree_of(dedent(text))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
     parts: list[ast.AST] = []

@@ -42,14 +42,19 @@ def declarations(text: str, span: Span) -> Iterator[str | Diagnostic]:
 
     import ast
 
-    from rlx.grammar.python_syntax import Lines, python_refuses
+    from rlx.grammar.python_syntax import Lines, python_refuses, tree_of
 
     refused = python_refuses(text, span, outer=True)
     if refused is not None:
         yield Diagnostic("PARSE", "error", *refused)
         return
     lines = Lines(text, span, outer=True)
-    for statement in ast.parse(lines.read).body:
+    try:
+        tree = tree_of(lines.read)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        yield _too_deep(text, span)
+        return
+    for statement in tree.body:
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
                 for name, value in _pairs(target, statement.value):
@@ -57,6 +62,17 @@ def declarations(text: str, span: Span) -> Iterator[str | Diagnostic]:
                         alone = isinstance(target, ast.Name) and len(statement.targets) == 1
                         whole = lines.span(statement) if alone else None
                         yield from _called(name, value, lines.span(value), whole)
+
+
+def _too_deep(text: str, span: Span) -> Diagnostic:
+    """The error at the first line that is nested deeper than Python's parser follows."""
+    from rlx.grammar.python_syntax import is_too_deep
+
+    stretch = text[slice(*span)]
+    starts = [start for start, end in logical_lines(stretch) if is_too_deep(stretch[start:end])]
+    at = span[0] + min(starts, default=0)
+    said = "this is nested deeper than Python reads; what is declared beside it is not known"
+    return Diagnostic("PARSE", "error", said, (at, at + 1))
 
 
 def _pairs(target: expr, value: expr) -> Iterator[tuple[str, expr]]:

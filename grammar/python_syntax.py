@@ -37,7 +37,7 @@ def python_refuses(text: str, span: Span, outer: bool = False) -> tuple[str, Spa
         The reason and the offending stretch; None if Python accepts the text.
     """
     try:
-        _tree(Lines(text, span, outer))
+        tree_of(Lines(text, span, outer).read)
     except SyntaxError as error:
         if error.msg.startswith(_LIMITS):
             return None
@@ -52,6 +52,19 @@ def python_refuses(text: str, span: Span, outer: bool = False) -> tuple[str, Spa
     return None
 
 
+def is_too_deep(text: str) -> bool:
+    """Whether a text is nested deeper than Python's parser follows."""
+    try:
+        tree_of(text)
+    except SyntaxError as error:
+        return error.msg.startswith(_LIMITS)
+    except (MemoryError, RecursionError):
+        return True
+    except ValueError:
+        return False
+    return False
+
+
 def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
     """The first statement in a PrimFunc that TVM does not accept, in the form of
     :func:`python_refuses`.
@@ -59,7 +72,7 @@ def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
     The stretch must be valid Python.
     """
     try:
-        tree = _tree(Lines(text, span))
+        tree = tree_of(Lines(text, span).read)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
     place = Lines(text, span)
@@ -77,10 +90,24 @@ def _word(node: ast.stmt) -> str:
     return f"{type(node).__name__.removeprefix('Async').removesuffix('Def').lower()} statement"
 
 
-def _tree(lines: Lines) -> ast.Module:
+def tree_of(text: str) -> ast.Module:
+    """The tree of a text, as Python's parser reads it, without Python's warnings.
+
+    Raises
+    ------
+    SyntaxError, ValueError, MemoryError, RecursionError
+        If the text is not Python, or nested deeper than Python reads.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(lines.read)
+        return ast.parse(text)
+
+
+def expression_of(text: str) -> ast.expr:
+    """The tree of a text that is one expression; see :func:`tree_of`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode="eval").body
 
 
 class Lines:

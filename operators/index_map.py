@@ -9,6 +9,7 @@ from typing import Any
 
 from rlx.grammar.ast import PrimStructInfo, PrimValue, StructInfo, TensorStructInfo, Var
 from rlx.grammar.node import Record
+from rlx.grammar.python_syntax import expression_of
 from rlx.grammar.tir import FloatImm, IntImm, OpaqueExpr, PrimExpr, type_of
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, floordiv, literal, mul, sub
 from rlx.operators.parameters import Tensor
@@ -45,7 +46,7 @@ def read(text: str) -> IndexMap | None:
         None for any other text, and for a map that takes its indices as one tuple.
     """
     try:
-        found = python.parse(text.strip(), mode="eval").body
+        found = expression_of(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     if isinstance(found, python.Call) and found.args:

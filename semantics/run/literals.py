@@ -12,6 +12,7 @@ import numpy as np
 from rlx.grammar import ast
 from rlx.grammar.dtype import BOOL, INT64, VOID, DataType, dtype
 from rlx.grammar.printer import show
+from rlx.grammar.python_syntax import expression_of
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.run.files import elements
 from rlx.semantics.values import (
@@ -46,7 +47,7 @@ def literal(text: str) -> Any:
         If it is none of these.
     """
     try:
-        return _plain(python.parse(text, mode="eval").body)
+        return _plain(expression_of(text))
     except (SyntaxError, MemoryError, RecursionError):
         raise ValueError(text) from None
 

@@ -64,6 +64,21 @@ def test_what_python_or_tvm_refuses_is_an_error(head: str, message: str) -> None
     assert [(d.severity, d.message) for d in found] == [("error", message)]
 
 
+@pytest.mark.parametrize("deep", ["+ (", "[", "{", "- -", "not (", "f(", "x[", "lambda: ("])
+@pytest.mark.parametrize("levels", [150, 250, 5_000])
+def test_what_is_nested_deeper_than_python_reads(deep: str, levels: int) -> None:
+    """The error is at that line, and the text is read on."""
+    ends = {"(": ")", "[": "]", "{": "}"}
+    line = f"m = TypeVar({deep * levels} 1{ends.get(deep[-1], '') * levels})"
+    text = f'n = TypeVar("n")\n{line}\n{MAIN}'
+    found = parse(text)
+    assert len(found.modules) == 1
+    (error,) = [each for each in found.diagnostics if each.is_error]
+    assert error.span is not None and text.count("\n", 0, error.span[0]) == 1
+    assert "deeper than Python reads" in error.message or "takes only the name" in error.message
+    assert format_text(text, "<text>").status in (0, 1, 2)
+
+
 def test_a_flag_of_a_decorator_is_true_or_false() -> None:
     text = "@R.function(private=Truue)\ndef f(x: R.Object):\n    return x\n"
     (found,) = parse(text).diagnostics
