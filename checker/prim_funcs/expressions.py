@@ -66,7 +66,7 @@ def number(state: PrimFuncCheck, expr: tir.PrimExpr, what: str) -> Typed:
 # ---------------------------------------------------------------- kinds of operands
 
 
-@rule("TIR04", "f6d98702", "PrimFunc")
+@rule("TIR04", "ba3e3fb9", "PrimFunc")
 def is_number(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) -> None:
     """An operand is a number."""
     key = getattr(expr, "text", expr), state.span
@@ -306,7 +306,17 @@ def _select(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
 
 def _cast(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     is_number(state, expr.value, operands[0], "the operand of T.Cast")
-    return Typed(scalar(expr.dtype).dtype, operands[0].lanes)
+    wanted, lanes = scalar(expr.dtype), operands[0].lanes
+    if (
+        expr.dtype.code == "handle" and not expr.dtype.is_void
+    ):  # void: a type that only Python knows
+        message = f"T.Cast makes a number, but {expr.dtype} is not a type of numbers"
+    elif wanted.lanes is not None and lanes not in (None, 1, wanted.lanes):
+        message = f"T.Cast keeps the lanes: {lanes} in its operand, {wanted.lanes} in {expr.dtype}"
+    else:
+        return Typed(wanted.dtype, lanes)
+    state.report("TIR04-cast", message, expr.span)
+    return UNKNOWN
 
 
 def _let(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:

@@ -124,6 +124,11 @@ FAILS: dict[str, list[str]] = {
         'b[0, 0] = T.Cast("float32", T.bfloat16(1e39))',
     ],
     "TIR15-shift": ['b[0, 0] = T.Cast("float32", n << 64)', 'b[0, 0] = T.Cast("float32", n >> -1)'],
+    "TIR04-cast": [
+        'b[0, 0] = T.Cast("handle", a[0, 0])',
+        'b[0, T.Ramp(0, 1, 4)] = T.Cast("float32x8", T.Broadcast(n, 4))',
+        'b[0, T.Ramp(0, 1, 4)] = T.Cast("float32", T.Broadcast(n, 4))',
+    ],
     "TIR05-type": [
         "b[0, 0] = T.int32(1)",
         'b[0, 0] = T.Cast("float16", a[0, 0])',
