@@ -307,9 +307,8 @@ def _select(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
 def _cast(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     is_number(state, expr.value, operands[0], "the operand of T.Cast")
     wanted, lanes = scalar(expr.dtype), operands[0].lanes
-    if (
-        expr.dtype.code == "handle" and not expr.dtype.is_void
-    ):  # void: a type that only Python knows
+    # Void stands for a type that only Python knows.
+    if expr.dtype.code == "handle" and not expr.dtype.is_void:
         message = f"T.Cast makes a number, but {expr.dtype} is not a type of numbers"
     elif wanted.lanes is not None and lanes not in (None, 1, wanted.lanes):
         message = f"T.Cast keeps the lanes: {lanes} in its operand, {wanted.lanes} in {expr.dtype}"
