@@ -13,7 +13,7 @@ from __future__ import annotations
 import keyword
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Node
@@ -72,7 +72,9 @@ class Fresh:
         return hint
 
 
-def rename_apart(events: list[tuple[int, Node]], fresh: Fresh, barred: set[str]) -> dict[Node, str]:
+def rename_apart(
+    events: list[tuple[int, Node]], fresh: Fresh, barred: set[str], free: Collection[Node] = ()
+) -> dict[Node, str]:
     """New names for the variables that cannot keep their names.
 
     Parameters
@@ -83,9 +85,13 @@ def rename_apart(events: list[tuple[int, Node]], fresh: Fresh, barred: set[str])
         Makes the new names, and knows every name in the function.
     barred
         Names that no variable bound here may have.
+    free
+        Variables that are used, but not bound here: a variable may have the name of one that is not
+        used in its scope.
     """
     names: dict[Node, str] = {}
-    holder: dict[str, Node] = {}
+    holder = {hint_of(node): node for node in free}
+    barred = barred | {hint_of(node) for node in free if holder[hint_of(node)] is not node}
     undo: list[tuple[str, Node | None] | None] = []
     uses, ends = _uses_of(events), _scope_ends(events)
     for at, (kind, node) in enumerate(events):
@@ -193,7 +199,8 @@ class FunctionNames:
 
     def _choose(self, also: set[str]) -> dict[Node, str]:
         bound = {n for kind, n in self._events if kind == BIND}
-        outside = {hint_of(n) for n in self.used if n not in bound} | also
+        unbound = [n for n in self.used if n not in bound]
+        outside = {hint_of(n) for n in unbound} | also
         relax = {hint_of(n) for n in bound} | outside
         free = {v.name for v in self.free_shape_vars}
         own = self._dimensions()
@@ -205,7 +212,7 @@ class FunctionNames:
         if len(everything) == counted and fine:
             return self._together({})
         names = self._shape_names(relax | free)
-        names.update(rename_apart(self._events, self.fresh, outside | free | {"_"}))
+        names.update(rename_apart(self._events, self.fresh, also | free | {"_"}, unbound))
         return self._together(names)
 
     def _together(self, names: dict[Node, str]) -> dict[Node, str]:

@@ -60,13 +60,12 @@ class PrimFuncNames:
     def _choose(self, also: set[str]) -> dict[Node, str]:
         bound = {node for kind, node in self._events if kind == BIND}
         hints = {hint_of(node) for node in bound}
-        outside = {
-            hint_of(node) for kind, node in self._events if kind == USE and node not in bound
-        }
+        free = {node for kind, node in self._events if kind == USE and node not in bound}
+        outside = {hint_of(node) for node in free}
         self.fresh = Fresh({*hints, *outside, *RESERVED})
         if len(hints) == len(bound) and not hints & outside and all(map(usable, hints)):
             return {}
-        return rename_apart(self._events, self.fresh, outside)
+        return rename_apart(self._events, self.fresh, set(), free)
 
     def _use(self, expr: PrimExpr) -> None:
         if type(expr) is tir.Var:

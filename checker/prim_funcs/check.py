@@ -35,12 +35,11 @@ def prim_funcs(
         Variables of which nothing is known: captured ones.
     """
     found: list[Diagnostic] = []
-    known = {v.name_hint for v in module.functions} | set(module.type_vars)
     captured = _captures(module, source)
     for function in module.functions.values():
         if isinstance(function, tir.PrimFunc):
             text = None if source is None else source.text
-            state = PrimFuncCheck(function, captured, text, known)
+            state = PrimFuncCheck(function, captured, text, module.type_vars)
             state.holes = holes
             state.incomplete = any(_within(span, function.span) for span in errors)
             survey(state)

@@ -30,6 +30,9 @@ class PrimFuncCheck:
         What is bound anywhere in the function, by name; of several the first.
     text_words
         The words in the parts that were not understood: they may bind them.
+    type_vars
+        The names that the module declares with ``TypeVar``: nothing binds them but the buffers of
+        parameters.
     captured
         Says whether a name may come from the Python around the function.
     loops
@@ -55,12 +58,12 @@ class PrimFuncCheck:
         function: tir.PrimFunc,
         captured: Callable[[str], bool],
         source: str | None,
-        known: Collection[str],
+        type_vars: Collection[str],
     ) -> None:
         self.function = function
         self.captured = captured
         self.source = source
-        self.known = known
+        self.type_vars = type_vars
         self.in_scope: set[Named] = set()
         self.names: dict[str, Named] = {}
         self.added: list[tuple[Named, Named | None]] = []
@@ -109,9 +112,7 @@ class PrimFuncCheck:
         """Whether nothing can be said of a name: text that is not understood may bind it, or
         Python.
         """
-        return (
-            self.incomplete or name in self.text_words or name in self.known or self.captured(name)
-        )
+        return self.incomplete or name in self.text_words or self.captured(name)
 
     def is_scalar(self, found: Named | None) -> bool:
         """Whether a name is a number for certain: it cannot be indexed."""
@@ -193,6 +194,8 @@ def is_bound(state: PrimFuncCheck, node: Named, span: Span | None) -> bool:
     kind = tir.Buffer if isinstance(node, tir.Buffer) else tir.Var
     alike = [n for n, found in state.names.items() if isinstance(found, kind)]
     hint = state.suggestion(name, alike) or state.suggestion(name, state.names)
+    if name in state.type_vars:
+        hint = f"the TypeVar {name!r} is no dimension of a parameter of this PrimFunc"
     state.report("TIR01-undefined", f"{name!r} is not defined in this PrimFunc", where, help=hint)
     return False
 

@@ -465,3 +465,21 @@ def make(swapped, k, n):
 """
     found = check_text(text, "f.py").diagnostics
     assert [d.message for d in found if d.severity != "note"] == []
+
+
+@pytest.mark.parametrize("name", ["m", "g", "Module"])
+def test_names_of_the_module_are_no_names_of_a_body(name: str) -> None:
+    """A TypeVar is bound by the buffers that have it as a dimension, a function is no number."""
+    text = f"""m = TypeVar("m")
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def f(b: T.Buffer((8,), "int64")):
+        b[0] = {name}
+    @T.prim_func(s_tir=True)
+    def g(b: T.Buffer((m,), "int64")):
+        b[0] = m
+"""
+    (found,) = check_text(text).diagnostics
+    assert found.code == "TIR01-undefined"
+    assert ("TypeVar" in str(found.help)) == (name == "m")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from rlx.checker.check import check_text
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import FLOAT32, INT32
+from rlx.grammar.formatting import format_text
 from rlx.grammar.printer import print_function
 
 X, Y, Z = ast.Var("x"), ast.Var("x"), ast.Var("x")
@@ -103,3 +107,25 @@ def test_a_loop_inside_another_may_hide_it_only_if_it_is_not_needed() -> None:
     inner = tir.For(j, zero, four, "serial", tir.Evaluate(tir.Add(i, j)))
     made = tir.PrimFunc((), tir.For(i, zero, four, "serial", inner), None, {}, {})
     assert "for i, i_1 in T.grid(4, 4):" in print_function(made)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@R.function\ndef main(x: R.Tensor((n,), dtype='float32')):\n    y = R.add(y, x)\n    return y\n",
+        "@R.function\ndef main(x: R.Object):\n    z = y\n    y = x\n    return (y, z)\n",
+        "@R.function\ndef main(c: R.Tensor((), dtype='bool')):\n    if c:\n        y = c\n        z = y\n"
+        "    else:\n        z = c\n    return (y, z)\n",
+        "@T.prim_func\ndef main(b: T.Buffer((8,), 'int32')):\n    for i in range(8):\n"
+        "        b[i] = i\n    b[i] = i\n",
+        "@T.prim_func\ndef main(b: T.Buffer((8,), 'int32')):\n    b[0] = c[0]\n"
+        "    c = T.alloc_buffer((8,), 'int32')\n    c[0] = 1\n",
+    ],
+)
+def test_a_name_used_before_it_is_bound_or_behind_its_scope_stays(text: str) -> None:
+    """Formatting renames nothing in a program with such a mistake: the mistake is the same then."""
+    shown = format_text(text)
+    assert shown.text is not None
+    assert "_1" not in shown.text
+    codes = [[d.code for d in check_text(each).diagnostics] for each in (text, shown.text)]
+    assert codes[0] == codes[1] != []
