@@ -45,6 +45,14 @@ _STATEMENTS = frozenset(
 )
 """Forms that are statements of a PrimFunc or their heads, and never parts of expressions."""
 ReadText = Callable[[str, int], Any]
+_OF_PRIM_FUNCS = frozenset(
+    [
+        *("T.Buffer", "T.decl_buffer", "T.buffer_decl", "T.handle", "T.ptr", "T.Ptr", "T.Range"),
+        *("T.allocate", "T.launch_thread", "T.env_thread", "T.attr", "T.realize", "T.evaluate"),
+        *("T.target", "T.Target", "T.index_map", "T.LetStmt", "T.iter_var"),
+    ]
+)
+"""What is no scalar, but a value in a PrimFunc."""
 
 
 class ScalarCoercion:
@@ -202,9 +210,10 @@ class ScalarCoercion:
         if not head.startswith("T."):
             bare = "." not in head  # Python may compute it before TVM sees it
             raise Rejected(f"expected a scalar, found {head}(…)", *span, kept=bare)
-        if head in _NO_VALUES:
+        outside = not self.scope.in_prim_func()
+        if head in _NO_VALUES or (outside and head in _STATEMENTS | _OF_PRIM_FUNCS):
             raise Rejected(f"{head} is not a value", *span, certain=True)
-        if not self.scope.in_prim_func():
+        if outside:
             self.refuse_unknown(head, span)
         args = tuple(
             tir.StringImm(e.value, e.span) if isinstance(e.value, str) else self.tir_arg(e)

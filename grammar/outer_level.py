@@ -57,6 +57,10 @@ def declarations(text: str, span: Span) -> Iterator[str | Diagnostic]:
     for statement in tree.body:
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
+                if _is_unpacked(target, statement.value):
+                    words = "each shape variable needs a TypeVar of its own"
+                    said = 'write `n, m = TypeVar("n"), TypeVar("m")`'
+                    yield Diagnostic("PARSE", "error", words, lines.span(statement), help=said)
                 for name, value in _pairs(target, statement.value):
                     if any(map(_is_type_var, ast.walk(value))):
                         alone = isinstance(target, ast.Name) and len(statement.targets) == 1
@@ -84,6 +88,18 @@ def _pairs(target: expr, value: expr) -> Iterator[tuple[str, expr]]:
         case ast.Tuple(elts=names), ast.Tuple(elts=values) if len(names) == len(values):
             for inner, given in zip(names, values, strict=True):
                 yield from _pairs(inner, given)
+
+
+def _is_unpacked(target: expr, value: expr) -> bool:
+    """Whether several names share a TypeVar, or there are more or fewer TypeVars than names."""
+    import ast
+
+    match target, value:
+        case ast.Tuple(elts=names), ast.Tuple(elts=values) if len(names) == len(values):
+            return any(map(_is_unpacked, names, values))
+        case ast.Tuple(), _:
+            return any(map(_is_type_var, ast.walk(value)))
+    return False
 
 
 def declares(statement: stmt) -> bool:

@@ -235,6 +235,8 @@ class PrimStatements:
                 condition, message = value.args
                 return [self.asserted(condition, message, condition.span), *body]
             if value.head == "T.init":
+                if value.args or value.keywords:
+                    self.reports.error("T.init takes no arguments", span)
                 return Part("init", self.bodies.body(body), span)
         if isinstance(value, tir.PrimExpr):
             self.reports.error("`with` does not accept a number", span)

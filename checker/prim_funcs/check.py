@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, lru_cache
 
+from rlx.checker.prim_funcs.expressions import dimension
 from rlx.checker.prim_funcs.out_of_bounds import bounds
 from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey
 from rlx.checker.prim_funcs.statements import statement
@@ -44,6 +45,8 @@ def prim_funcs(
             state.incomplete = any(_within(span, function.span) for span in errors)
             survey(state)
             enter_parameters(state)
+            for extent in _computed_extents(function):
+                dimension(state, extent)
             statement(state, function.body)
             if not state.diagnostics and not state.incomplete:
                 bounds(state)
@@ -51,6 +54,12 @@ def prim_funcs(
                 is_marked(state)
             found += state.diagnostics
     return found
+
+
+def _computed_extents(function: tir.PrimFunc) -> Iterator[tir.PrimExpr]:
+    """The dimensions of the parameters' buffers that are no variables or whole numbers alone."""
+    for buffer in function.buffer_map.values():
+        yield from (each for each in buffer.shape if type(each) not in (tir.Var, tir.IntImm))
 
 
 def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:

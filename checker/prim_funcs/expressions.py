@@ -9,7 +9,7 @@ from typing import Any
 from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, DataType
-from rlx.grammar.kept_text import kept_names
+from rlx.grammar.kept_text import indexes_a_number, kept_names
 from rlx.grammar.node import Span
 from rlx.grammar.prim_types import (
     TEXT,
@@ -133,6 +133,10 @@ def loop_stays_outside(state: PrimFuncCheck, var: tir.Var) -> None:
 
 def _text(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """Text that is kept: nothing is said of it but what its first name is."""
+    if indexes_a_number(expr.text):
+        words = "only a buffer is indexed; this is a number"
+        state.report("TIR04-buffer", words, expr.span)
+        return UNKNOWN
     first = next(kept_names(expr.text), None)
     if first is None or first.span[0] != 0:
         return UNKNOWN
@@ -155,7 +159,7 @@ def _text(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
 # ---------------------------------------------------------------- buffers
 
 
-@rule("TIR02", "4fef4c82", "PrimFunc")
+@rule("TIR02", "3dbec9f0", "PrimFunc")
 def load(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """One index for each axis; fewer are a region."""
     buffer: tir.Buffer = expr.buffer
@@ -203,6 +207,14 @@ def indices(state: PrimFuncCheck, given: Sequence[tir.PrimExpr], found: Sequence
         if typed.kind == "number" and is_float(typed) and state.once((index, "index")):
             words = f"an index must be an integer, not {typed.dtype}"
             state.report("TIR02-index", words, _span(index))
+
+
+def dimension(state: PrimFuncCheck, extent: tir.PrimExpr) -> None:
+    """A dimension of a buffer is a number, but no float."""
+    found = number(state, extent, "a dimension")
+    if is_float(found) and state.once((extent, "dimension")):
+        words = f"a dimension must be an integer, not {found.dtype}"
+        state.report("TIR02-dimension", words, _span(extent))
 
 
 def _slice(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from rlx.checker.prim_funcs.expressions import (
+    dimension,
     indices,
     is_boolean,
     number,
@@ -169,9 +170,10 @@ def _axis(state: PrimFuncCheck, axis: tir.IterVar) -> None:
         words = "T.axis.remap takes loop variables only"
         state.report("TIR07-remap", words, axis.span, help="use T.axis.spatial or T.axis.reduce")
     for bound in axis.dom or ():
-        whole = not is_float(number(state, bound, "the domain of an iterator"))
+        typed = number(state, bound, "the domain of an iterator")
+        whole = typed.dtype is None or typed.dtype.is_integer
         if not whole and state.once((axis, "integer")):
-            words = "the domain of an iterator must consist of integers"
+            words = f"the domain of an iterator must consist of integers, not of {typed.dtype}"
             state.report("TIR07-integer", words, getattr(bound, "span", None) or axis.span)
     found = number(state, axis.binding, "the binding of an iterator")
     if is_float(found) and state.once((axis, "integer")):
@@ -189,7 +191,7 @@ def _buffer(state: PrimFuncCheck, buffer: tir.Buffer) -> None:
     itself.
     """
     for extent in buffer.shape:
-        number(state, extent, "a dimension")
+        dimension(state, extent)
     own = {v for v in shape_vars_of(buffer) if v not in buffer.shape}
     for name, given in buffer.attrs.items():
         if name in ("strides", "elem_offset"):

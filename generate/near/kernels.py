@@ -43,6 +43,7 @@ BREAKS: dict[str, tuple[tuple[str, str], ...]] = {
         ("a[vi, vj])\n", "a[vi, vj, 0])\n"),
     ),
     "TIR02-index": (("c[v, 1]", "c[v, T.float32(1)]"), ("b[v, 0] =", "b[T.float32(0), 0] =")),
+    "TIR02-dimension": (("    assert", '    d = T.alloc_buffer((4.0,), "int32")\n    assert'),),
     "TIR03-unknown": (("T.exp(", "T.exq("), ("T.if_then_else(", "T.if_then_elsy(")),
     "TIR03-arity": (
         ("T.exp(a[vi, vj])", "T.exp(a[vi, vj], 2)"),

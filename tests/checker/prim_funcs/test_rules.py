@@ -74,6 +74,11 @@ FAILS: dict[str, list[str]] = {
         "b[T.float32(0), 0] = a[0, 0]",
         "b[T.exp(a[0, 0]), 0] = a[0, 0]",
     ],
+    "TIR02-dimension": [
+        'c = T.alloc_buffer((4.5,), "float32")\nc[0] = a[0, 0]',
+        'c = T.decl_buffer((T.float32(2), 2), "float32", data=a.data)\nb[0, 0] = c[0, 0]',
+        'c = T.alloc_buffer((n * 2.0,), "float32")\nc[0] = a[0, 0]',
+    ],
     "TIR03-unknown": [
         "b[0, 0] = T.exq(a[0, 0])",
         "for i in T.seriel(8):\n    b[i, 0] = a[i, 0]",
@@ -105,6 +110,10 @@ FAILS: dict[str, list[str]] = {
         "b[0, 0] = n[0]",
         "n[0] = a[0, 0]",
         "for i in range(8):\n    b[i, 0] = i[0]",
+        "b[0, 0] = T.float32(1)[0]",
+        "b[0, 0] = (a[0, 0] + 1)[0]",
+        "for i in range(T.int64(4)[0:1]):\n    b[i, 0] = a[0, 0]",
+        "b[0, 0] = T.float32(a)[0, 0]",
     ],
     "TIR04-region": [
         in_block("T.reads(a)\nb[vi, vj] = a[vi, vj]"),
@@ -153,6 +162,8 @@ FAILS: dict[str, list[str]] = {
     "TIR07-integer": [
         'for i in range(8):\n    with T.sblock("x"):\n        v = T.axis.spatial(T.float32(8), i)\n        b[v, 0] = a[v, 0]',
         'with T.sblock("x"):\n    v = T.axis.spatial(8, a[0, 0])\n    b[v, 0] = a[v, 0]',
+        'with T.sblock("x"):\n    v = T.axis.spatial(n > 3, 0)\n    b[v, 0] = a[v, 0]',
+        'with T.sblock("x"):\n    v = T.axis.spatial(True, 0)\n    b[v, 0] = a[v, 0]',
     ],
     "TIR08-integer": [
         "for i in range(a[0, 0]):\n    b[0, 0] = a[0, 0]",

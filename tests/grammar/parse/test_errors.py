@@ -34,6 +34,14 @@ HEAD = "@R.function\ndef f(x: R.Tensor((4,), 'float32')):\n"
         ("    y = R.shape(x)\n    return x", "R.shape takes a list of dimensions", 3, 17),
         ("    y = R.const('a')\n    return x", "expected the data of a constant", 3, 17),
         ("    y: R.Tensor(4) = x\n    return x", "expected the shape of a tensor", 3, 17),
+        (
+            "    y = T.alloc_buffer((4,), 'int8')\n    return x",
+            "T.alloc_buffer is not a value",
+            3,
+            9,
+        ),
+        ("    y = T.handle('int8')\n    return x", "T.handle is not a value", 3, 9),
+        ("    y = T.launch_thread('threadIdx.x', 3)\n    return x", "is not a value", 3, 9),
         ("    x += 1\n    return x", "a Relax variable is bound only once", 3, 5),
         ("    y: 4 = x\n    return x", "expected an annotation", 3, 8),
         ("    y = os.system('ls')\n    return x", "unknown name 'os.system'", 3, 9),
@@ -193,3 +201,16 @@ def test_each_line_that_is_too_long_is_told(
     assert all(text[:start].endswith("\n") or start == 0 for start, _ in spans)
     said = [d.span for d in parse(text).diagnostics if "too long to be read" in d.message]
     assert said == [(start, start + 1) for start, _ in spans]
+
+
+@pytest.mark.parametrize("given", ["None", "0", "b", "name='x'"])
+def test_the_start_of_a_reduction_takes_no_arguments(given: str) -> None:
+    text = f"""@T.prim_func(s_tir=True)
+def f(b: T.Buffer((8,), "int32")):
+    with T.sblock("x"):
+        v = T.axis.spatial(8, 0)
+        with T.init({given}):
+            b[v] = 0
+        b[v] = 1
+"""
+    assert [d.message for d in parse(text).diagnostics] == ["T.init takes no arguments"]

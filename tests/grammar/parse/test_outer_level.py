@@ -53,6 +53,8 @@ ALONE = "TypeVar takes only the name of the shape variable 'n'"
         ('n = TypeVar("n", bound=int)', ALONE),
         ('n = TypeVar("n").x', ALONE),
         ('n, m = TypeVar("m"), TypeVar("m")', ALONE),
+        ('n, m = TypeVar("n")', "each shape variable needs a TypeVar of its own"),
+        ('n, m = TypeVar("n"), TypeVar("m"), 1', "each shape variable needs a TypeVar of its own"),
         ('n = TypeVar("n") )', "this is not Python: unmatched ')'"),
         ('n = TypeVar("n"', "this is not Python: '(' was never closed"),
         ('    n = TypeVar("n")', "this is not Python: unexpected indent"),

@@ -114,12 +114,18 @@ def test_a_loop_inside_another_may_hide_it_only_if_it_is_not_needed() -> None:
     [
         "@R.function\ndef main(x: R.Tensor((n,), dtype='float32')):\n    y = R.add(y, x)\n    return y\n",
         "@R.function\ndef main(x: R.Object):\n    z = y\n    y = x\n    return (y, z)\n",
-        "@R.function\ndef main(c: R.Tensor((), dtype='bool')):\n    if c:\n        y = c\n        z = y\n"
-        "    else:\n        z = c\n    return (y, z)\n",
-        "@T.prim_func\ndef main(b: T.Buffer((8,), 'int32')):\n    for i in range(8):\n"
-        "        b[i] = i\n    b[i] = i\n",
-        "@T.prim_func\ndef main(b: T.Buffer((8,), 'int32')):\n    b[0] = c[0]\n"
-        "    c = T.alloc_buffer((8,), 'int32')\n    c[0] = 1\n",
+        (
+            "@R.function\ndef main(c: R.Tensor((), dtype='bool')):\n    if c:\n        y = c\n        z = y\n"
+            "    else:\n        z = c\n    return (y, z)\n"
+        ),
+        (
+            "@T.prim_func\ndef main(b: T.Buffer((8,), 'int32')):\n    for i in range(8):\n"
+            "        b[i] = i\n    b[i] = i\n"
+        ),
+        (
+            "@T.prim_func\ndef main(b: T.Buffer((8,), 'int32')):\n    b[0] = c[0]\n"
+            "    c = T.alloc_buffer((8,), 'int32')\n    c[0] = 1\n"
+        ),
     ],
 )
 def test_a_name_used_before_it_is_bound_or_behind_its_scope_stays(text: str) -> None:
