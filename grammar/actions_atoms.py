@@ -14,6 +14,7 @@ from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import (
     Captured,
     CapturedName,
+    Form,
     Keyword,
     KnownInteger,
     Name,
@@ -270,6 +271,9 @@ class AtomActions(ExpressionActions):
     def do_slice(self, span: Span, start: Entry, stop: Entry) -> Slice:
         return Slice(start, stop)
 
+    def do_stepped_slice(self, span: Span, start: Entry, stop: Entry, step: Entry) -> Slice:
+        return Slice(start, stop, step)
+
     def do_full_slice(self, span: Span) -> Slice:
         none = Entry(None, *span)
         return Slice(none, none)
@@ -294,7 +298,8 @@ class AtomActions(ExpressionActions):
 
 def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any:
     """`x.shape`, and attributes that PrimFuncs keep as text."""
-    if isinstance(value, tir.Buffer | tir.PrimExpr):
+    type_of = isinstance(value, Form) and name == "ty" and context.scope.in_prim_func()
+    if isinstance(value, tir.Buffer | tir.PrimExpr) or type_of:
         return tir.OpaqueExpr(context.text_of(span), span)
     if name == "shape" and isinstance(value, ast.Expr):
         where = (span[0], span[1] - len(".shape"))

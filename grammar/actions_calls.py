@@ -6,6 +6,7 @@ from typing import Any
 
 from rlx.grammar import ast, misspelt, tir
 from rlx.grammar.actions_atoms import ExpressionActions, owned
+from rlx.grammar.buffer_methods import pointer
 from rlx.grammar.dtype import INT32, VOID
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import ALIASES, FORMS, METHODS, PROTOTYPE_OPERATORS, Arguments
@@ -189,6 +190,10 @@ class CallActions(ExpressionActions):
                 assert isinstance(value, tir.PrimExpr)
                 data_type = self.coerce.data_type(arguments.positional[0])
                 return tir.converted(value, data_type, arguments.span)
+            if isinstance(value, tir.Buffer):
+                made = pointer(self.coerce, value, method, arguments)
+                if made is not None:
+                    return made
             return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
         where = (self.context.text.find(method, owner.end), arguments.head_end)
         meant = did_you_mean(closest(method, METHODS))
@@ -317,8 +322,9 @@ class SubscriptActions(ExpressionActions):
             elif value.start.value is None:
                 found.append(tir.OpaqueExpr(":", item.span))
             else:
-                start = self.coerce.prim(value.start, INT32)
-                found.append(tir.Slice(start, self.coerce.prim(value.stop, INT32), item.span))
+                start, stop = (self.coerce.prim(end, INT32) for end in (value.start, value.stop))
+                step = None if value.step is None else self.coerce.prim(value.step, INT32)
+                found.append(tir.Slice(start, stop, step, item.span))
         return tuple(found)
 
     def _constant(self, kind: str, item: Entry, span: Span) -> ast.Expr:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT32
+from rlx.grammar.dtype import INT32, dtype
+from rlx.grammar.node import Span
 from rlx.grammar.python_syntax import expression_of
 
 
@@ -34,12 +35,37 @@ def viewed(expr: tir.OpaqueExpr, names: Mapping[str, Any]) -> tir.Buffer | None:
             return None
     if not isinstance(base, tir.Buffer) or base.attrs.keys() & {"strides", "elem_offset"}:
         return None
+    attrs: dict[str, object] = {"data": tir.OpaqueExpr(f"{name}.data", expr.span)}
+    match args:
+        case [python.Constant(value=str(kind))]:
+            return _of_type(base, kind, attrs, expr.span)
     shape = _shape(base, args)
     if shape is None:
         return None
     dims = tuple(tir.IntImm(size, INT32, expr.span) for size in shape)
-    attrs = {"data": tir.OpaqueExpr(f"{name}.data", expr.span)}
     return tir.Buffer("", dims, base.dtype, attrs, expr.span)
+
+
+def _of_type(
+    base: tir.Buffer, kind: str, attrs: dict[str, object], span: Span | None
+) -> tir.Buffer | None:
+    """The same memory as elements of another type, of which the last axis has more or fewer."""
+    try:
+        found = dtype(kind)
+    except ValueError:
+        return None
+    widths = [8 if of.code == "bool" else of.bits for of in (base.dtype, found)]
+    wide, narrow = max(widths), min(widths)
+    if not base.shape or not narrow or wide % narrow or base.dtype.lanes != found.lanes:
+        return None
+    *dims, last = base.shape
+    ratio = tir.IntImm(wide // narrow, INT32, span)
+    if isinstance(last, tir.IntImm):
+        size = last.value // ratio.value if widths[1] == wide else last.value * ratio.value
+        last = tir.IntImm(size, last.dtype, span)
+    elif wide != narrow:
+        last = (tir.FloorDiv if widths[1] == wide else tir.Mul)(last, ratio, span)
+    return tir.Buffer("", (*dims, last), found, attrs, span)
 
 
 def _shape(base: tir.Buffer, args: list[python.expr]) -> list[int] | None:

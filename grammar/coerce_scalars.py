@@ -44,6 +44,15 @@ _STATEMENTS = frozenset(
     ]
 )
 """Forms that are statements of a PrimFunc or their heads, and never parts of expressions."""
+_ON_BITS = {
+    "BitwiseAnd": "bitwise_and",
+    "BitwiseNot": "bitwise_not",
+    "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor",
+    "LShift": "shift_left",
+    "RShift": "shift_right",
+}
+"""Other names of intrinsics."""
 ReadText = Callable[[str, int], Any]
 _OF_PRIM_FUNCS = frozenset(
     [
@@ -215,12 +224,16 @@ class ScalarCoercion:
             raise Rejected(f"{head} is not a value", *span, certain=True)
         if outside:
             self.refuse_unknown(head, span)
+        lists = [e.value.items for e in form.args if isinstance(e.value, Sequence)]
+        if head == "T.Shuffle" and len(form.args) == len(lists) == 2 and not form.keywords:
+            parts = tuple(self.tir_arg(item) for items in lists for item in items)
+            return tir.Call("Shuffle", parts, None, {"vectors": len(lists[0])}, span)
         args = tuple(
             tir.StringImm(e.value, e.span) if isinstance(e.value, str) else self.tir_arg(e)
             for e in form.args
         )
         attrs = {name: self._tir_attr(value) for name, value in form.keywords.items()}
-        return tir.Call(head[2:], args, None, attrs, span)
+        return tir.Call(_ON_BITS.get(head[2:], head[2:]), args, None, attrs, span)
 
     def _tir_attr(self, entry: Entry) -> object:
         """The value of a named argument of an intrinsic: data, or a scalar."""

@@ -80,7 +80,7 @@ class DataType(Record):
 _ALIASES = {"f": "float", "i": "int", "u": "uint", "bf": "bfloat"}
 _WITHOUT_BITS = {"int": "int32", "uint": "uint32", "float": "float32", "bfloat": "bfloat16"}
 _SCALAR = re.compile(r"(bfloat|float|uint|int|handle|bool|bf|f|i|u)(\d*)(?:x(\d+))?\Z")
-_NARROW = re.compile(r"(float(\d)_e\d+m\d+\w*)(?:x(\d+))?\Z")
+_NARROW = re.compile(r"(float(\d)_e\d+m\d+\w*?)(?:x(\d+))?\Z")
 
 
 @cache

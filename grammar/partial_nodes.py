@@ -200,13 +200,14 @@ class Keyword:
 
 
 class Slice:
-    """``start:stop`` among subscripts."""
+    """``start:stop`` or ``start:stop:step`` among subscripts."""
 
-    __slots__ = ("start", "stop")
+    __slots__ = ("start", "step", "stop")
 
-    def __init__(self, start: Entry, stop: Entry) -> None:
+    def __init__(self, start: Entry, stop: Entry, step: Entry | None = None) -> None:
         self.start = start
         self.stop = stop
+        self.step = step
 
 
 def describe(value: Any) -> str:

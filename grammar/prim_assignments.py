@@ -160,11 +160,17 @@ class PrimAssignments:
         data_type = None if annotation is None else self.buffers.annotated_type(annotation)
         prim = self.coerce.prim(value, INT32)
         data_type = scalar_type(prim) if data_type is None else data_type
-        if data_type is None or isinstance(prim, tir.OpaqueExpr):
+        pointer = data_type == HANDLE and self._is_data(prim)
+        if data_type is None or (isinstance(prim, tir.OpaqueExpr) and not pointer):
             return self._unknown(name, span)
         var = tir.Var(name.value, data_type, name.span)
         self.scope.bind(name.value, var)
-        return tir.LetStmt(var, prim, span)
+        return tir.LetStmt(var, prim, span, _pointee(annotation))
+
+    def _is_data(self, prim: tir.PrimExpr) -> bool:
+        """Whether text is the pointer of a buffer: `A.data`."""
+        owner, _, word = prim.text.partition(".") if isinstance(prim, tir.OpaqueExpr) else ("",) * 3
+        return word == "data" and isinstance(self.scope.names.get(owner), tir.Buffer)
 
     # ------------------------------------------------------------ declarations
 
@@ -290,6 +296,14 @@ class PrimAssignments:
                 words = f"{name.value!r} is already bound, and unpacking binds every name anew"
                 help = "assign to one name at a time"
                 raise Rejected(words, *name.span, help=help, certain=True)
+
+
+def _pointee(annotation: Entry | None) -> tuple[str, ...]:
+    """The words in the type of a pointer: the element type, and the scope."""
+    form = None if annotation is None else annotation.value
+    if not isinstance(form, Form) or form.head != "T.handle":
+        return ()
+    return tuple(item.value for item in form.args if isinstance(item.value, str))
 
 
 def _declares(form: Form) -> bool:

@@ -116,7 +116,7 @@ _RESULTS: dict[str, Result] = {
     **dict.fromkeys(_NAMED, _named),
     "if_then_else": _chosen,
     **dict.fromkeys(("isnan", "isinf", "isfinite"), _test),
-    **dict.fromkeys(("clz", "q_multiply_shift"), _count),
+    **dict.fromkeys(("clz", "q_multiply_shift", "q_multiply_shift_per_axis"), _count),
     "popcount": _same,
     **dict.fromkeys(("Ramp", "ramp", "Broadcast", "broadcast"), _vector),
 }

@@ -205,8 +205,11 @@ class Text:
                 return self._choice(self.select, c, t, f)
             case tir.Cast(dtype=dtype, value=v):
                 return [self.cast(dtype), (v, BARE), ")"]
-            case tir.Slice(start=start, stop=stop):
-                return [self.alone(start, BARE, INT32), ":", self.alone(stop, BARE, INT32)]
+            case tir.Slice():
+                ends: list[Part] = []
+                for end in tir.children(expr):
+                    ends += [":", self.alone(end, BARE, INT32)]
+                return ends[1:]
             case tir.BufferLoad(buffer=buffer, indices=indices):
                 name = self.names.get(buffer) or buffer.name
                 if buffer in self.scalars:
@@ -295,6 +298,9 @@ class Text:
                 return wrapped(["~", (args[0], ATOM)], SIGN, required)
         if call.op == "if_then_else" and len(args) == 3 and not call.attrs:
             return self._choice(call.op, *args)
+        if call.op == "Shuffle" and isinstance(count := call.attrs.get("vectors"), int):
+            vectors, lanes = self._list(args[:count]), self._list(args[count:])
+            return [f"{self.prefix}Shuffle([", *vectors, "], [", *lanes, "])"]
         arguments = self._list(args)
         for key, value in call.attrs.items():
             arguments += (", " if arguments else "", f"{key}={self.value(value)}")

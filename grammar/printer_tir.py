@@ -91,8 +91,10 @@ class PrimFuncPrinter(PrimHeadPrinter):
             case tir.While(condition=condition, body=body):
                 self.lines.append(f"{pad}while {self.prim.alone(condition)}:")
                 self._body(body, pad + _INDENT)
-            case tir.LetStmt(var=var, value=value):
+            case tir.LetStmt(var=var, value=value, pointee=pointee):
                 dtype = f"T.{var.dtype}"
+                if pointee:
+                    dtype += f"({', '.join(map(quoted, pointee))})"
                 if self.dialect.mutable_scalars:
                     dtype = f"T.let[{dtype}]"
                 name = self._name(var)

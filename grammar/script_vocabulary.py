@@ -110,6 +110,7 @@ ARITY = {
     "fma": 3,
     "if_then_else": 3,
     "q_multiply_shift": 4,
+    "q_multiply_shift_per_axis": 7,
 }
 """The number of operands of intrinsics that take and return scalars."""
 

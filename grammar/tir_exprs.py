@@ -180,10 +180,11 @@ class BufferLoad(PrimExpr):
 
 
 class Slice(PrimExpr):
-    """``start:stop`` as an index of a buffer region."""
+    """``start:stop`` or ``start:stop:step`` as an index of a buffer region."""
 
     start: PrimExpr
     stop: PrimExpr
+    step: PrimExpr | None = None
     span: Span | None = None
 
 
@@ -231,8 +232,8 @@ def children(expr: PrimExpr) -> tuple[PrimExpr, ...]:
             return (a,)
         case BufferLoad(indices=indices):
             return indices
-        case Slice(start=start, stop=stop):
-            return (start, stop)
+        case Slice(start=start, stop=stop, step=step):
+            return (start, stop) if step is None else (start, stop, step)
         case Let(value=value, body=body):
             return (value, body)
     return ()

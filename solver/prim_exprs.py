@@ -132,7 +132,8 @@ def rebuild(node: PrimExpr, operands: tuple[PrimExpr, ...], span: Span | None = 
         case tir.BufferLoad(buffer=buffer):
             return tir.BufferLoad(buffer, operands, span)
         case tir.Slice():
-            return tir.Slice(operands[0], operands[1], span)
+            step = operands[2] if len(operands) > 2 else None
+            return tir.Slice(operands[0], operands[1], step, span)
     return node
 
 

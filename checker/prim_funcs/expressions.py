@@ -219,7 +219,7 @@ def dimension(state: PrimFuncCheck, extent: tir.PrimExpr) -> None:
 
 def _slice(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     match expr:
-        case tir.Slice(start=tir.IntImm(value=start), stop=tir.IntImm(value=stop)):
+        case tir.Slice(start=tir.IntImm(value=start), stop=tir.IntImm(value=stop), step=None):
             return Typed(operands[0].dtype, stop - start)
     return Typed(operands[0].dtype, None)
 
@@ -227,7 +227,7 @@ def _slice(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
 # ---------------------------------------------------------------- operations
 
 
-@rule("TIR15", "1280f669", "PrimFunc")
+@rule("TIR15", "c33de14b", "PrimFunc")
 def literal(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """A literal is a value of its type."""
     found: DataType = expr.dtype
@@ -240,7 +240,8 @@ def literal(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
     return Typed(found)
 
 
-_LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
+_LARGEST = {**dict.fromkeys(("bfloat16", "float32"), 3.4028234663852886e38), "float16": 65504.0}
+"""TVM takes the largest number of float32 for the largest of bfloat16."""
 
 
 def _range(found: DataType) -> range:

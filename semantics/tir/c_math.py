@@ -28,7 +28,9 @@ def _greatest(a: float, b: float) -> float:
 
 
 _OTHERS: dict[str, Callable[..., float]] = {
+    "abs": abs,
     "fabs": math.fabs,
+    "labs": abs,
     "fdim": lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else max(a - b, 0.0),
     "fma": lambda a, b, c: a * b + c,
     "fmax": _greatest,

@@ -7,31 +7,28 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT32, DataType, dtype
+from rlx.grammar.dtype import HANDLE, INT32, DataType, dtype
 from rlx.semantics.tir.c_math import C_MATH
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
-from rlx.semantics.tir.intrinsics import intrinsic, reinterpret, unknown
+from rlx.semantics.tir.intrinsics import intrinsic, regrouped, reinterpret, unknown
+from rlx.semantics.tir.lanes import LANES
+from rlx.semantics.tir.llvm import intrinsic as intrinsic_of_llvm
 from rlx.semantics.tir.memory import numpy_type
+from rlx.semantics.tir.pointer_calls import POINTERS, buffer_of_data
+from rlx.semantics.tir.pointers import BYTES, Pointer
 from rlx.semantics.tir.sorts import SORTS
 from rlx.semantics.tir.terms import Evaluate, Frame, Term, common, converted, lifted, located
 from rlx.semantics.tir.values import Number, into, limits, to_integer, unsupported, vector_element
 from rlx.spec.registry import rule
 
 
-def buffer_of_data(expr: object) -> str | None:
-    """The name of the buffer whose memory an expression denotes: ``A`` for ``A.data``."""
-    text = expr.text if isinstance(expr, tir.OpaqueExpr) else ""
-    name, _, rest = text.partition(".")
-    return name if rest == "data" else None
-
-
-@rule("E-tir-call", "f82f8e5e", "TIR expression")
+@rule("E-tir-call", "c51a244d", "TIR expression")
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
     """Call an external function, if the caller registered it."""
     function = known.get(name)
     if function is not None:
         return function(*args)
-    function = SORTS[name][1] if name in SORTS else C_MATH.get(name)
+    function = SORTS[name][1] if name in SORTS else BYTES.get(name) or C_MATH.get(name)
     if function is None:
         unsupported("E-tir-call-unregistered", f"no function {name!r} was registered")
     try:
@@ -92,9 +89,12 @@ def _reinterpret(run: ExpressionCompiler, expr: tir.Call) -> Term:
         return opaque(expr)
     value = run.value(args[0])
     scalar = vector_element(target)
-    return Term(
-        lifted(located(reinterpret, expr.span)(value.dtype, scalar), value), scalar, value.vector
-    )
+    if value.vector and value.dtype.bits != scalar.bits:
+        regroup = located(regrouped, expr.span)(value.dtype, scalar)
+        lanes = located(lambda frame: regroup(value.run(frame), target.lanes), expr.span)
+        return Term(lanes, scalar, target.lanes > 1)
+    function = located(reinterpret, expr.span)(value.dtype, scalar)
+    return Term(lifted(function, value), scalar, value.vector)
 
 
 def _named_type(expr: tir.Call, name: str) -> DataType:
@@ -139,19 +139,19 @@ def _broadcast(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 def _extern(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """A function from outside: `T.call_extern("int32", "name", …)`, `T.call_packed("name", …)`."""
-    args = list(expr.args)
-    result = INT32
-    texts = [arg.value for arg in args[:2] if isinstance(arg, tir.StringImm)]
-    if ("extern" in expr.op or "llvm" in expr.op) and texts:
-        result = _named_type(expr, texts.pop(0))
-        del args[0]
-    if not texts or not isinstance(args[0], tir.StringImm):
-        return opaque(expr)
-    name = texts[0]
-    del args[0]
+    result, name, args = _outside_name(expr)
+    bring = _brought(vector_element(result))
+    if "llvm" in expr.op:
+        operands = [run.value(arg) for arg in args]
+        found = intrinsic_of_llvm(name, operands)
+        if found is not None:
+            value = Term(found[0], operands[0].dtype, found[1])
+            return Term(located(lifted(bring, value), expr.span), vector_element(result), found[1])
     reads = SORTS[name][0] if name in SORTS else 0
-    given = [argument(run, arg, at < reads) for at, arg in enumerate(args)]
-    bring = _brought(result)
+    given = [
+        run.value(arg).run if name in BYTES else argument(run, arg, at < reads)
+        for at, arg in enumerate(args)
+    ]
 
     def called(frame: Frame) -> Any:
         return bring(outside(frame[0].call, name, [g(frame) for g in given]) or 0)
@@ -159,14 +159,38 @@ def _extern(run: ExpressionCompiler, expr: tir.Call) -> Term:
     return Term(located(called, expr.span), result)
 
 
+def _outside_name(expr: tir.Call) -> tuple[DataType, str, list[tir.PrimExpr]]:
+    """The type of a call's result, the name of its function, and the arguments of that."""
+    args, result = list(expr.args), INT32
+    if "extern" in expr.op or "llvm" in expr.op:
+        match args:
+            case [tir.StringImm(value=kind), *_]:
+                result = _named_type(expr, kind)
+            case [tir.OpaqueExpr(text=shown), *_] if shown.startswith("T.handle("):
+                result = HANDLE
+            case _:
+                opaque(expr)
+        del args[0]
+    match args:
+        case [tir.StringImm(value=name), *rest]:
+            return result, name, rest
+    return opaque(expr).dtype, "", []
+
+
 def _brought(result: DataType) -> Callable[[Any], Any]:
-    """What converts a function's value to the type that the call says."""
+    """What converts a function's value to the type that the call says; no pointer is a number."""
     if not (result.is_float or result.is_integer):
         return lambda value: value
     plain = into(result)
     if result.is_float:
-        return plain
-    return lambda value: to_integer(value, result) if isinstance(value, float) else plain(value)
+        return lambda value: plain(0 if isinstance(value, Pointer) else value)
+
+    def bring(value: Any) -> Any:
+        if isinstance(value, Pointer):
+            return 0
+        return to_integer(value, result) if isinstance(value, float) else plain(value)
+
+    return bring
 
 
 def argument(run: ExpressionCompiler, expr: tir.PrimExpr, read: bool = False) -> Evaluate:
@@ -189,7 +213,10 @@ def argument(run: ExpressionCompiler, expr: tir.PrimExpr, read: bool = False) ->
         case tir.Call(op="tvm_stack_make_array", args=(data, shape, *_)):
             array, dims_of = argument(run, data, read), argument(run, shape)
             return lambda frame: array(frame).reshape(dims_of(frame))
-    return run.value(expr).run
+    term = run.value(expr)
+    if term.dtype == HANDLE:
+        return lambda frame: term.run(frame).array()
+    return term.run
 
 
 _SPECIAL: dict[str, Callable[[ExpressionCompiler, Any], Term]] = {
@@ -198,6 +225,8 @@ _SPECIAL: dict[str, Callable[[ExpressionCompiler, Any], Term]] = {
     "min_value": _extreme,
     "max_value": _extreme,
     "infinity": _extreme,
+    **POINTERS,
+    **LANES,
     "Ramp": _ramp,
     "ramp": _ramp,
     "Broadcast": _broadcast,

@@ -12,7 +12,7 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.prim_operators import DIVISIONS, exact
-from rlx.semantics.tir import calls, memory
+from rlx.semantics.tir import calls, memory, pointer_calls
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler
 from rlx.semantics.tir.terms import (
     Evaluate,
@@ -200,7 +200,14 @@ def element(
     slot = run.slots.get(buffer)
     if slot is None:
         unsupported("E-tir-opaque", f"the buffer {buffer.name} has no memory here", buffer.span)
-    return slot, [run.index(index) for index in indices]
+    found = [run.index(index) for index in indices]
+    if buffer.dtype.lanes > 1:  # its last axis are the lanes of its elements
+        if any(term.vector for term in found):
+            shown = f"several elements of {buffer.name}, which are vectors, at once"
+            unsupported("E-tir-type", f"{shown} are not supported", buffer.span)
+        lanes = tuple(range(buffer.dtype.lanes))
+        found.append(Term(lambda frame: lanes, INT64, True))
+    return slot, found
 
 
 def _load(run: ExpressionCompiler, expr: Any) -> Term:
@@ -218,10 +225,20 @@ def _load(run: ExpressionCompiler, expr: Any) -> Term:
 
 
 def _slice(run: ExpressionCompiler, expr: Any) -> Term:
-    """As an index of a load or a store: consecutive lanes."""
+    """As an index of a load or a store: one lane for each place."""
     start, stop = run.index(expr.start), run.index(expr.stop)
     first, last = start.run, stop.run
-    return Term(lambda frame: tuple(range(first(frame), last(frame))), start.dtype, True)
+    if expr.step is None:
+        return Term(lambda frame: tuple(range(first(frame), last(frame))), start.dtype, True)
+    by = run.index(expr.step).run
+
+    def places(frame: Frame) -> tuple[int, ...]:
+        step = by(frame)
+        if step == 0:
+            fault("E-tir-bounds", "the step of a slice is 0")
+        return tuple(range(first(frame), last(frame), step))
+
+    return Term(located(places, expr.span), start.dtype, True)
 
 
 COMPILERS: dict[type, Callable[[ExpressionCompiler, Any], Term]] = {
@@ -238,4 +255,5 @@ COMPILERS: dict[type, Callable[[ExpressionCompiler, Any], Term]] = {
     tir.Slice: _slice,
     tir.Call: calls.call,
     tir.Let: _let,
+    tir.OpaqueExpr: pointer_calls.text,
 }

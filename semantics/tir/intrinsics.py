@@ -17,6 +17,7 @@ from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
 from rlx.grammar.node import Span
 from rlx.grammar.prim_operators import BY_INTRINSIC
 from rlx.grammar.script_vocabulary import ARITY
+from rlx.operators.element_types import numpy_type as element_type
 from rlx.semantics.tir.values import (
     Number,
     divide,
@@ -160,13 +161,37 @@ def bitwise(name: str, dtype: DataType) -> Function:
 BITWISE = frozenset(["bitwise_not", *(o.name for o in BY_INTRINSIC.values() if o.exact)])
 
 
-@rule("E-tir-reinterpret", "6290e9c1", "TIR expression")
+@rule("E-tir-reinterpret", "b760c1c1", "TIR expression")
 def reinterpret(source: DataType, target: DataType) -> Function:
     """The scalar of another type with the same bits."""
     a, b = _FORMATS.get(str(source)), _FORMATS.get(str(target))
-    if a is None or b is None or struct.calcsize(a) != struct.calcsize(b):
-        unsupported("E-tir-reinterpret-size", f"cannot reinterpret {source} as {target}")
-    return lambda value: struct.unpack(b, struct.pack(a, value))[0]
+    if a and b and source.bits == target.bits:
+        return lambda value: struct.unpack(b, struct.pack(a, value))[0]
+    lanes = regrouped(source, target)
+    if source.bits != target.bits:
+        _no_reinterpretation(source, target)
+    return lambda value: lanes((value,), 1)
+
+
+def regrouped(source: DataType, target: DataType) -> Callable[[Sequence[Any], int], Any]:
+    """The lanes, or the one number, with the bits of the lanes of another type."""
+    element, other = element_type(source), element_type(target)
+    if element is None or other is None or source.bits % 8 or target.bits % 8:
+        _no_reinterpretation(source, target)
+
+    def regroup(values: Sequence[Any], lanes: int) -> Any:
+        bits = np.array(values, element)
+        if bits.nbytes != lanes * np.dtype(other).itemsize:
+            _no_reinterpretation(source, target)
+        found = bits.view(other)
+        numbers = found.astype(np.float64) if target.is_float else found
+        return numbers.item() if lanes == 1 else tuple(numbers.tolist())
+
+    return regroup
+
+
+def _no_reinterpretation(source: DataType, target: DataType) -> NoReturn:
+    unsupported("E-tir-reinterpret-size", f"cannot reinterpret {source} as {target}")
 
 
 _FORMATS = {
@@ -212,6 +237,14 @@ def q_multiply_shift(x: int, y: int, q: int, s: int) -> int:
     return int(into(INT32)(found))
 
 
+def q_multiply_shift_per_axis(
+    x: int, y: int, left: int, right: int, q: int, shifts_left: bool, shifts_right: bool
+) -> int:
+    """`round(x * 2 ** left * y * 2 ** -(q + right))`, with a shift where its flag is set."""
+    x = x << amount(left, INT64) if shifts_left else x
+    return q_multiply_shift(x, y, q, -right if shifts_right else 0)
+
+
 def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Function]:
     """The scalar function of an intrinsic, and the type of its result.
 
@@ -246,6 +279,8 @@ def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Functi
         return first, fused_multiply_add(first)
     if name == "q_multiply_shift" and not any(d.is_float for d in operands):
         return INT32, q_multiply_shift
+    if name == "q_multiply_shift_per_axis" and not any(d.is_float for d in operands):
+        return INT32, q_multiply_shift_per_axis
     if not first.is_float:
         return _on_integers(name, first)
     if name in REAL:

@@ -17,7 +17,10 @@ from rlx.semantics.tir.values import Number, fault, unsupported
 from rlx.spec.registry import refuted, rule
 
 Array = np.ndarray[Any, Any]
-Written = bytearray | memoryview
+Written = Any
+"""A flag for each element, by its position: a `bytearray`, a view of one, or
+:class:`~rlx.semantics.tir.pointers.PartlyWritten`.
+"""
 
 
 def numpy_type(dtype: DataType) -> np.dtype[Any]:
@@ -45,17 +48,25 @@ class Cells:
         One flag per element that says whether it was written; None if all were.
     read
         Reads an element as a Python number.
+    whole, start
+        The memory of which this is a view, if it is one, and the byte where the view begins.
+    parts
+        One flag per byte, if there are views whose elements have another width.
     """
 
-    __slots__ = ("data", "read", "written")
+    __slots__ = ("data", "parts", "read", "start", "whole", "written")
 
-    def __init__(self, data: Array, written: Written | None) -> None:
+    def __init__(
+        self, data: Array, written: Written | None, whole: Cells | None = None, start: int = 0
+    ) -> None:
         self.data = data
         self.written = written
+        self.whole, self.start = whole, start
+        self.parts: bytearray | None = None
         self.read: Callable[[int], Number] = data.item
         if data.dtype.kind not in "biuf":
-            whole = "int" in data.dtype.name
-            self.read = lambda at: int(data[at]) if whole else float(data[at])
+            integer = "int" in data.dtype.name
+            self.read = lambda at: int(data[at]) if integer else float(data[at])
 
 
 def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
@@ -88,15 +99,19 @@ class BoundBuffer:
 
         Their writes are not visible, so all elements count as written afterwards.
         """
-        if self.memory.written is not None:
-            self._strided(np.frombuffer(self.memory.written, np.uint8))[...] = 1
+        written = self.memory.written
+        if written is not None:
+            for place in self._strided(np.arange(self.memory.data.size)).ravel().tolist():
+                written[place] = 1
         return self._strided(self.memory.data)
 
     def content(self) -> Array:
         """The elements as an array, for functions that only read them."""
         written = self.memory.written
-        if written is not None and not self._strided(np.frombuffer(written, np.uint8)).all():
-            fault("E-tir-unwritten", f"{self.name} is read before all of it is written")
+        if written is not None:
+            places = self._strided(np.arange(self.memory.data.size)).ravel().tolist()
+            if not all(written[place] for place in places):
+                fault("E-tir-unwritten", f"{self.name} is read before all of it is written")
         return self._strided(self.memory.data)
 
     def _strided(self, flat: Array) -> Array:

@@ -7,12 +7,11 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
-from rlx.semantics.tir import loops, memory
-from rlx.semantics.tir.calls import buffer_of_data
+from rlx.semantics.tir import loops, memory, pointers
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.expressions import COMPILERS, element
 from rlx.semantics.tir.loops import Execute
-from rlx.semantics.tir.memory import BoundBuffer, Cells
+from rlx.semantics.tir.memory import BoundBuffer
 from rlx.semantics.tir.terms import Evaluate, Frame, converted, located
 from rlx.semantics.tir.values import fault, unsupported, vector_element
 from rlx.spec.registry import rule
@@ -188,6 +187,8 @@ def _allocate(run: StatementCompiler, stmt: Any) -> Execute:
 def allocation(run: StatementCompiler, buffer: tir.Buffer) -> Execute:
     """The memory of a buffer: fresh, or that of another."""
     dims = [run.integral(dim, "an extent") for dim in buffer.shape]
+    if buffer.dtype.lanes > 1:
+        dims.append(lanes_of_elements(buffer))
     if buffer.attrs.get("data") is not None:
         return alias(run, buffer, dims)
     slot, name, scalar = run.slot(buffer), buffer.name, vector_element(buffer.dtype)
@@ -198,22 +199,19 @@ def allocation(run: StatementCompiler, buffer: tir.Buffer) -> Execute:
     return located(execute, buffer.span)
 
 
-@rule("E-tir-alias", "11b9e6c1", "TIR statement")
+@rule("E-tir-alias", "d61caf99", "TIR statement")
 def alias(run: StatementCompiler, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
-    """A buffer that is a view of another buffer's memory."""
-    data = buffer.attrs["data"]
-    known = buffer_of_data(data)
-    source = run.named(known) if known is not None else None
-    if source is None:
+    """A buffer in the memory that a pointer points to."""
+    data: Any = buffer.attrs["data"]
+    pointer = run.compile(data) if isinstance(data, tir.PrimExpr) else opaque(buffer)
+    element_type = vector_element(buffer.dtype)
+    if pointer.dtype.code != "handle":
         unsupported("E-tir-opaque", f"the memory of {buffer.name} is not known", buffer.span)
-    behind, same = run.slots[source], same_elements(source.dtype, buffer.dtype)
-    slot, name, element_type = run.slot(buffer), buffer.name, memory.numpy_type(buffer.dtype)
+    place, slot, name = pointer.run, run.slot(buffer), buffer.name
     strides, offset = layout(run, buffer)
 
     def execute(frame: Frame) -> None:
-        found: Cells = frame[behind].memory
-        if not same:
-            found = Cells(found.data.view(element_type), found.written)
+        found = pointers.view(place(frame), element_type)
         by = None if strides is None else [stride(frame) for stride in strides]
         frame[slot] = BoundBuffer(name, found, [dim(frame) for dim in dims], by, offset(frame))
 
@@ -224,7 +222,7 @@ def alias(run: StatementCompiler, buffer: tir.Buffer, dims: list[Evaluate]) -> E
 def _match_buffer(run: StatementCompiler, stmt: Any) -> Execute:
     """A buffer for a region of another."""
     buffer, source = stmt.buffer, stmt.source
-    if source.buffer not in run.slots:
+    if source.buffer not in run.slots or buffer.dtype.lanes > 1:
         opaque(stmt)
     behind = run.slots[source.buffer]
     firsts = [i.start if isinstance(i, tir.Slice) else i for i in source.indices]
@@ -252,21 +250,28 @@ def _match_buffer(run: StatementCompiler, stmt: Any) -> Execute:
     return located(execute, stmt.span)
 
 
-def same_elements(a: DataType, b: DataType) -> bool:
-    """Whether two types have the same elements; views with another type must have the same
-    width.
-    """
-    if a.bits != b.bits:
-        unsupported("E-tir-alias-width", f"memory of {a} cannot be viewed as {b}")
-    return a == b
+def lanes_of_elements(buffer: tir.Buffer) -> Evaluate:
+    """The last axis of a buffer whose elements are vectors: their lanes."""
+    lanes = buffer.dtype.lanes
+    return lambda frame: lanes
 
 
 def layout(run: StatementCompiler, buffer: tir.Buffer) -> tuple[list[Evaluate] | None, Evaluate]:
     """The strides of a buffer, if given, and its offset."""
     strides: Any = buffer.attrs.get("strides")
     offset = buffer.attrs.get("elem_offset")
-    start = run.number(offset) if isinstance(offset, tir.PrimExpr) else (lambda frame: 0)
-    return [run.number(s) for s in strides] if strides else None, start
+    given = [strides or (), () if offset is None else (offset,)]
+    found = [[run.number(n) for n in of if isinstance(n, tir.PrimExpr)] for of in given]
+    if buffer.dtype.lanes > 1:
+        lanes = buffer.dtype.lanes
+        found = [[_times(number, lanes) for number in of] for of in found]
+        found[0] += [lambda frame: 1] if strides else []
+    start = found[1][0] if found[1] else (lambda frame: 0)
+    return found[0] or None, start
+
+
+def _times(number: Evaluate, factor: int) -> Evaluate:
+    return lambda frame: factor * number(frame)
 
 
 # ------------------------------------------------------------------ blocks

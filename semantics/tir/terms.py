@@ -73,7 +73,7 @@ def converted(term: Term, dtype: DataType) -> Term:
     return Term(run, dtype, term.vector)
 
 
-@rule("E-tir-vector", "105ccb07", "TIR expression")
+@rule("E-tir-vector", "2f6638ae", "TIR expression")
 def lanewise(function: Callable[..., Any]) -> Callable[..., Any]:
     """A scalar function applied to vectors lane by lane; a scalar operand has the same value in
     every lane.

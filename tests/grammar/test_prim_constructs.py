@@ -35,6 +35,20 @@ BODIES = {
         "t[0] = k\n"
         "A[0, 0] = t[0]"
     ),
+    "slice with a step": "A[0, n:n + 8:2] = T.Broadcast(k, 4)",
+    "slice that runs back": "A[0, 7:-1:-1] = A[1, T.Ramp(0, 1, 8)]",
+    "shuffle": "A[0, 0:2] = T.Shuffle([A[1, T.Ramp(0, 1, 4)], k], [4, 0])",
+    "pointer": (
+        'p: T.let[T.handle("float32", "global")] = A.data\n'
+        't = T.decl_buffer((64,), "float32", data=p)\n'
+        "t[9] = k"
+    ),
+    "pointer to an element": (
+        'p: T.let[T.handle("float32")] = T.address_of(A[1, 2])\n'
+        't = T.decl_buffer((4,), "float32", data=p)\n'
+        "t[0] = k"
+    ),
+    "type of a pointer": 'T.call_extern(T.handle().ty, "memset", T.address_of(A[0, 0]), 0, 32)',
     "region": (
         'with T.sblock("b"):\n'
         '    row = T.match_buffer(A[n, 0:8], (8,), "float32", strides=(1,))\n'

@@ -25,6 +25,11 @@ def in_block(text: str) -> str:
     return REMAP + indent(dedent(text).strip(), "        ")
 
 
+def test_the_largest_number_of_bfloat16_is_what_tvm_takes_for_it() -> None:
+    text = body('b[0, 0] = T.Cast("float32", T.bfloat16(-3.4028234663852886e+38))')
+    assert not codes(text)
+
+
 def codes(text: str, path: str = "f.rlx") -> list[str]:
     return [d.code for d in check_text(text, path).diagnostics]
 

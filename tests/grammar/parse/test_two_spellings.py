@@ -23,6 +23,29 @@ SAME = {
         "V = A.view(2, -1)\nB[0, 0] = V[1, 7]",
         "V = T.decl_buffer((2, 8), 'float32', data=A.data)\nB[0, 0] = V[1, 7]",
     ),
+    "views of bytes": (
+        'V = A.view("int8")\nB[0, 0] = T.Cast("float32", V[1, 15])',
+        "V = T.decl_buffer((4, 16), 'int8', data=A.data)\nB[0, 0] = T.Cast('float32', V[1, 15])",
+    ),
+    "views of wider elements": (
+        'V = A.view("float64")\nB[0, 0] = T.Cast("float32", V[1, 1])',
+        "V = T.decl_buffer((4, 2), 'float64', data=A.data)\nB[0, 0] = T.Cast('float32', V[1, 1])",
+    ),
+    "places": (
+        "V = T.decl_buffer((4,), 'float32', data=A.ptr_to([1, 0]))\nB[0, 0] = V[1]",
+        "V = T.decl_buffer((4,), 'float32', data=T.address_of(A[1, 0]))\nB[0, 0] = V[1]",
+    ),
+    "places further on": (
+        "T.evaluate(T.call_extern('int32', 'f', A.access_ptr('rw', offset=4)))",
+        (
+            "T.evaluate(T.call_extern('int32', 'f', "
+            "T.tvm_access_ptr(T.type_annotation('float32'), A.data, 4, 12, 3)))"
+        ),
+    ),
+    "operations on bits": (
+        "B[i, 0] = T.f32(T.BitwiseAnd(i, 3) + T.LShift(i, 1) + T.BitwiseNot(i))",
+        "B[i, 0] = T.f32(T.bitwise_and(i, 3) + T.shift_left(i, 1) + T.bitwise_not(i))",
+    ),
     "names of the text": (
         "y = T.meta_var(A[i, 0] + 1.0)\nB[i, 0] = y * y",
         "B[i, 0] = (A[i, 0] + 1.0) * (A[i, 0] + 1.0)",

@@ -56,7 +56,10 @@ def test_faults(body: str, code: str) -> None:
         ('with T.launch_thread("blockIdx.x", 4):\n    A[0] = 1', "E-tir-opaque"),
         ('A[0] = T.call_extern("int32", "f", 1)', "E-tir-call-unregistered"),
         ('T.call_packed("f", 1)', "E-tir-call-unregistered"),
-        ('b = T.decl_buffer((9,), "int8", data=A.data)', "E-tir-alias-width"),
+        (
+            'b = T.alloc_buffer((9,), "int4")\nc = T.decl_buffer((9,), "int8", data=b.data)',
+            "E-tir-alias-width",
+        ),
         ('b = T.decl_buffer((9,), "int32", data=C.data)', "E-tir-opaque"),
         ('A[0] = T.reinterpret("int32", T.float64(1))', "E-tir-reinterpret-size"),
         ('A[0] = T.Cast("int32", T.Cast("handle", 1))', "E-tir-type"),

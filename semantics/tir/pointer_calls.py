@@ -1,0 +1,103 @@
+"""Expressions of PrimFuncs whose values are pointers, and the tests of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL, HANDLE, DataType, dtype
+from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
+from rlx.semantics.tir.memory import numpy_type
+from rlx.semantics.tir.pointers import Pointer, data_of, place_of, whole_bytes
+from rlx.semantics.tir.terms import Frame, Term
+from rlx.semantics.tir.values import vector_element
+
+
+def buffer_of_data(expr: object) -> str | None:
+    """The name of the buffer whose memory an expression denotes: ``A`` for ``A.data``."""
+    text = expr.text if isinstance(expr, tir.OpaqueExpr) else ""
+    name, _, rest = text.partition(".")
+    return name if rest == "data" else None
+
+
+def text(run: ExpressionCompiler, expr: Any) -> Term:
+    """Text with a meaning: the pointer to a buffer's memory."""
+    name = buffer_of_data(expr)
+    buffer = None if name is None else run.named(name)
+    if buffer is None:
+        return opaque(expr)
+    whole_bytes(buffer.dtype)
+    slot = run.slots[buffer]
+    return Term(lambda frame: data_of(frame[slot]), HANDLE)
+
+
+def address_of(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    """`T.address_of(A[i])`; of several elements, that of the first."""
+    match expr.args:
+        case (tir.BufferLoad(buffer=buffer, indices=indices),) if buffer in run.slots:
+            pass
+        case _:
+            return opaque(expr)
+    whole_bytes(buffer.dtype)
+    slot, terms = run.slots[buffer], [run.index(index) for index in indices]
+    firsts = [_first_lane(term) if term.vector else term.run for term in terms]
+    return Term(lambda frame: place_of(frame[slot], [at(frame) for at in firsts]), HANDLE)
+
+
+def _first_lane(term: Term) -> Callable[[Frame], int]:
+    return lambda frame: term.run(frame)[0]
+
+
+def access_pointer(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    """`T.tvm_access_ptr(T.type_annotation("float32"), A.data, offset, extent, mask)`: the place
+    some elements behind a pointer.
+    """
+    match expr.args:
+        case (tir.Call(op="type_annotation") as kind, data, offset, _, _):
+            pass
+        case _:
+            return opaque(expr)
+    found = _annotated(kind)
+    start, by = _pointer(run, data), run.value(offset).run
+    size = numpy_type(vector_element(found)).itemsize * found.lanes
+    return Term(lambda frame: start(frame) + by(frame) * size, HANDLE)
+
+
+def _annotated(kind: tir.Call) -> DataType:
+    named = kind.args[0] if kind.args else tir.StringImm(str(kind.attrs.get("dtype")))
+    try:
+        return dtype(named.value if isinstance(named, tir.StringImm) else "?")
+    except ValueError:
+        return opaque(kind).dtype
+
+
+def _pointer(run: ExpressionCompiler, expr: tir.PrimExpr) -> Callable[[Frame], Pointer]:
+    """An expression that must be a pointer."""
+    term = run.compile(expr)
+    return (term if term.dtype == HANDLE else opaque(expr)).run
+
+
+def further(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    """`T.handle_add_byte_offset(p, n)`"""
+    if len(expr.args) != 2:
+        return opaque(expr)
+    start, by = _pointer(run, expr.args[0]), run.value(expr.args[1]).run
+    return Term(lambda frame: start(frame) + by(frame), HANDLE)
+
+
+def is_null(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    """`T.isnullptr(p)`: no pointer to memory is null."""
+    if len(expr.args) != 1:
+        return opaque(expr)
+    place = _pointer(run, expr.args[0])
+    return Term(lambda frame: not isinstance(place(frame), Pointer), BOOL)
+
+
+POINTERS: dict[str, Callable[[ExpressionCompiler, Any], Term]] = {
+    "address_of": address_of,
+    "handle_add_byte_offset": further,
+    "isnullptr": is_null,
+    "tvm_access_ptr": access_pointer,
+}
+"""The intrinsics by name."""
