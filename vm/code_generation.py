@@ -9,6 +9,7 @@ from rlx.grammar.ast import IRModule
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.printer import print_node
 from rlx.grammar.visit import walk
+from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.semantics.tir.values import limits
 from rlx.semantics.values import (
@@ -243,6 +244,8 @@ class _Generator:
                 if name in _LOWERED:
                     raise self._left(f"a call of {name}", _LOWERED[name])
                 return self._operator(name, call)
+            case ast.ExternFunc(global_symbol="runtime.TVMTensorCreateView"):
+                return self._operator("relax.memory.view", as_operator(call, ()))
             case ast.GlobalVar(name_hint=name) | ast.ExternFunc(global_symbol=name):
                 return self._emit(name, [self._operand(arg) for arg in call.args])
         args = [self._operand(call.op), *(self._operand(arg) for arg in call.args)]

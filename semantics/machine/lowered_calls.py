@@ -1,7 +1,7 @@
 """Calls of run-time functions that stand for operators of the machine, in what TVM lowered.
 
 Closures are made and called by E-make-closure and E-invoke-closure; E-print and E-assert print and
-assert.
+assert. Memory is allocated, and seen in another shape, as by the operators.
 """
 
 from __future__ import annotations
@@ -43,13 +43,27 @@ def _asserted(call: ast.Call, given: Given) -> ast.Call | None:
     return replace(call, op=ast.op("relax.assert_op"), args=args, attrs=attrs, arg_spans=())
 
 
+def _same_arguments(operator: str, *counts: int) -> Callable[[ast.Call, Given], ast.Call | None]:
+    """The operator with the arguments of the function, of which there may be so many."""
+
+    def made(call: ast.Call, given: Given) -> ast.Call | None:
+        if len(given) not in counts:
+            return None
+        return replace(call, op=ast.op(operator), args=tuple(given), arg_spans=())
+
+    return made
+
+
 OPERATORS: dict[str, Callable[[ast.Call, Given], ast.Call | None]] = {
+    "runtime.TVMTensorCreateView": _same_arguments("relax.memory.view", 4),
+    "vm.builtin.alloc_storage": _same_arguments("relax.vm.alloc_storage", 3, 4),
+    "vm.builtin.alloc_tensor": _same_arguments("relax.vm.alloc_tensor", 4, 5),
     "vm.builtin.make_closure": _made,
     "vm.builtin.invoke_closure": _invoked,
     "relax.run.print": _printed,
     "relax.run.assert_op": _asserted,
 }
-"""The run-time functions that call functions, print or assert, and their operators."""
+"""The run-time functions that call functions, print, assert or make memory, and their operators."""
 
 
 def as_operator(call: ast.Call, hidden: Collection[str]) -> ast.Call:

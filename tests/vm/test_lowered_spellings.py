@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.grammar.parser import parse
 from rlx.semantics.machine import load
-from rlx.semantics.values import Packed, Tensor, Value
+from rlx.semantics.values import Packed, ShapeValue, Tensor, Value
 from rlx.transform import CallTIRRewrite, Sequential, ToNonDataflow, VMMemoryLower, VMShapeLower
 from rlx.vm import Executable, Fault, VirtualMachine, build
 from rlx.vm.code_generation import generate
@@ -232,3 +233,17 @@ def test_wrong_calls_are_named(call: str, said: str) -> None:
     assert any(said in d.message for d in report.diagnostics), [
         d.message for d in report.diagnostics
     ]
+
+
+def test_a_view_that_tvm_lowered() -> None:
+    text = """
+    @R.function(pure=False)
+    def main(x: R.Tensor((2, 3), "float32"), s: R.Shape(ndim=1)):
+        y = R.call_packed("runtime.TVMTensorCreateView", x, s, R.dtype("int32"), 12, ty_args=(R.Tensor("int32", ndim=1),))
+        return y
+    """
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    machine = VirtualMachine(build(parse(dedent(text)).modules[0]))
+    found = machine.invoke("main", [Tensor(array), ShapeValue((3,))])
+    assert isinstance(found, Tensor)
+    assert found.data.tolist() == array.view(np.int32)[1].tolist()
