@@ -136,7 +136,5 @@ def _misspelt(selector: str, span: Span) -> Diagnostic:
 
 def _whole(span: Span, text: str) -> Span:
     """A comment with the space in front of it and the reason behind it."""
-    start, end = span[0], text.find("\n", span[1])
-    while start and text[start - 1] in " \t":
-        start -= 1
-    return start, end if end >= 0 else len(text)
+    end = text.find("\n", span[1])
+    return len(text[: span[0]].rstrip(" \t")), end if end >= 0 else len(text)

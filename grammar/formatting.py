@@ -63,7 +63,10 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Form
     parsed = parse(text, path)
     errors = [d for d in parsed.diagnostics if d.is_error]
     if errors:
-        lines = [f"{_place(parsed, path, d.span)}: error[{d.code}]: {d.message}" for d in errors]
+        places = [_place(parsed, path, d.span[0] if d.span else 0) for d in errors]
+        lines = [
+            f"{at}: error[{d.code}]: {d.message}" for at, d in zip(places, errors, strict=True)
+        ]
         return Formatted(None, tuple(lines), CHANGED)
     kept = _metadata(text)
     reason = _left_alone(text, parsed.modules, kept, path, version)
@@ -89,7 +92,7 @@ def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
     reason = f"the text that dialect {version} prints for this is read back as a different program"
     if opaque:
         lost, reason = (
-            opaque[0],
+            opaque[0][0],
             "rlx does not understand this part of a PrimFunc, and formatting would change it",
         )
     reason = f"{_place(parsed, path, lost)}: not formatted: {reason}"
@@ -125,8 +128,8 @@ def translated(
     return Formatted(None, (f"{_place(parsed, path, lost)}: not formatted: {reason}",), FAILED)
 
 
-def _place(parsed: Parsed, path: str, span: Span | None) -> str:
-    line, column = parsed.source.position(0 if span is None else span[0])
+def _place(parsed: Parsed, path: str, at: int) -> str:
+    line, column = parsed.source.position(at)
     return f"{path}:{line}:{column}"
 
 
@@ -171,22 +174,21 @@ def _printed(text: str, modules: Sequence[ast.IRModule], kept: Span | None, vers
     return "\n".join(parts)
 
 
-def _lost(before: Parsed, again: Parsed) -> Span | None:
-    """Where a program says what its printed text does not say;
+def _lost(before: Parsed, again: Parsed) -> int | None:
+    """The offset at which a program says what its printed text does not say;
     None where that reads back as the same program.
     """
     from rlx.grammar.equal import difference
 
-    first = before.modules[0].span if before.modules else None
+    start = min((module.span[0] for module in before.modules if module.span), default=0)
     if len(again.modules) != len(before.modules):
-        return first or (0, 0)
+        return start
     for one, other in zip(before.modules, again.modules, strict=True):
         found = difference(one, other, map_free_vars=True)
         if found is not None:
-            return found.place(one) or one.span or (0, 0)
-    if any(d.is_error for d in again.diagnostics):
-        return first or (0, 0)
-    return None
+            place = found.place(one) or one.span
+            return start if place is None else place[0]
+    return start if any(d.is_error for d in again.diagnostics) else None
 
 
 def _foreign_line(

@@ -286,14 +286,14 @@ def order(
     while left:
         keys = {id(f): _key(f, numbers, state) for f in left}
         left.sort(key=lambda f: keys[id(f)])
-        place = next((i for i, f in enumerate(left) if _unknown(f, numbers)), len(left) - 1)
-        if len(left) > _REFINED:
-            place = len(left) - 1
-        for fact in left[: place + 1]:
+        count = len(left)
+        if count <= _REFINED:
+            count = next((i for i, f in enumerate(left, 1) if _unknown(f, numbers)), count)
+        for fact in left[:count]:
             for var in prim_exprs.variables([fact]):
                 numbers.setdefault(var, len(numbers))
-        placed += left[: place + 1]
-        left = left[place + 1 :]
+        placed += left[:count]
+        left = left[count:]
     return list(numbers), sorted(placed, key=lambda f: _key(f, numbers, state))
 
 

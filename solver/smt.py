@@ -265,7 +265,7 @@ class _Asked(Thread):
         started = time.monotonic()
         while True:
             self.join(_PATIENCE)
-            if self.answer is not None or not self.is_alive():
+            if not self.is_alive():
                 return self.answer
             try:
                 spent = time.monotonic() - started

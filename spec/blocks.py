@@ -248,8 +248,7 @@ def index() -> list[str]:
     rows = [f"| construct | {' | '.join(PHASES)} |", "|---" * (len(PHASES) + 1) + "|"]
     for name in named:
         row = [", ".join(cells.get((name, phase), ["-"])) for phase in PHASES]
-        if any(cell != "-" for cell in row):
-            rows.append(f"| `{name}` | {' | '.join(row)} |")
+        rows.append(f"| `{name}` | {' | '.join(row)} |")
     return rows
 
 

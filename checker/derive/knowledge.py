@@ -186,10 +186,9 @@ class AliasProver(Prover):
 
     __slots__ = ("_known", "aliases")
 
-    def __init__(self, statistics: Statistics | None = None) -> None:
+    def __init__(self, statistics: Statistics) -> None:
         super().__init__(Context())
-        if statistics is not None:
-            self.statistics = statistics
+        self.statistics = statistics
         self.aliases: dict[tir.Var | object, PrimExpr] = {}
         self._known: dict[object, PrimExpr] = {}
 

@@ -151,7 +151,7 @@ def _withhold(step: Step, code: str) -> None:
     """Take back that dimensions are equal: subtyping notes the equations, and they were judged
     later.
     """
-    failed = code.replace("COMPAT", "SUB", 1)
+    failed = code.replace("COMPAT", "SUB")
     for below in every([step]):
         if failed.startswith("SUB-joint"):
             below.held = tuple(c for c in below.held if not c.endswith(_EQUATIONS))

@@ -233,8 +233,8 @@ def _is_headed(construct: Construct, first: int, last: int) -> bool:
     """Whether the name of the function stands on the line, or its decorator."""
     function = construct.subject
     assert isinstance(function, ast.Function)
-    name = function.name_span
-    return (name is not None and first <= name[0] < last) or first <= construct.span[0] < last
+    name, line = function.name_span, range(first, last)
+    return construct.span[0] in line or (name is not None and name[0] in line)
 
 
 def _inside(inner: Construct, outer: Construct) -> bool:

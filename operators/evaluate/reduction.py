@@ -88,8 +88,8 @@ def reduction(name: str) -> Function:
         if name in _NEEDS_ONE:
             need_elements(x, axes, name)
             if not x.size:
-                nothing = np.full(_left(x, axes, keepdims), np.nan if is_float(x.dtype) else 0)
-                return back(nothing, x.dtype)
+                # Means of no floats are NaN; every other result has no elements either.
+                return back(np.full(_left(x, axes, keepdims), np.nan), x.dtype)
         if name in ("variance", "std"):
             need_numbers(name, x)
         if x.dtype.kind == "b" and name in ("sum", "prod"):

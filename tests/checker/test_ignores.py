@@ -93,3 +93,15 @@ def test_what_remains_of_a_comment(codes: str, help: str, left: str) -> None:
     assert comment.edit.text == left
     line = (text[:start] + comment.edit.text + text[end:]).splitlines()[-2]
     assert line == f"    y = R.add(x, z)  {left}".rstrip()
+
+
+@pytest.mark.parametrize("gap", ["", " ", "  ", "   ", "\t", " \t  "])
+@pytest.mark.parametrize("end", ["\n", " why\n", "", " why"])
+def test_a_comment_goes_with_the_space_in_front_of_it(gap: str, end: str) -> None:
+    before, after = f"{HEAD}    return x", "\n\nimport re\n" if end.endswith("\n") else ""
+    text = f"{before}{gap}# rlx: ignore[D15]{end}{after}"
+    (comment,) = check_text(text).diagnostics
+    assert comment.edit is not None
+    first, last = comment.edit.span
+    kept = text[:first] + comment.edit.text + text[last:]
+    assert kept == before + "\n" * end.count("\n") + after

@@ -221,3 +221,13 @@ def test_long_sums_are_no_problem() -> None:
     for _ in range(50_000):
         a, b = tir.Add(a, N), tir.Add(b, M)
     assert structural_equal(a, b, map_free_vars=True)
+
+
+def test_a_cast_that_binds_nothing_is_none_that_binds_a_variable() -> None:
+    info = ast.ObjectStructInfo()
+    nothing = ast.MatchCast(None, X, info)
+    for something in (ast.Var("y"), ast.Var("_", info), ast.Var("y", info)):
+        bound = ast.MatchCast(something, X, info)
+        assert structural_equal(bound, bound)
+        assert not structural_equal(nothing, bound)
+        assert not structural_equal(bound, nothing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlx.operators.binding import matched
+from rlx.operators.keywords import meant
 from rlx.operators.parameters import Parameter
 
 X = Parameter("x", "tensor")
@@ -34,3 +35,13 @@ def test_types_stand_apart() -> None:
 
 def test_what_is_given_twice_is_said() -> None:
     assert [match.twice for match in matched([X, AXIS], 2, ("axis",))] == [False, True]
+
+
+def test_what_a_keyword_was_meant_to_be() -> None:
+    """Other libraries' names say more than spelling where a word is so short that spelling says nothing."""
+    x, x2, low, lhs = (Parameter(name, "tensor") for name in ("x", "x2", "low", "lhs"))
+    assert meant("x1", [x2, x, low], 0, ()) == ["x"]
+    assert meant("x1", [x2, low], 0, ()) == ["x2"]
+    assert meant("lhx", [x, lhs], 0, ()) == meant("lh", [lhs, x], 0, ()) == ["lhs"]
+    assert meant("lhs", [x, low], 0, ()) == ["x"]
+    assert meant("x1", [x2, x, low], 0, ("x",)) == meant("x1", [x, x2, low], 1, ()) == ["x2"]

@@ -114,6 +114,18 @@ def test_dimensions_that_no_argument_says() -> None:
     )
 
 
+def test_dimensions_that_no_argument_says_and_that_never_fit() -> None:
+    callee = """
+    @R.function(private=True)
+    def f(a: R.Tensor(("n", 1)), b: R.Tensor(("2 * n",))) -> R.Object:
+        return a
+    """
+    derived = calling(callee, "(x: R.Tensor(ndim=2), y: R.Tensor((3,)))", "cls.f(x, y)")
+    assert derived.codes == ["warning D14-argument", "error D14-argument"]
+    (note,) = derived.derivation.diagnostics[1].notes
+    assert note == "dimension 0 is 3 where 2 * n is expected"
+
+
 def test_a_conflict_does_not_hide_another_mistake() -> None:
     callee = """
     @R.function(private=True)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from rlx.checker.derive.bindings import learn, learn_sizes
+from rlx.checker.derive.state import DerivationState
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import FLOAT32
+
 from .programs import main, module
+
+ZERO = tir.IntImm(0)
 
 X = '(x: R.Tensor(("n",), "float32"))'
 RESHAPE = "R.reshape(x, R.shape([4]))"
@@ -99,3 +106,38 @@ def test_only_so_many_casts_are_remembered(
     monkeypatch.setattr("rlx.checker.derive.bindings.LIMIT", limit)
     text = f'a = R.match_cast(x, R.Tensor((4,), "float32"))\ny = {RESHAPE}\nreturn y'
     assert (main(X, text).codes == []) is known
+
+
+N = tir.Var("n")
+SIGNED = {
+    "0": (ZERO, False),
+    "1": (tir.IntImm(1), False),
+    "n": (N, False),
+    "n + 0": (tir.Add(N, ZERO), False),
+    "n * n": (tir.Mul(N, N), False),
+    "max(n, 0)": (tir.Max(N, ZERO), False),
+    "n // 2": (tir.FloorDiv(N, tir.IntImm(2)), False),
+    "-1": (tir.IntImm(-1), True),
+    "n - 1": (tir.Sub(N, tir.IntImm(1)), True),
+    "n + -1": (tir.Add(N, tir.IntImm(-1)), True),
+    "min(n, 2)": (tir.Min(N, tir.IntImm(2)), True),
+}
+
+
+@pytest.mark.parametrize("size", SIGNED)
+def test_only_what_a_size_does_not_show_is_remembered(size: str) -> None:
+    """Facts that say nothing would take the places of those that do: a scope has a limit."""
+    expr, remembered = SIGNED[size]
+    state = DerivationState(ast.IRModule({}), {}, {})
+    learn_sizes(state, ast.TensorStructInfo(ast.ShapeExpr((expr, ZERO)), FLOAT32, 2))
+    assert state.scope.facts == int(remembered)
+
+
+@pytest.mark.parametrize("given", SIGNED)
+def test_only_what_a_cast_does_not_show_is_remembered(given: str) -> None:
+    said, (expr, remembered) = tir.Var("m"), SIGNED[given]
+    state = DerivationState(ast.IRModule({}), {}, {})
+    infos = [ast.TensorStructInfo(ast.ShapeExpr((e,)), FLOAT32, 1) for e in (expr, said)]
+    learn(state, *infos, {said: expr})
+    plain = isinstance(expr, tir.Var | tir.IntImm) and not remembered
+    assert state.scope.facts == int(not plain)

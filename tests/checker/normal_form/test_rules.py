@@ -9,6 +9,7 @@ from rlx.checker.normalize import normalize
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import dtype
 from rlx.grammar.equal import structural_equal
+from rlx.grammar.node import Span
 from rlx.grammar.parser import parse
 from rlx.spec import rules
 
@@ -144,3 +145,21 @@ def test_long_chains() -> None:
     (function,) = made.functions.values()
     assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
     assert len(function.body.blocks[0].bindings) == 19_999
+
+
+@pytest.mark.parametrize(("inner", "outer"), [((4, 9), (0, 20)), (None, (0, 20)), (None, None)])
+@pytest.mark.parametrize("name", ["an operand", "a body", "a result"])
+def test_what_is_not_normal_is_shown_where_it_stands(
+    name: str, inner: Span | None, outer: Span | None
+) -> None:
+    """Where a program that was made does not say so, what is around it is shown."""
+    nested = ast.Call(EXP, (X,), span=inner)
+    if name == "an operand":
+        body: ast.Expr = _seq(ast.VarBinding(ast.Var("y"), _call(nested), value_span=outer))
+    elif name == "a body":
+        body = nested
+    else:
+        body = ast.SeqExpr((), nested, span=outer, body_span=inner)
+    module = ast.IRModule({ast.GlobalVar("main"): ast.Function((X,), body, span=outer)})
+    (found,) = normal_form(module)
+    assert found.span == (inner or outer)

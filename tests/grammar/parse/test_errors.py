@@ -214,3 +214,12 @@ def f(b: T.Buffer((8,), "int32")):
         b[v] = 1
 """
     assert [d.message for d in parse(text).diagnostics] == ["T.init takes no arguments"]
+
+
+@pytest.mark.parametrize("blank", ["", "\\\n", "\\\n\\\n"])
+@pytest.mark.parametrize("statement", ["m =", "m = 1 +", "m = n * -"])
+def test_the_end_of_a_statement_in_a_prim_func(statement: str, blank: str) -> None:
+    """Python says where it stopped, which may be an empty line; what was expected there says more."""
+    text = f"@T.prim_func\ndef f(n: T.int64):\n    {statement} {blank}\n    T.evaluate(n)\n"
+    (found,) = parse(text).diagnostics
+    assert found.message == "expected an expression, found the end of the line"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
+from rlx.grammar import ast
 
 HEAD = "from tvm.script import relax as rx\nimport tvm.script.relax as R\nN, M = 4, 8\nDT = 'float32'\n"
 
@@ -74,3 +75,39 @@ def test_what_a_shell_shows_is_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = [str(found) for found in check_text(text, "a.py").diagnostics]
     monkeypatch.setattr("builtins._", 3, raising=False)
     assert [str(found) for found in check_text(text, "a.py").diagnostics] == alone
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("z = R.reshape(x, (4,))", "OBL-reshape-count"),
+        ("z = M.h(x)", "D14-argument"),
+        ("z: R.Tensor((4,), DT) = x", "D11-annotation"),
+    ],
+)
+@pytest.mark.parametrize("given", ["other.m", "'m'", "4"])
+@pytest.mark.parametrize(("size", "doubted"), [("'n'", True), ("other.n", False), ("4", False)])
+def test_only_what_python_gives_itself_is_not_doubted(
+    size: str, doubted: bool, given: str, statement: str, code: str
+) -> None:
+    """A size of the program is doubted, whatever Python gives to another tensor."""
+    text = (
+        f"import other\n{HEAD}@I.ir_module\nclass M:\n"
+        "    @R.function\n    def h(x: R.Tensor((4,), DT)) -> R.Tensor((4,), DT):\n        return x\n"
+        f"    @R.function\n    def g(x: R.Tensor(({size},), DT), y: R.Tensor(({given},), DT)):\n"
+        f"        {statement}\n        return (y, z)\n"
+    )
+    found = [(d.severity, d.code) for d in check_text(text, "a.py").diagnostics]
+    assert [f for f in found if f[0] != "note"] == ([("warning", code)] if doubted else [])
+
+
+@pytest.mark.parametrize(("given", "ndim"), [("config.n", -1), ("-1", -1), ("0", 0), ("N", 4)])
+@pytest.mark.parametrize("annotation", ["R.Tensor(ndim={}, dtype=DT)", "R.Shape(ndim={})"])
+def test_a_rank_that_python_gives_is_not_known(annotation: str, given: str, ndim: int) -> None:
+    text = f"{HEAD}@rx.function\ndef f(x: {annotation.format(given)}):\n    return x\n"
+    (module,) = check_text(f"import config\n{text}", "a.py").modules
+    (function,) = module.functions.values()
+    assert isinstance(function, ast.Function)
+    info = function.params[0].struct_info_annotation
+    assert isinstance(info, ast.TensorStructInfo | ast.ShapeStructInfo)
+    assert info.ndim == ndim

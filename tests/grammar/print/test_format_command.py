@@ -10,7 +10,8 @@ import pytest
 
 from rlx.commands.fmt import main
 from rlx.grammar.dialects import DIALECTS
-from rlx.grammar.formatting import format_text
+from rlx.grammar.formatting import _lost, format_text
+from rlx.grammar.parser import parse
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 MESSY = """\
@@ -226,3 +227,25 @@ def test_constants_stay_in_front_of_the_functions_or_behind_them(
     assert printed.startswith(data) == (at == 0)
     assert printed.endswith(f"{data}\n") == (at > 0)
     assert format_text(printed).text == printed
+
+
+ONE = "# one\n@R.function\ndef f(x: R.Tensor):\n    y = R.exp(x)\n    return y\n"
+TWO = "@I.ir_module\nclass M:\n    @R.function\n    def f(x: R.Tensor):\n        return x\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "again", "place"),
+    [
+        (ONE, ONE, None),
+        (ONE, ONE.replace("y", "z"), None),
+        (ONE, ONE.replace("exp", "abs"), "R.exp(x)"),
+        (ONE, "", "def f"),
+        (TWO + TWO, TWO, "class M"),
+        (ONE, ONE + "    )\n", "def f"),
+    ],
+)
+def test_where_a_text_is_read_back_as_something_else(
+    before: str, again: str, place: str | None
+) -> None:
+    at = _lost(parse(before), parse(again))
+    assert at == (None if place is None else before.index(place))

@@ -13,6 +13,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import Prover, Refuted, explain, prim_exprs, prove, smt
 from rlx.solver.budget import NODES, Work
 from rlx.solver.normal_form import Engine
+from rlx.solver.poly import DEPTH_LIMIT, Cond, PolyStore, TooMuchWorkError
 from rlx.solver.question_parser import parse
 
 
@@ -147,3 +148,17 @@ def test_a_conjunction_of_hard_parts_costs_no_more_than_one(
     hard = [f"x{i}*x{i}*x{i} != 2*y{i}*y{i}*y{i} or y{i} == 0" for i in range(40)]
     assert prove(" and ".join(hard)).status == "unknown"
     assert 0 < sum(granted) <= Work().smt
+
+
+def test_conditions_are_nested_as_deep_as_the_limit() -> None:
+    store = PolyStore(10_000)
+
+    def limit(level: int) -> Cond:
+        return store.at_least_zero(store.of_atom(store.atom("var", (), level)))
+
+    nested = limit(0)
+    for level in range(1, DEPTH_LIMIT):
+        assert nested.depth == level
+        nested = store.join("and" if level % 2 else "or", [limit(level), nested])
+    with pytest.raises(TooMuchWorkError, match="conditions are nested too deeply"):
+        store.join("and" if DEPTH_LIMIT % 2 else "or", [limit(DEPTH_LIMIT), nested])
