@@ -64,10 +64,8 @@ def _split(
     return at
 
 
-def arranged(
-    out: Result, value: Callable[..., Scalar], sizes: Sequence[Scalar], text: str, axes: str
-) -> te.Tensor:
-    """A tensor with axes in the given order, converted to a layout; padding of split axes is 0."""
+def arranged(out: Result, value: Callable[..., Scalar], text: str, axes: str) -> te.Tensor:
+    """A tensor with axes in the given order, converted to a layout whose blocks it fills."""
     found = pieces(text)
     if not found or all(factor is None for _, factor in found):
         order = [axes.index(name) for name, _ in found] if found else list(range(len(axes)))
@@ -82,12 +80,7 @@ def arranged(
         at: dict[str, Scalar] = {}
         for (name, factor), v in zip(found, i, strict=True):
             at[name] = v if factor is None else at[name] * int64(factor) + v
-        inside = te.const(True, "bool")
-        for axis, size in zip(axes, sizes, strict=True):
-            if any(name == axis and factor for name, factor in found):
-                inside = both(inside, at[axis] < size)
-        made = convert(value(*(at[axis] for axis in axes)), out.dtype)
-        return te.if_then_else(inside, made, te.const(0, out.dtype))
+        return convert(value(*(at[axis] for axis in axes)), out.dtype)
 
     return filled(out, element)
 

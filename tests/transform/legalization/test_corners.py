@@ -10,6 +10,7 @@ import pytest
 import rlx
 from rlx.grammar.dtype import dtype
 from rlx.operators.element_types import numpy_type
+from rlx.operators.layout import pieces
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.outcome import Returned
@@ -51,3 +52,21 @@ def test_any_number_but_zero_is_true(kind: str) -> None:
     x = np.array(numbers).astype(numpy_type(dtype(kind)))
     one, other = both(f'x: R.Tensor(({len(x)},), "{kind}")', 'R.astype(x, "bool")', x)
     assert one.tolist() == other.tolist() == [number != 0 for number in numbers]
+
+
+@pytest.mark.parametrize("kind", ["max", "avg"])
+@pytest.mark.parametrize("layout", ["NCHW2c", "NCHW2h", "NHWC2w2c", "NCHW2h2c2w", "N2nCHW3h2h"])
+def test_the_gradient_of_a_pool_in_blocks(kind: str, layout: str) -> None:
+    """What each axis is in pieces: an axis that is split has all its blocks full."""
+    rng = np.random.default_rng(len(layout))
+    split = pieces(layout)
+    whole = {"N": 2, "C": 4, "H": 6, "W": 4}
+    for name, factor in split:
+        whole[name] //= factor or 1
+    shape = tuple(factor or whole[name] for name, factor in split)
+    x = rng.integers(0, 9, shape).astype(np.float32)
+    g = rng.integers(0, 9, (2, 4, 3, 2)).astype(np.float32)
+    params = f'g: R.Tensor({g.shape}, "float32"), x: R.Tensor({shape}, "float32")'
+    more = f'(2, 2), (2, 2), layout="{layout}", out_layout="NCHW"'
+    one, other = both(params, f"R.grad.{kind}_pool2d_backward(g, x, {more})", g, x)
+    assert one.shape == shape and one.any() and one.tobytes() == other.tobytes()

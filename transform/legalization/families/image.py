@@ -146,7 +146,7 @@ def _resize(
             alpha,
             exclude,
         )
-    return arranged(out, lambda *i: convert(read(*i), out.dtype), lengths, layout, axes)
+    return arranged(out, lambda *i: convert(read(*i), out.dtype), layout, axes)
 
 
 def _stage(

@@ -129,7 +129,7 @@ def _pool(
             return found / te.cast(found.dtype, number)
         return te.cast(found.dtype, te.truncdiv(te.cast("int64", found), number))
 
-    return arranged(out, final, lengths, out_layout or layout, f"NC{axes}")
+    return arranged(out, final, out_layout or layout, f"NC{axes}")
 
 
 def _adaptive(
@@ -145,7 +145,7 @@ def _adaptive(
     x = WindowView(data, layout, f"NC{axes}")
     lengths = lengths_of(out, out_layout or layout, f"NC{axes}")
     if size is None:
-        return arranged(out, lambda *i: wide(x(*i)), lengths, out_layout or layout, f"NC{axes}")
+        return arranged(out, lambda *i: wide(x(*i)), out_layout or layout, f"NC{axes}")
     wanted = lengths[2:]
     window = window_axes([te.ceildiv(n, m) + 1 for n, m in zip(x.shape[2:], wanted, strict=True)])
 
@@ -169,7 +169,7 @@ def _adaptive(
         number = product([high - low for low, high in ends])
         return made(*i) / te.cast(made.dtype, number)
 
-    return arranged(out, final, lengths, out_layout or layout, f"NC{axes}")
+    return arranged(out, final, out_layout or layout, f"NC{axes}")
 
 
 def _pool_backward(
@@ -211,7 +211,7 @@ def _pool_backward(
         return te.sum(te.if_then_else(inside, share, zero), axis=plan.window)
 
     made = te.compute(x.shape, element, name="T_backward")
-    return arranged(out, made, x.shape, layout, "NCHW")
+    return arranged(out, made, layout, "NCHW")
 
 
 def _best(x: WindowView, g: WindowView, plan: Plan) -> te.Tensor:

@@ -69,7 +69,7 @@ def _convolution(
         return te.sum(held * factor, axis=[channel, *window])
 
     made = te.compute(lengths, element, name="T_conv")
-    return arranged(out, made, lengths, out_layout or layout, f"NC{axes}")
+    return arranged(out, made, out_layout or layout, f"NC{axes}")
 
 
 def _transposed(
@@ -112,7 +112,7 @@ def _transposed(
         return te.sum(held, axis=[channel, *window])
 
     made = te.compute(lengths, element, name="T_conv_transpose")
-    return arranged(out, made, lengths, out_layout or layout, f"NC{axes}")
+    return arranged(out, made, out_layout or layout, f"NC{axes}")
 
 
 OPERATORS: dict[str, Definition] = {
