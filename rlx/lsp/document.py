@@ -209,9 +209,7 @@ class Document:
         if found is None:
             raise RenameError("there is no variable or function at this place")
         edits = [Edit(span, name) for span in self.references(offset)]
-        if not edits or not any(
-            o.is_definition for o in self.occurrences if o.subject is found.subject
-        ):
+        if self.definition(offset) is None:
             raise RenameError(f"{found.subject.name_hint!r} is not bound in this text")
         if isinstance(found.subject, ast.GlobalVar) and self._mentions(name):
             raise RenameError(f"the name {name!r} is already in use")

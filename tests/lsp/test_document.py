@@ -126,3 +126,10 @@ def test_a_bracket_in_a_string_or_comment_opens_nothing() -> None:
     assert "sinfo_args=" in keywords(STRANGE.index("x, sinfo"))
     assert keywords(STRANGE.index(")  # :(")) == ["x1=", "x2="]
     assert keywords(STRANGE.index("return")) == []
+
+
+def test_only_what_is_bound_is_renamed() -> None:
+    """A name that is used and bound nowhere would mean another thing elsewhere in the text."""
+    text = CAPTURED.replace("R.exp(y)", "R.exp(absent)")
+    with pytest.raises(RenameError, match="'absent' is not bound in this text"):
+        Document(text, "a.rlx").rename(text.index("absent"), "other")
