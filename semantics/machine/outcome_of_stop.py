@@ -76,7 +76,7 @@ def _origin(c: Configuration | None, sought: object) -> Span | None:
     found: Span | None = None
     while frame is not None:
         index = next((i for i, value in enumerate(frame.slots) if value is sought), None)
-        if index is not None and index < len(frame.code.scope.spans):
+        if index is not None:
             found = frame.code.scope.spans[index] or found
         elif frame.outer is None and found is not None:
             break  # its caller does not have it: it was made here

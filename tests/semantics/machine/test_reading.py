@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlx.semantics.machine import Configuration, load
-from rlx.semantics.outcome import Fault, Outcome, Returned
+from rlx.semantics.outcome import Fault, IllFormed, Outcome, Returned
 from rlx.semantics.values import TupleValue
 from tests.semantics.machine.running import ended, floats, module, program, returned, value
 
@@ -279,3 +279,10 @@ def test_whatever_a_packed_function_raises_is_a_fault(error: type[BaseException]
     text = lines('u = R.call_packed("f", x, sinfo_args=(R.Any,))', "return u")
     end = ended(text, floats(1), f=leave)
     assert (type(end), end.code) == (Fault, "E-packed-raised")
+
+
+@pytest.mark.parametrize("given", ["absent, x, t", "x, absent, t", "x, t, absent"])
+def test_operands_that_are_bound_are_shown_beside_one_that_is_not(given: str) -> None:
+    end = ended(lines("t = R.add(x, x)", f"y = R.concat(({given}), axis=0)", "return y"), floats(1))
+    assert isinstance(end, IllFormed) and end.code == "E-var-bound"
+    assert [each.data.tolist() for each in end.values] == [[1.0], [2.0]]  # type: ignore[attr-defined]
