@@ -166,8 +166,7 @@ class Bindings:
             token = self._tokens[k]
             if token.kind in (";", "END"):
                 break
-            following = self._tokens[min(k + 1, len(self._tokens) - 1)].kind
-            if token.fresh_line and following == "=":
+            if token.fresh_line and self._tokens[k + 1].kind == "=":
                 break
             if token.kind in ("GRAPH", "LOCAL"):
                 found.append(token.text)

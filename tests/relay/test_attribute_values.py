@@ -9,7 +9,7 @@ import pytest
 
 from rlx import ParseError, relay
 from rlx.grammar.dtype import SCALAR_NAMES
-from rlx.relay.attributes import AttributeObject, MetadataReference
+from rlx.relay.attributes import AttributeObject, MetadataReference, print_attribute
 from rlx.relay.nodes import RelayCall
 
 Spelt = tuple[str, object]
@@ -123,3 +123,10 @@ def test_what_is_no_value_is_refused_where_it_begins(text: str, found: str) -> N
     (said,) = raised.value.diagnostics
     assert said.span is not None and whole[said.span[0]] == found[0]
     assert said.message.endswith(f"found '{found}'")
+
+
+@pytest.mark.parametrize("value", ["é", "日本語", "\U0001f600", "\t", 'a "b" \\', "\x7f"])
+def test_a_string_is_printed_with_its_letters(value: str) -> None:
+    text = print_attribute(value)
+    assert read([text]) == [value]
+    assert all(letter in text for letter in value if letter.isalpha())

@@ -11,6 +11,7 @@ import pytest
 from rlx import relay
 from rlx.relay.lexer import lex
 from rlx.relay.parser import read
+from tests.relay.test_parser import errors
 from tests.relay.test_same_answers import TEXTS, damaged
 
 
@@ -59,3 +60,11 @@ def words(text: str, span: tuple[int, int] | None) -> list[str]:
     """The tokens at a place."""
     assert span is not None
     return [token.text for token in lex(text[slice(*span)]).tokens]
+
+
+@pytest.mark.parametrize("binding", ["%0 = 1", "let %a = 1"])
+@pytest.mark.parametrize("end", ["", ";", "\n"])
+def test_behind_the_last_binding_the_value_is_missing(binding: str, end: str) -> None:
+    """Whether or not the binding itself has ended."""
+    (said,) = errors(f"def @main() {{ {binding}{end} }}")
+    assert said.endswith("PARSE: expected an expression: the value of the block, found '}'")

@@ -217,3 +217,24 @@ def test_a_result_may_be_split_twice_by_the_same_factor() -> None:
     )
     filled = np.pad(plain, ((0, 0), (0, 12), (0, 0), (0, 0))).reshape(1, 1, 4, 4, 8, 8)
     assert same(split, filled.transpose(0, 1, 4, 5, 2, 3))
+
+
+@pytest.mark.parametrize("axis", range(-5, 5))
+@pytest.mark.parametrize(
+    ("call", "rank"),
+    [
+        ("nn.bias_add(%x, %v, axis=", 2),
+        ("nn.instance_norm(%a, %v, %v, axis=", 3),
+        ("nn.group_norm(%a, %v, %v, num_groups=1, axis=", 3),
+    ],
+)
+def test_an_axis_is_in_the_range_of_numpy(call: str, rank: int, axis: int) -> None:
+    text, _ = text_of(f"{call}{axis})")
+    said = [d.message for d in relay.check(text).errors if "out of range" in d.message]
+    try:
+        np.expand_dims(np.zeros((1,) * (rank - 1)), axis)  # whose result has this rank
+    except ValueError:
+        name = call.partition("(")[0]
+        assert said == [f"{name}: axis {axis} is out of range for rank {rank}"]
+    else:
+        assert not said
