@@ -199,3 +199,22 @@ def test_a_stream_without_the_signs_gets_others() -> None:
     assert done.returncode == 1 and done.stdout.isascii()
     assert b"`- x OBL-reshape-count: " in done.stdout
     assert b"\\u" not in done.stdout
+
+
+def test_the_lines_are_limited_unless_a_depth_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is nested deeply has trees of its own, which the limit leaves out."""
+    steps = "".join(f"    v{k + 1} = R.exp(v{k})\n" for k in range(40))
+    head = '@R.function\ndef main(v0: R.Tensor((4,), "float32")):\n'
+    (tmp_path / "f.rlx").write_text(f"{head}{steps}    return v40\n")
+    place = f"{tmp_path / 'f.rlx'}:42"
+    main([place])
+    whole = capsys.readouterr().out
+    monkeypatch.setattr("rlx.commands.why.LINES", 5)
+    main([place])
+    short = capsys.readouterr().out
+    kept, _, left = short.rpartition("\n\n")
+    assert whole.startswith(kept) and left.startswith("… and the derivations of ")
+    main([place, "--depth", "99"])
+    assert "… and the derivations of" not in whole + capsys.readouterr().out

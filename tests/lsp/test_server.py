@@ -16,6 +16,7 @@ from lsprotocol import types as lsp
 from pygls.lsp._base_client import BaseLanguageClient
 
 from rlx.checker.check import check_text
+from rlx.commands import lsp as lsp_command
 from rlx.lsp.document import Document
 from rlx.lsp.server import _actions, _Open, create
 from tests.checker.test_fixing import CASES
@@ -263,3 +264,15 @@ def test_an_action_says_what_it_does(case: str) -> None:
             title = f"change to {said[1]}" if said else diagnostic.help or f"fix {diagnostic.code}"
             assert title in titles
     assert not [title for title in titles if "?" in title or "did you mean" in title]
+
+
+def test_without_its_extra_the_command_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "rlx.lsp.server", raising=False)
+    monkeypatch.setitem(sys.modules, "lsprotocol", None)
+    assert lsp_command.main([]) == lsp_command.UNABLE
+    assert capsys.readouterr() == (
+        "",
+        "rlx lsp: lsprotocol is not installed: pip install 'rlx[lsp]'\n",
+    )

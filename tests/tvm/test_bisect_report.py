@@ -9,6 +9,8 @@ import pytest
 
 from rlx.bisect import report
 from rlx.bisect.blame import INPUT, KINDS, Blame, Pipeline
+from rlx.bisect.process import Process, UnusableError
+from rlx.commands import bisect
 from tests.snapshots import assert_digest
 
 PROGRAM = "@R.function\ndef main(x: R.Object):\n    return x\n"
@@ -46,3 +48,16 @@ def test_reports(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_packages_that_are_not_installed_have_no_version() -> None:
     assert report._version("no-such-package") == "of unknown version"
+
+
+def test_a_pipeline_that_cannot_be_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unusable(self: Process, text: str) -> Blame:
+        raise UnusableError("TVM is not installed")
+
+    monkeypatch.setattr(Process, "examine", unusable)
+    (tmp_path / "f.rlx").write_text(PROGRAM)
+    assert bisect.main([str(tmp_path / "f.rlx"), "--pipeline", "zero"]) == bisect.UNABLE
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "rlx bisect: --pipeline zero: TVM is not installed\n")

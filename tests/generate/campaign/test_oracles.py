@@ -13,6 +13,7 @@ from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles import ORACLES, examine
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import SIZES, arguments
+from rlx.generate.campaign.oracles.run import Rerun, _with_more
 from rlx.grammar import ast
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
@@ -339,3 +340,27 @@ def test_what_is_wrong_stands_before_the_place(place: str) -> None:
 def test_a_diagnosis_names_the_operator_at_its_mark(line: str, caret: int, said: str) -> None:
     text = f"error: wrong\n  shape\n --> f.py:3:9\n  |\n3 |{line}\n  |{' ' * caret}^^^^\n"
     assert raised(type("Error", (Exception,), {})(text)) == said
+
+
+def test_a_difference_is_explained_by_larger_sizes_of_its_own_function() -> None:
+    one = '@R.function\ndef main(x: R.Tensor(("n",), "float32")):\n    return R.exp(x)\n'
+    text = one + one.replace("main", "other")
+    case = Case(text, LEGAL_SEED, "", lambda _: None)
+    case.peer = Peer()  # type: ignore[assignment]
+    doubling = _Machine(parse(text).modules[0], lambda data: 2 * data)
+    runs: list[tuple[str, int, list[Value], Any]] = [
+        (entry, size, [Tensor(np.ones(size, np.float32))], None)
+        for entry in ("other", "main")
+        for size in (2, 1, 0)
+    ]
+    again = Rerun(text, "main", runs[-1][2])
+    for count, size in ((3, None), (5, 2), (6, 2)):
+        found = _with_more(case, doubling, again, runs[:count])
+        assert (found and found.size) == size
+    assert _with_more(case, doubling, again, [runs[-1]]) is None
+
+
+@pytest.mark.parametrize("count", [1, 999, 1000, 1001, 5000])
+def test_of_a_long_message_the_end_is_kept(count: int) -> None:
+    text = ("abcdefg" * count)[:count]
+    assert raised(ValueError(f"  {text}\n")) == f"ValueError: {text[max(0, count - 1000) :]}"

@@ -127,3 +127,9 @@ def test_what_cannot_be_had_is_wrong_usage(file: Path, capsys: pytest.CaptureFix
             command.main(["--oracle", name, "--out", str(file.parent)])
         assert ended.value.code == 2
         assert words in capsys.readouterr().err
+
+
+def test_a_function_without_a_signature_may_take_one() -> None:
+    assert function_of("builtins:str") is str  # inspect knows nothing of it
+    with pytest.raises(OwnOracleError, match="cannot be called with one module"):
+        function_of("builtins:globals")  # it says that it takes none

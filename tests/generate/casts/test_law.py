@@ -8,8 +8,10 @@ from random import Random
 import pytest
 
 from rlx.checker.dynamic_checks.comparisons import PartJudge
+from rlx.generate.casts import __main__ as command
 from rlx.generate.casts import examine, program
 from rlx.generate.casts.__main__ import main
+from rlx.generate.casts.law import CastVerdict
 
 LEGAL = int(os.environ.get("RLX_CASTS", "60"))
 
@@ -30,6 +32,25 @@ def test_the_law_holds() -> None:
 def test_the_command_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--programs", "5", "--seed", "4"]) == 0
     assert ", 5 legal, " in capsys.readouterr().out
+
+
+def test_the_command_shows_what_breaks_the_law(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of five legal programs two are broken, behind one that is not legal."""
+    verdicts = iter(CastVerdict(legal, broken=said) for legal, said in ENDS)
+    monkeypatch.setattr(command, "examine", lambda *_: next(verdicts))
+    assert main(["--programs", "5"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("6 programs, 5 legal, ") and said.out.endswith(": 2 unsound\n")
+    assert said.err.count("@R.function") >= 2
+    assert [line for line in said.err.splitlines() if line in ("here", "there")] == [
+        "here",
+        "there",
+    ]
+
+
+ENDS = [(False, ""), (True, ""), (True, "here"), (True, ""), (True, "there"), (True, "")]
 
 
 CASTS = {

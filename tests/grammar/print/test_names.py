@@ -135,6 +135,9 @@ def test_a_name_used_before_it_is_bound_or_behind_its_scope_stays(text: str) -> 
     assert "_1" not in shown.text
     codes = [[d.code for d in check_text(each).diagnostics] for each in (text, shown.text)]
     assert codes[0] == codes[1] != []
+
+
+@pytest.mark.parametrize(
     ("name", "shown"),
     [("for", "v_for"), ("a.b", "a_b"), ("", "v"), ("1", "v_1"), ("R", "v_R"), ("_", "v")],
 )

@@ -179,3 +179,18 @@ def test_a_cache_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyP
     use(monkeypatch, tmp_path / "file" / "c")
     with pytest.raises(native.NoCompiler, match="cannot be stored"):
         increment(7)
+
+
+@pytest.mark.parametrize("by_steps", [True, False])
+def test_a_compiler_that_does_not_end_is_given_up(
+    by_steps: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, flags, _ = compiler.toolchain()
+
+    def too_long(*words: object, **options: object) -> None:
+        raise subprocess.TimeoutExpired("cc", compiler._SECONDS)
+
+    monkeypatch.setattr(compiler, "by_steps", too_long if by_steps else lambda *_: False)
+    monkeypatch.setattr(subprocess, "run", too_long)
+    with pytest.raises(compiler.CompilerGaveUp, match="needed more than"):
+        compiler._run(path, flags, "int x;", tmp_path / "x.so")

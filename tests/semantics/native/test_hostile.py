@@ -339,3 +339,22 @@ def test_floats_of_every_kind_are_constants() -> None:
     array = np.zeros(4, np.float32)
     native.compile(func)([array])
     assert repr(array.tolist()) == "[inf, -inf, nan, inf]"
+
+
+@pytest.mark.parametrize("place", ["a[i], j, a[i]", "a[i]", "j, j, a[i]"])
+def test_a_loaded_index_beyond_the_axes_is_refused(place: str) -> None:
+    x, a, y = 'x: T.Buffer((5, 4), "float32")', 'a: T.Buffer((3,), "int64")', "y: T.Buffer((3, 4))"
+    body = f"for i in range(3):\n    for j in range(4): y[i, j] = x[{place}]"
+    with pytest.raises(UnsupportedStop, match="memory of that shape for a buffer"):
+        native.compile(of_body(f"{x}, {a}, {y}", body))
+
+
+def test_a_loaded_index_of_memory_that_there_is_not_is_refused() -> None:
+    func = of_body(
+        'x: T.Buffer((5,), "float32"), a: T.Buffer((3,), "int64"), y: T.Buffer((3, 4), "float32")',
+        "for i in range(3):\n    for j in range(4): y[i, j] = x[a[i]]",
+    )
+    for gone in func.params:
+        rest = {param: func.buffer_map[param] for param in func.params if param is not gone}
+        with pytest.raises(UnsupportedStop, match="memory of that shape for a buffer"):
+            native.compile(tir.PrimFunc(tuple(rest), func.body, None, rest, {}))

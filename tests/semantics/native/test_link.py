@@ -254,3 +254,16 @@ def test_what_is_no_library_has_no_versions(tmp_path: Path) -> None:
     made = assembled("int one(void) { return 1; }\n", tmp_path)
     with pytest.raises(ValueError, match="another kind of file"):
         object_file.default_versions(made)
+
+
+def test_functions_with_and_without_a_version(tmp_path: Path) -> None:
+    """The loader looks for each in the version that it is asked for: one of another is not found."""
+    source = (
+        "float expf(float); void *memmove(void *, const void *, unsigned long);"
+        "float rlx_kernel(float x) {"
+        "float held[2] = {expf(x), 5}; memmove(held + 1, held, 4); return held[0] + held[1]; }"
+    )
+    file = assembled(source, tmp_path, ("-fno-builtin",))
+    library = loaded(link.library(file, WITH_LIBM), tmp_path, "both")
+    library.rlx_kernel.restype, library.rlx_kernel.argtypes = ctypes.c_float, [ctypes.c_float]
+    assert library.rlx_kernel(0.0) == 2.0
