@@ -106,9 +106,7 @@ class Rebuild:
         """An index, converted to the index type."""
         if self.index is None or given.dtype == self.index or given.dtype.bits > self.index.bits:
             return given
-        if given.value is not None or not any(reads(given.node)):
-            return cast(self.index, given)
-        return given
+        return cast(self.index, given)
 
 
 def _closed(given: Scalar) -> Scalar:

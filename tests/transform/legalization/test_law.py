@@ -11,6 +11,7 @@ import pytest
 from rlx.operators import lookup
 from rlx.operators.registry import Operator, every_name
 from rlx.transform.legalization import KEPT, definitions
+from rlx.transform.legalization.definitions import _functions
 from rlx.transform.legalization.reasons import reason_of
 from tests.transform.legalization.law import check, templates
 
@@ -28,6 +29,14 @@ def test_operators_have_a_definition_or_a_reason() -> None:
         name for name in said if not _operator(name).pure
     }
     assert len(defined) >= 150
+
+
+def test_a_function_defines_operators_only_where_it_is_written() -> None:
+    """A helper that a file imports may have the name of an operator of another meaning."""
+    _, alone = _functions()
+    files = {value.__module__.rpartition(".")[0] for value in alone.values()}
+    assert files == {"rlx.transform.legalization.families"}
+    assert all(value.__name__ == name for name, value in alone.items())
 
 
 def _operator(name: str) -> Operator:

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import rlx
+from rlx.grammar import tir
+from rlx.grammar.rewrite import rebuild
 from rlx.semantics.tir import evaluate
 from rlx.transform import te
 from rlx.transform.te.check import check_reads, written_once
@@ -231,3 +233,34 @@ def test_a_tensor_is_shown_with_its_shape_as_python_writes_tuples() -> None:
     shown = [repr(te.placeholder(shape, "int8", name="A")) for shape in shapes]
     tuples = ["()", f"({N},)", f"({N}, {M})", f"({N}, {M}, {N})"]
     assert shown == [f"Tensor(A: {each}, int8)" for each in tuples]
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        (lambda i, at: at[i], [2, 0, 1]),
+        (lambda i, at: at[i] + te.cast(at.dtype, i), [2, 1, 3]),
+        (lambda i, at: te.cast(at.dtype, i), [0, 1, 2]),
+        (lambda i, at: te.cast(at.dtype, 2), [2, 2, 2]),
+        (lambda i, at: at[at[i]], [1, 2, 0]),
+    ],
+)
+def test_each_index_is_of_the_index_type(
+    kind: str, index: Callable[..., Any], expected: list[int]
+) -> None:
+    """It is converted also where it is an element of a tensor."""
+    at = te.placeholder((3,), kind, name="at")
+    x = te.placeholder((4,), "float32", name="x")
+    function = te.create_prim_func([at, x, te.compute((3,), lambda i: x[index(i, at)])], "int64")
+    loads: list[tir.BufferLoad] = []
+
+    def see(node: Any) -> Any:
+        if isinstance(node, tir.BufferLoad):
+            loads.append(node)
+        return node
+
+    rebuild(function.body, see)
+    assert loads and {str(tir.type_of(i)) for each in loads for i in each.indices} == {"int64"}
+    given = np.array([2, 0, 1], kind), np.arange(4, dtype=np.float32)
+    assert value(function, *given, shape=(3,)).tolist() == expected
