@@ -200,7 +200,7 @@ def _judged_by_rules(entry: FindingFile) -> str:
     against, what = (
         ("", "the oracle finds nothing") if ":" in oracle else ("tvm", "rlx finds no difference")
     )
-    found = examine(oracle, entry.program, against, int(seed), stage)
+    found = examine(oracle, entry.program, int(seed), against, stage)
     return "" if found else f"{what} any more"
 
 

@@ -41,9 +41,7 @@ def named(name: str) -> Oracle:
     return own(name)
 
 
-def examine(
-    oracle: str, text: str, against: str = "", seed: int = 0, only: str = ""
-) -> list[Finding]:
+def examine(oracle: str, text: str, seed: int, against: str = "", only: str = "") -> list[Finding]:
     """Put one program before an oracle, in this process.
 
     Parameters
@@ -52,6 +50,8 @@ def examine(
         What :func:`named` takes.
     text
         The program.
+    seed
+        The seed of its inputs.
     against
         ``"tvm"``, or nothing to examine this tool alone.
     only

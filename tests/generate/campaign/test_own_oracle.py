@@ -60,9 +60,9 @@ def file(tmp_path: Path) -> Path:
     ],
 )
 def test_what_it_says_is_a_finding(file: Path, function: str, sentence: str) -> None:
-    (found,) = examine(f"{file}:{function}", PROGRAM)
+    (found,) = examine(f"{file}:{function}", PROGRAM, 0)
     assert (found.kind, found.stage, found.sentence) == (OWN, function, sentence)
-    assert examine(f"{file}:fine", PROGRAM) == []
+    assert examine(f"{file}:fine", PROGRAM, 0) == []
 
 
 def test_names_that_there_are_not(file: Path) -> None:
