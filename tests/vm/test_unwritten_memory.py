@@ -38,7 +38,7 @@ def machine(kind: str, shape: tuple[int, ...], fill: str, name: str, more: list[
     return VirtualMachine(ib.get(), {"ones": ones, "none": lambda x: None, "seen": lambda x: 3})
 
 
-READERS = {
+READERS: dict[str, tuple[str, list[Any], object]] = {
     "plus": ("E-evaluate-written", [np.ones(2, np.int64)], [2, 2]),
     "vm.builtin.tensor_to_shape": ("E-packed-written", [], (1, 1)),
     "vm.builtin.to_device": ("E-packed-written", [1, 0], [1, 1]),

@@ -13,7 +13,8 @@ from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles import ORACLES, examine
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import SIZES, arguments
-from rlx.generate.campaign.oracles.run import Rerun, _with_more
+from rlx.generate.campaign.oracles.rerun import Rerun
+from rlx.generate.campaign.oracles.run import _with_more
 from rlx.grammar import ast
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module

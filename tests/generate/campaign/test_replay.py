@@ -12,7 +12,8 @@ class Session:
     """Steps that fail or not; the value is how many went well."""
 
     def __init__(self, program: str) -> None:
-        self.value, self.given, self.difference = 0, {}, ""  # type: tuple[int, dict[str, Any], str]
+        self.value, self.difference = 0, ""
+        self.given: dict[str, object] = {}
 
     def step(self, text: str) -> None:
         if text.startswith("bad"):
