@@ -9,7 +9,7 @@ import multiprocessing
 import re
 from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types as lsp
@@ -39,14 +39,16 @@ _SEVERITY = {
 }
 
 
-class _AtPlace(Protocol):
-    """What asks about a place in a text."""
+if TYPE_CHECKING:
 
-    @property
-    def text_document(self) -> lsp.TextDocumentIdentifier: ...
+    class _AtPlace(Protocol):
+        """What asks about a place in a text."""
 
-    @property
-    def position(self) -> lsp.Position: ...
+        @property
+        def text_document(self) -> lsp.TextDocumentIdentifier: ...
+
+        @property
+        def position(self) -> lsp.Position: ...
 
 
 class _Open:

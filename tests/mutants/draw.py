@@ -107,7 +107,7 @@ NEXT = {ast.LtE: ast.Lt, ast.GtE: ast.Gt}
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes annotations and strings that stand for themselves out: they say nothing to the interpreter.
+    """Takes out what says nothing to the interpreter: annotations, and what stands there for type checkers.
 
     What is asked of a length, which is never negative, and of a named limit is written in one way.
     """
@@ -136,6 +136,11 @@ class _Bare(ast.NodeTransformer):
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
         return node
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        if ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+        return self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None

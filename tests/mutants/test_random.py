@@ -152,6 +152,9 @@ def test_a_bad_sample_is_followed_by_another(
 def test_annotations_are_no_change() -> None:
     assert bare(TEXT) == bare(TEXT.replace("int | None", "int & None").replace("y: int", "y: str"))
     assert bare(TEXT) != bare(TEXT.replace("+", "-"))
+    for head, told in (("TYPE_CHECKING", False), ("CHECKING", True)):
+        text = f"if {head}:\n    class A:\n        @property\n        def b(self): ...\n"
+        assert (bare(text) != bare(text.replace("@property", ""))) == told
 
 
 @pytest.mark.parametrize(
