@@ -122,6 +122,27 @@ def test_every_word_of_a_rule_is_in_its_place(name: str, folder: Path) -> None:
     assert set(words(f"{rule.title} {rule.statement} {rule.why}")) <= said
 
 
+FAILING = re.compile(
+    r"(that breaks the rule|that fail|with checks that a run needs): |that ends at "
+)
+"""What is said of a bad example, before its codes."""
+ABOUT = {"tree": "a tree that", "order": "judgements that", "run": "a run that"}
+
+
+@pytest.mark.parametrize("name", [name for name, rule in rules().items() if rule.examples])
+def test_what_is_said_of_an_example(name: str, folder: Path) -> None:
+    rule = rules()[name]
+    page = (folder / f"{rule.page}.html").read_text(encoding="utf-8")
+    shown = page.partition(f'<article class="rule" id="{name}"')[2].partition("</article>")[0]
+    said = re.findall(r'<details class="(good|bad)"><summary>(.*?)</summary>', shown, re.DOTALL)
+    for example, (kind, summary) in zip(rule.examples, said, strict=True):
+        text = re.sub(r"<[^>]*>", "", summary)
+        assert text.startswith(ABOUT.get(example.kind, "a program"))
+        assert (kind == "good") is example.good
+        assert (FAILING.search(text) is None) is example.good
+        assert all(code in text for code in example.codes)
+
+
 def test_every_page_leads_to_each_chapter_by_its_title(folder: Path) -> None:
     """But for the first, whose title is that of all pages."""
     titles = {

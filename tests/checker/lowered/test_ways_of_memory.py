@@ -229,3 +229,37 @@ def test_an_element_of_another_buffer_is_no_slot() -> None:
     made = 'd = R.builtin.alloc_tensor(R.shape([2]), "int64", 0)\n_ = R.call_packed("f", d, sinfo_args=R.Tuple())\n'
     given = f"{made}_ = cls.twice(h, d)"
     assert with_slots(call, given, "B[0] * T.int64(2)", "H, B") == set()
+
+
+HOLDERS = """
+    @R.function(private=True, pure=False)
+    def handed(p: R.Tensor((4,), "float32"), q: R.Tensor((4,), "float32")):
+        _ = R.call_packed("f", p, sinfo_args=R.Tuple())
+        return q
+"""
+HELD = {
+    "y = R.add(t, t)": False,
+    "_ = cls.fill(t)": False,
+    "y = cls.same(t)": False,
+    "_ = R.call_packed('vm.builtin.attention_kv_cache_append', y0, t, sinfo_args=R.Object)": False,
+    "_ = R.call_packed('vm.builtin.check_tensor_info', t, 1, sinfo_args=R.Tuple())": False,
+    "_ = R.call_packed('f', t, sinfo_args=R.Tuple())": True,
+    "_ = R.call_packed('f', (y0, (t,)), sinfo_args=R.Tuple())": True,
+    "_ = R.call_packed('f', s, sinfo_args=R.Tuple())": True,
+    "_ = cls.handed(t, y0)": True,
+    "_ = hook(t)": True,
+}
+
+
+@pytest.mark.parametrize("call", HELD)
+def test_what_others_may_hold_is_not_killed_here(call: str) -> None:
+    """Where something is killed, all is that nobody else can hold."""
+    text = PROGRAM.replace("NOALIAS", "True").replace("class M:\n", f"class M:{HOLDERS}", 1)
+    text = text.replace(
+        'c: R.Prim("bool")):\n        n', 'c: R.Prim("bool"), hook: R.Callable):\n        n'
+    )
+    other = "o = R.vm.alloc_storage(R.shape([32]), 0, 'uint8', 'global')"
+    lines = [other, "_ = R.vm.kill_object(o)", "y0 = R.ones((4,), 'float32')", FILL.strip(), call]
+    text = text.replace("BODY", "\n        ".join([*lines, "return R.tuple()"]))
+    report = [d for d in check_text(text).diagnostics if d.severity != "note"]
+    assert {d.code for d in report} == (set() if HELD[call] else {"MEM-leak-killed"}), report

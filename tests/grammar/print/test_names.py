@@ -148,3 +148,18 @@ def test_one_name_that_is_none_is_mended(name: str, shown: str) -> None:
         f"def main({shown}, x):",
         f"    return {shown}",
     ]
+
+
+@pytest.mark.parametrize("where", ["min", "extent", "step", "nowhere"])
+def test_a_name_is_free_where_no_limit_of_a_loop_needs_it(where: str) -> None:
+    """A loop variable `i` with another `i` in its body, around a loop that needs the outer one or does not."""
+    outer, inner, k = (tir.Var(name, INT32) for name in ("i", "i", "k"))
+    limits = {"min": tir.IntImm(0, INT32), "extent": tir.IntImm(8, INT32)}
+    used = {**limits, where: outer} if where != "nowhere" else limits
+    innermost = tir.For(
+        k, used["min"], used["extent"], "serial", tir.Evaluate(inner), step=used.get("step")
+    )
+    body = tir.SeqStmt((tir.LetStmt(inner, tir.IntImm(1, INT32)), innermost))
+    loop = tir.For(outer, limits["min"], limits["extent"], "serial", body)
+    shown = print_function(tir.PrimFunc((), loop, None, {}, {}))
+    assert ("i_1" in shown) is (where != "nowhere")

@@ -162,3 +162,22 @@ def test_conditions_are_nested_as_deep_as_the_limit() -> None:
         nested = store.join("and" if level % 2 else "or", [limit(level), nested])
     with pytest.raises(TooMuchWorkError, match="conditions are nested too deeply"):
         store.join("and" if DEPTH_LIMIT % 2 else "or", [limit(DEPTH_LIMIT), nested])
+
+
+@pytest.mark.parametrize("easy", ["", "x + x == 2*x and ", "x + x == 2*x and y*x == x*y and "])
+def test_parts_that_are_proved_at_once_take_nothing_from_the_others(
+    easy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    granted: list[int] = []
+
+    def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> smt.Answer:
+        granted.append(rlimit)
+        return smt.Answer("unknown")
+
+    monkeypatch.setattr(smt, "solve", solve)
+    hard = "(x*x*x != 2*y*y*y or y == 0)"
+    assert prove(hard).status == "unknown"
+    alone = granted[:]
+    granted.clear()
+    assert prove(easy + hard).status == "unknown"
+    assert granted == alone != []
