@@ -12,7 +12,7 @@ from rlx.grammar.node import Node, Span
 Path = tuple[Any, ...]
 """A path from the root as a linked list: ``(parent, step)``, the empty tuple at the root."""
 
-_IGNORED = frozenset({"comments", "direct_buffers", "spelled"})
+_IGNORED = frozenset({"comments", "spelled"})
 
 
 class TreeDifference(Exception):

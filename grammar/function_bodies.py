@@ -86,7 +86,6 @@ def prim_function(
         signature.ret,
         frame.buffers,
         {**attrs, **flags},
-        frame.direct,
         signature.name_span,
         comments,
         span,

@@ -25,7 +25,6 @@ class PrimBuffers:
             buffer = self.buffer(name, value)
             handle = tir.Var(name.value, HANDLE, span)
             self.of_parameters[handle] = buffer
-            self.scope.frame.direct = True
             self.scope.bind(name.value, buffer)
             return handle
         data_type = self.annotated_type(annotation)

@@ -37,6 +37,7 @@ def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
     return ExprPrinter({}, dialects.dialect(dialect)).text(expr)
 
 
+@recursion_room()
 def print_struct_info(info: ast.StructInfo, dialect: str = DEFAULT) -> str:
     """An annotation as inside a function: ``R.Tensor((n, 4), dtype="float32")``."""
     return ExprPrinter({}, dialects.dialect(dialect)).info.body(info)

@@ -10,6 +10,7 @@ from rlx.grammar.dtype import DataType
 from rlx.grammar.node import Node
 from rlx.grammar.printer_info import device_text
 from rlx.grammar.printer_prim import in_shape
+from rlx.grammar.visit import recursion_room
 
 _PRIM = in_shape({})
 _LONG = 200
@@ -29,7 +30,8 @@ def show(node: Node) -> str:
     """
     match node:
         case StructInfo():
-            return _info(node)
+            with recursion_room():
+                return _info(node)
         case tir.PrimExpr():
             return _elided(_dim(node))
         case DataType():

@@ -38,13 +38,12 @@ class Frame:
     attrs, shape_vars
         For a function, the attributes declared in its body, and the shape variables bound by its
         head.
-    buffers, direct, unknown_buffers
-        For a PrimFunc, the buffers of its parameters, whether one is declared in the head, and
-        undeclared buffers that it indexes.
+    buffers, unknown_buffers
+        For a PrimFunc, the buffers of its parameters, and undeclared buffers that it indexes.
     """
 
     __slots__ = (
-        *("attrs", "bound", "buffers", "direct", "infos", "kind", "mark", "own"),
+        *("attrs", "bound", "buffers", "infos", "kind", "mark", "own"),
         *("shape_vars", "unknown_buffers"),
     )
 
@@ -58,7 +57,6 @@ class Frame:
         self.shape_vars: tuple[tir.Var, ...] = ()
         self.buffers: dict[tir.Var, tir.Buffer] = {}
         self.unknown_buffers: dict[str, tir.Buffer] = {}
-        self.direct = False
 
 
 class Scope:

@@ -172,8 +172,6 @@ class PrimFunc(Node):
         Scalars and handles, in order.
     buffer_map
         The buffer of each handle; a parameter without one is a scalar (or an opaque handle).
-    direct_buffers
-        Whether the text has buffers as parameters (since 0.26) instead of ``T.match_buffer``.
     attrs
         ``T.func_attr`` and the flags of the decorator (``private``, ``s_tir``).
     """
@@ -183,7 +181,6 @@ class PrimFunc(Node):
     ret_type: DataType | None
     buffer_map: Mapping[Var, Buffer]
     attrs: Mapping[str, object]
-    direct_buffers: bool = False
     name_span: Span | None = None
     comments: tuple[str, ...] = ()
     span: Span | None = None

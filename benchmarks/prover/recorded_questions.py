@@ -24,6 +24,7 @@ from rlx.checker.derive.knowledge import AliasProver
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Prover, Verdict
+from rlx.solver.budget import Statistics
 from rlx.solver.question_parser import parse
 
 Counted = tuple[int, str]
@@ -133,10 +134,11 @@ def main() -> int:
     """Print both comparisons."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     counted = recorded()
-    wrong = compare("models", counted, AliasProver, rounds)
+    ours = partial(AliasProver, Statistics())
+    wrong = compare("models", counted, ours, rounds)
     wrong += compare("distinct", [(1, text) for _, text in counted], Prover, rounds)
     symbolic = [(count, text) for count, text in counted if any(c.isalpha() for c in text)]
-    wrong += compare("models, symbolic only", symbolic, AliasProver, rounds)
+    wrong += compare("models, symbolic only", symbolic, ours, rounds)
     return int(wrong > 0)
 
 

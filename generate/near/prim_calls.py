@@ -81,7 +81,7 @@ def scalar(builder: FunctionBuilder, choices: Choices) -> None:
     made = prim_func(choices, [], [threes()])
     extra = tir.Var("factor", dtype("int64"))
     params = (extra, *made.params)
-    function = tir.PrimFunc(params, made.body, None, made.buffer_map, made.attrs, True)
+    function = tir.PrimFunc(params, made.body, None, made.buffer_map, made.attrs)
     builder.module.functions[name] = function
     _call_tir(builder, choices, (some(builder, choices, 3),), (threes(),), name)
 

@@ -61,4 +61,4 @@ def prim_func(
     made = stages.statements
     body = made[0] if len(made) == 1 else tir.SeqStmt(tuple(made))
     attrs: dict[str, object] = {"private": True, "s_tir": True}
-    return PrimFunc(handles, body, None, dict(zip(handles, buffers, strict=True)), attrs, True)
+    return PrimFunc(handles, body, None, dict(zip(handles, buffers, strict=True)), attrs)

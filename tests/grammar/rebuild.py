@@ -40,7 +40,6 @@ SILENT = {
     "name_hint",
     "name",
     "comments",
-    "direct_buffers",
     "bare",
     "by_shape",
     "type_vars",

@@ -95,7 +95,7 @@ def shape_function(
     )
     body = stores[0] if len(stores) == 1 else tir.SeqStmt(stores)
     attrs = {"tirx.is_host_func": True, "private": True}
-    return tir.PrimFunc((param,), body, None, {param: buffer}, attrs, True)
+    return tir.PrimFunc((param,), body, None, {param: buffer}, attrs)
 
 
 def _loaded(expr: tir.PrimExpr, buffer: tir.Buffer, heap: Heap) -> tir.PrimExpr:

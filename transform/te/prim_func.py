@@ -131,7 +131,7 @@ class _Maker:
         stmts = [*(tir.AllocBuffer(b, "sblock_alloc_buffer") for b in allocated), *nests]
         body = stmts[0] if len(stmts) == 1 else tir.SeqStmt(tuple(stmts))
         attrs = {NO_ALIAS: True, "s_tir": True}
-        return tir.PrimFunc(tuple(params), body, None, buffers, attrs, True)
+        return tir.PrimFunc(tuple(params), body, None, buffers, attrs)
 
     # ------------------------------------------------------------ names
 

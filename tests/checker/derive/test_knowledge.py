@@ -128,7 +128,7 @@ SIGNED = {
 def test_only_what_a_size_does_not_show_is_remembered(size: str) -> None:
     """Facts that say nothing would take the places of those that do: a scope has a limit."""
     expr, remembered = SIGNED[size]
-    state = DerivationState(ast.IRModule({}), {}, {})
+    state = DerivationState(ast.IRModule({}), {}, set())
     learn_sizes(state, ast.TensorStructInfo(ast.ShapeExpr((expr, ZERO)), FLOAT32, 2))
     assert state.scope.facts == int(remembered)
 
@@ -136,8 +136,8 @@ def test_only_what_a_size_does_not_show_is_remembered(size: str) -> None:
 @pytest.mark.parametrize("given", SIGNED)
 def test_only_what_a_cast_does_not_show_is_remembered(given: str) -> None:
     said, (expr, remembered) = tir.Var("m"), SIGNED[given]
-    state = DerivationState(ast.IRModule({}), {}, {})
-    infos = [ast.TensorStructInfo(ast.ShapeExpr((e,)), FLOAT32, 1) for e in (expr, said)]
-    learn(state, *infos, {said: expr})
+    state = DerivationState(ast.IRModule({}), {}, set())
+    found, target = (ast.ShapeStructInfo((dim,)) for dim in (expr, said))
+    learn(state, found, target, {said: expr})
     plain = isinstance(expr, tir.Var | tir.IntImm) and not remembered
     assert state.scope.facts == int(not plain)

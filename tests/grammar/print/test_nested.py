@@ -1,0 +1,79 @@
+"""What is nested as deeply as texts may be is printed where Python's own limit is too low for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from rlx.grammar import ast, tir
+from rlx.grammar.equal import structural_equal
+from rlx.grammar.lexer import MAX_NESTING
+from rlx.grammar.node import Node
+from rlx.grammar.parser import parse, parse_expr, parse_prim_expr, parse_struct_info
+from rlx.grammar.printer import print_node, show
+
+DEEP = MAX_NESTING - 2
+X, N = ast.Var("x"), tir.Var("n")
+IFS = 200
+
+
+@pytest.fixture(autouse=True)
+def limit() -> Iterator[None]:
+    """Python's own limit, which tests before may have raised."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+def _times(make: Callable[[Node], Node], innermost: Node, count: int = DEEP) -> Node:
+    for _ in range(count):
+        innermost = make(innermost)
+    return innermost
+
+
+def _if(inside: Node) -> Node:
+    var = ast.Var("y")
+    branches = ast.If(X, inside, ast.SeqExpr((), X))  # type: ignore[arg-type]
+    return ast.SeqExpr((ast.BindingBlock((ast.VarBinding(var, branches),)),), var)
+
+
+def _loop(inside: Node) -> Node:
+    zero, four = tir.IntImm(0), tir.IntImm(4)
+    return tir.For(tir.Var("i"), zero, four, "serial", inside)  # type: ignore[arg-type]
+
+
+CALLS = _times(lambda e: ast.Call(ast.op("relax.exp"), (e,)), X)  # type: ignore[arg-type]
+TUPLES = _times(lambda e: ast.Tuple((e,)), X)  # type: ignore[arg-type]
+INFOS = _times(lambda i: ast.TupleStructInfo((i,)), ast.ObjectStructInfo())  # type: ignore[arg-type]
+CALLABLES = _times(
+    lambda i: ast.FuncStructInfo((i,), ast.ObjectStructInfo()),  # type: ignore[arg-type]
+    ast.ObjectStructInfo(),
+    DEEP // 2,
+)
+DIMS = _times(lambda d: tir.FloorDiv(tir.IntImm(2), d), N, DEEP // 4)  # type: ignore[arg-type]
+FUNCTION = ast.Function((X,), _times(_if, ast.SeqExpr((), X), IFS))  # type: ignore[arg-type]
+LOOPS = tir.PrimFunc((N,), _times(_loop, tir.Evaluate(N), IFS), None, {}, {})  # type: ignore[arg-type]
+READ: list[tuple[Node, Callable[[str], Node]]] = [
+    (CALLS, parse_expr),
+    (TUPLES, parse_expr),
+    (INFOS, parse_struct_info),
+    (CALLABLES, parse_struct_info),
+    (DIMS, parse_prim_expr),
+    (ast.IRModule({ast.GlobalVar("main"): FUNCTION}), lambda text: parse(text).modules[0]),
+    (ast.IRModule({ast.GlobalVar("main"): LOOPS}), lambda text: parse(text).modules[0]),
+]
+
+
+@pytest.mark.parametrize(("node", "read"), READ)
+def test_the_text_is_read_back(node: Node, read: Callable[[str], Node]) -> None:
+    again = read(print_node(node))
+    assert structural_equal(again, node, map_free_vars=True)
+    assert str(node) == print_node(node)
+
+
+@pytest.mark.parametrize("node", [CALLS, TUPLES, INFOS, CALLABLES, DIMS, FUNCTION, LOOPS])
+def test_there_is_a_text_and_a_short_form(node: Node) -> None:
+    assert print_node(node) and show(node)
