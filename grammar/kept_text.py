@@ -22,7 +22,7 @@ class KeptName(NamedTuple):
     span
         Its location.
     after
-        The beginning of the token after it; empty at the end.
+        The token after it; empty at the end.
     """
 
     name: str
@@ -39,7 +39,7 @@ def kept_names(text: str, start: int = 0, end: int | None = None) -> Iterator[Ke
     for found, behind in pairwise(chain(tokens, [None])):
         assert found is not None
         kind, at, value = found.type, found.start, found.value
-        follows = "" if behind is None else behind.value[:1]
+        follows = "" if behind is None else behind.value
         if before == "DOT" or value == "lambda":
             pass
         elif kind == "NAME" or kind == "DOTTED":

@@ -437,6 +437,16 @@ def test_a_function_with_blocks_is_marked() -> None:
     assert "TIR13-mark" in codes(unmarked + relax.format("Shape") + "# R.Object, out_sinfo=\n")
 
 
+@pytest.mark.parametrize("word", ["out_sinfo", "sinfo_args", "other"])
+@pytest.mark.parametrize("use", ["(w, w)", "w[0]", "(w,)", "w == w", "w or w", "w + w", "{w: w}"])
+def test_a_variable_is_no_keyword_that_only_old_versions_have(word: str, use: str) -> None:
+    unmarked = MARKED.replace("(s_tir=True)", "")
+    head = f"\n@R.function\ndef g({word}: R.Shape):\n    "
+    assert "TIR13-mark" in codes(f"{unmarked}{head}return {use.replace('w', word)}\n")
+    call = f'y = R.call_packed("f", {word}, {word}=R.Tuple())\n    return y\n'
+    assert ("TIR13-mark" in codes(unmarked + head + call)) is (word == "other")
+
+
 def test_a_handle_has_one_buffer() -> None:
     text = """@T.prim_func
 def f(x: T.handle):

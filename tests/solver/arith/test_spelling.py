@@ -14,6 +14,8 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.question_parser import parse, show
 
+from .random_questions import CALLS
+
 _CALLS = (("abs", 1), ("ceildiv", 2), ("likely", 1))
 _KINDS = ("int4", "int16", "uint1", "uint16", "int64", "uint64", "int32")
 POINTS = (-70000, -129, -7, -2, -1, 0, 1, 2, 3, 5, 8, 130, 2**33, 2**63 + 1)
@@ -138,3 +140,16 @@ def test_spellings(text: str, meant: str) -> None:
 def test_what_to_write_instead(text: str, advice: str) -> None:
     with pytest.raises(ValueError, match=advice.replace("*", r"\*").replace("(", r"\(")):
         parse(text, {})
+
+
+@pytest.mark.parametrize(("name", "count"), [*CALLS.items(), ("select", 3), ("if_then_else", 3)])
+@pytest.mark.parametrize("given", range(1, 5))
+def test_calls_take_their_number_of_arguments(name: str, count: int, given: int) -> None:
+    first = "n > 1" if count == 3 else "n"
+    text = f"{name}({', '.join([first, 'm', 'k', '2'][:given])}) == 1"
+    several = name.rpartition(".")[2].lower() in ("min", "max")
+    if given == count or (several and given > count):
+        assert isinstance(parse(text, {}), tir.EQ)
+    else:
+        with pytest.raises(ValueError, match=f"expected {count} argument"):
+            parse(text, {})
