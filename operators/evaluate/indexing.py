@@ -219,17 +219,21 @@ def bucketize(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
 
 
 def unique(x: Array, ordered: int, index: int, inverse: int, counts: int, axis: int | None) -> Any:
-    """The distinct elements (or slices along an axis) in ascending order; optionally their indices
-    and counts.
+    """The distinct elements (or slices along an axis) in ascending order, or in order of
+    appearance; optionally their indices and counts.
     """
     along = None if axis is None else axis_of(axis, x.ndim)
     found: Any = np.unique(
         wide(x), return_index=True, return_inverse=True, return_counts=True, axis=along
     )
-    values, *rest = found
+    values, first, places, times = found
+    places = places.reshape(-1)
+    if not ordered:
+        appearance = np.argsort(first)
+        rank = np.argsort(appearance)
+        values = np.take(values, appearance, along or 0)
+        first, places, times = first[appearance], rank[places], times[appearance]
     results = [back(values, x.dtype)]
-    wanted = (index, inverse, counts)
-    results += [
-        r.reshape(-1).astype(np.int64) for r, want in zip(rest, wanted, strict=True) if want
-    ]
+    wanted = ((first, index), (places, inverse), (times, counts))
+    results += [r.astype(np.int64) for r, want in wanted if want]
     return results[0] if len(results) == 1 else tuple(results)

@@ -190,7 +190,7 @@ def computed(
     FaultStop
         If there is no value, or not enough memory.
     """
-    from rlx.operators.evaluation import OperatorFault
+    from rlx.operators.evaluation import OperatorFault, numpy_dtype
 
     try:
         with np.errstate(all="ignore"):  # floating-point numbers have infinities and NaN for it
@@ -212,7 +212,14 @@ def computed(
         return ShapeValue(())
     if isinstance(result, int | float | np.generic):
         return _scalar(result, values)
+    typed = _TYPED_BY.get(call.op_name)
+    if typed is not None and isinstance(given := values[typed], Scalar):
+        result = result.astype(numpy_dtype(given.dtype))
     return to_value(result, values, _device(values))
+
+
+_TYPED_BY = {"relax.one_hot": 1}
+"""The scalar operand whose type the elements of an operator's result have."""
 
 
 def _scalar(result: Any, values: Sequence[Value]) -> Value:

@@ -24,16 +24,9 @@ def _unique(x: Tensor, *rest: Value) -> Value:
 
     ordered, *wanted, axis = [*[_number(v) for v in rest], None][:5]
     try:
-        values, first, inverse, counts = unique(x.data, 1, 1, 1, 1, axis)
+        values, *extra = unique(x.data, ordered or 0, 1, 1, 1, axis)
     except OperatorFault as fault:
         raise FaultStop(fault.code, fault.message) from None
-    if not ordered:
-        appearance = np.argsort(first)
-        rank = np.empty_like(appearance)
-        rank[appearance] = np.arange(len(appearance))
-        values = np.take(values, appearance, axis or 0)
-        first, inverse, counts = first[appearance], rank[inverse], counts[appearance]
-    extra = (first, inverse, counts)
     found = [values, *(a for a, asked in zip(extra, wanted, strict=True) if asked)]
     tensors = tuple(Tensor(np.ascontiguousarray(each), x.device) for each in found)
     return tensors[0] if len(tensors) == 1 else TupleValue(tensors)

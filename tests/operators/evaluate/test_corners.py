@@ -125,17 +125,20 @@ def test_the_median_is_the_lower_one(length: int) -> None:
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
-def test_unique_can_be_undone(axis: int | None) -> None:
+@pytest.mark.parametrize("ordered", [True, False])
+def test_unique_can_be_undone(axis: int | None, ordered: bool) -> None:
     """The inverse puts the distinct slices where they stood, the counts say how often."""
     x = np.array([[3, 1, 3, 3], [2, 1, 2, 2], [3, 1, 3, 3]], np.int8)
     every = {"return_index": True, "return_inverse": True, "return_counts": True}
-    values, index, inverse, counts = run("unique", x, axis=axis, **every)
+    values, index, inverse, counts = run("unique", x, axis=axis, sorted=ordered, **every)
     flat = x.reshape(-1) if axis is None else x
     along = 0 if axis is None else axis
     np.testing.assert_array_equal(np.take(values, inverse, along), flat)
     np.testing.assert_array_equal(np.take(flat, index, along), values)
     assert inverse.shape == (flat.shape[along],) and counts.sum() == flat.shape[along]
     assert counts.tolist() == [(inverse == k).sum() for k in range(len(counts))]
+    if not ordered:  # they stand in order of appearance
+        assert index.tolist() == sorted(index.tolist())
 
 
 @pytest.mark.parametrize("channel", [1, 2, -1])
