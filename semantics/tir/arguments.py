@@ -143,7 +143,10 @@ def _bound(at: int, buffer: tir.Buffer, array: Array, memory: Cells, values: Val
     said: Any = buffer.attrs.get("strides")
     strides = _strides(array)
     if said and array.size:
-        asked = tuple(_number(s, values, f"a stride of {name}") for s in said)
+        asked = tuple(
+            by if isinstance(s, tir.StringImm) else _number(s, values, f"a stride of {name}")
+            for s, by in zip(said, strides, strict=False)  # a quoted name is any number
+        )
         if asked != strides:
             wrong(f"{name}: expected the strides {asked}, found {strides}")
     offset = buffer.attrs.get("elem_offset")

@@ -124,7 +124,7 @@ def compact(dims: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(dims[axis + 1 :]) for axis in range(len(dims)))
 
 
-@rule("E-tir-address", "d94e60a8", "TIR expression")
+@rule("E-tir-address", "859e833f", "TIR expression")
 def address(buffer: BoundBuffer, indices: Sequence[int]) -> int:
     """The position of a buffer's element in its memory."""
     if len(indices) != len(buffer.dims):

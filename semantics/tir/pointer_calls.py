@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, HANDLE, DataType, dtype
+from rlx.grammar.dtype import BOOL, HANDLE, INT32, DataType, dtype
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.pointers import Pointer, data_of, place_of, whole_bytes
@@ -21,15 +22,28 @@ def buffer_of_data(expr: object) -> str | None:
     return name if rest == "data" else None
 
 
+_PART = re.compile(r"(\w+)\.(?:(data|elem_offset)|(strides|shape)\[(\d+)\])\Z")
+
+
 def text(run: ExpressionCompiler, expr: Any) -> Term:
-    """Text with a meaning: the pointer to a buffer's memory."""
-    name = buffer_of_data(expr)
-    buffer = None if name is None else run.named(name)
-    if buffer is None:
+    """Text with a meaning: the pointer to a buffer's memory, its offset, a stride, an extent."""
+    found = _PART.match(expr.text)
+    buffer = run.named(found[1]) if found else None
+    if found is None or buffer is None:
         return opaque(expr)
-    whole_bytes(buffer.dtype)
-    slot = run.slots[buffer]
-    return Term(lambda frame: data_of(frame[slot]), HANDLE)
+    slot, word = run.slots[buffer], found[2] or found[3]
+    if word == "data":
+        whole_bytes(buffer.dtype)
+        return Term(lambda frame: data_of(frame[slot]), HANDLE)
+    kind = next((dim.dtype for dim in buffer.shape if isinstance(dim, tir.IntImm | tir.Var)), INT32)
+    if word == "elem_offset":
+        return Term(lambda frame: frame[slot].offset, kind)
+    axis = int(found[4])
+    if axis >= len(buffer.shape) or buffer.dtype.lanes > 1:
+        return opaque(expr)
+    if word == "strides":
+        return Term(lambda frame: frame[slot].strides[axis], kind)
+    return Term(lambda frame: frame[slot].dims[axis], kind)
 
 
 def address_of(run: ExpressionCompiler, expr: tir.Call) -> Term:

@@ -151,3 +151,34 @@ def test_slices_with_a_step(step: int) -> None:
 def test_a_slice_with_no_step() -> None:
     func = of_body(A, "A[0:8:0] = T.Ramp(50, 1, 3)")
     assert stopped(func, np.zeros(8, np.int32)).code == "E-tir-bounds"
+
+
+def test_the_layout_of_a_buffer_is_numbers() -> None:
+    body = """
+        for i in range(2):
+            with T.sblock("x"):
+                v = T.axis.spatial(2, i)
+                b = T.match_buffer(A[v * 4:v * 4 + 4], (4,), "int32", strides=("s",), offset_factor=1)
+                b[0] = b.elem_offset * 100 + b.strides[0] * 10 + b.shape[0]
+    """
+    array = np.zeros(8, np.int32)
+    evaluate(of_body(A, body), [array])
+    assert array.tolist() == [14, 0, 0, 0, 414, 0, 0, 0]
+    wide = np.zeros((4, 3), np.int64)
+    sized = "a: T.handle"
+    func = of_body(
+        sized,
+        """
+        n, s = T.int64(), T.int64()
+        b = T.match_buffer(a, (n, 2), "int64", strides=("s", 1))
+        b[1, 0] = b.strides[0] * T.int64(10) + b.shape[0]
+        """,
+    )
+    evaluate(func, [wide[:, :2]])
+    assert wide[1, 0] == 34 and wide.sum() == 34
+
+
+@pytest.mark.parametrize("part", ["A.strides[1]", "A.scope", "n.shape[0]", "A.shape[n]"])
+def test_other_parts_have_no_meaning(part: str) -> None:
+    error = stopped(of_body(f"{A}, n: T.int32", f"A[0] = {part}"), np.zeros(8, np.int32), 1)
+    assert error.code == "E-tir-opaque" and error.span is not None
