@@ -145,7 +145,9 @@ class CallActions(ExpressionActions):
         found = self.scope.look_up(head)
         if found is not None:
             if not isinstance(found, ast.Expr):
-                raise Rejected(f"{head!r} is {describe(found)}, which cannot be called", *span)
+                said = describe(found)
+                what = said if repr(head) in said else f"{head!r} is {said}, which"
+                raise Rejected(f"{what} cannot be called", *span)
             return self._call_expr(found, arguments)
         literal = head == "float" and all(
             isinstance(e.value, (str, int, float)) for e in arguments.positional

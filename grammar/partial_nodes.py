@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlx.grammar import ast, tir
+from rlx.grammar.dtype import DataType
 from rlx.grammar.entries import Entry
 from rlx.grammar.node import Span
 from rlx.grammar.scope import Scope
@@ -216,7 +217,7 @@ def describe(value: Any) -> str:
         case CapturedName(text=text):
             return f"{text!r} from the surrounding Python code"
         case Name(text=text):
-            return f"the undefined name {text!r}"
+            return f"the name {text!r}"
         case Sequence():
             return "a tuple"
         case Form(head=head):
@@ -229,4 +230,31 @@ def describe(value: Any) -> str:
             return "an operation"
         case dict():
             return "a dictionary"
-    return getattr(value, "words", None) or f"a {type(value).__name__}"
+        case ast.Var(name_hint=name) | tir.Var(name=name):
+            return f"the variable {name!r}"
+        case ast.GlobalVar(name_hint=name):
+            return f"the function {name!r}"
+        case tir.Buffer(name=name):
+            return f"the buffer {name!r}"
+    said = getattr(value, "words", None)
+    return said or next((text for kind, text in _WORDS if isinstance(value, kind)), "this value")
+
+
+_WORDS = (
+    (ast.StructInfo, "a type"),
+    (tir.OpaqueExpr, "Python code"),
+    (tir.PrimExpr, "a scalar expression"),
+    (ast.Call, "a call"),
+    (ast.Tuple, "a tuple"),
+    (ast.TupleGetItem, "a field of a tuple"),
+    (ast.Constant, "a constant"),
+    (ast.ShapeExpr, "a shape"),
+    (ast.PrimValue, "a scalar"),
+    (ast.StringImm, "a string"),
+    ((ast.DataTypeImm, DataType), "a data type"),
+    (ast.ExternFunc, "a packed function"),
+    (ast.Op, "an operator"),
+    (ast.Expr, "an expression"),
+    (Slice, "a slice"),
+)
+"""What is said of values, the more special kinds first."""

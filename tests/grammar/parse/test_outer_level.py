@@ -84,7 +84,7 @@ def test_what_is_nested_deeper_than_python_reads(deep: str, levels: int) -> None
 def test_a_flag_of_a_decorator_is_true_or_false() -> None:
     text = "@R.function(private=Truue)\ndef f(x: R.Object):\n    return x\n"
     (found,) = parse(text).diagnostics
-    assert found.message == "expected True or False for private, found the undefined name 'Truue'"
+    assert found.message == "expected True or False for private, found the name 'Truue'"
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ OUTSIDE = (
     *("no Relax program", "expected a decorated class or function"),
     "this text has numbers in front of its lines",
     *("unknown decorator '@", "the function 'f' has no decorator", "the class 'M' has no"),
-    "a OpaqueExpr cannot be called",
+    "Python code cannot be called",
     "expected ',' or ']', found 'for'",
     "a Relax value has no method 'system'",
 )
