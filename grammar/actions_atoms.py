@@ -186,7 +186,10 @@ class AtomActions(ExpressionActions):
     def do_float(self, span: Span, literal: Entry) -> float:
         if len(literal.value) > 400:
             raise Rejected("this number has too many digits", *span)
-        return float(literal.value)
+        try:
+            return float(literal.value)
+        except ValueError:  # its underlines do not stand between digits
+            raise Rejected(f"{literal.value!r} is not a number literal", *span) from None
 
     def do_ints(self, span: Span, literal: Entry) -> Sequence:
         items: list[Entry] = []

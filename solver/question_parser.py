@@ -28,7 +28,7 @@ NESTING_LIMIT = 1000
 _DIGIT_LIMIT = 4000
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d[\d_]*)(?![\w.])|(?P<word>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
+    r"\s*(?:(?P<number>[0-9]+(?:_[0-9]+)*)(?![\w.])|(?P<word>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
     r"|(?P<string>\"[^\"]*\"|'[^']*')|(?P<symbol>//|<<|>>|&&|\|\||[=!<>]=|[-+*%<>(),&|^~!]))"
 )
 _SAY_INSTEAD = {

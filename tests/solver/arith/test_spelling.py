@@ -126,6 +126,8 @@ def test_spellings(text: str, meant: str) -> None:
         ("n > 1.5", "only integers, not floats"),
         ("n > 1e5", "only integers, not floats"),
         ("n == 0x10", "write numbers in decimal"),
+        ("n == 1__0", "write numbers in decimal"),
+        ("n == ٣", "write numbers in decimal"),
         ("n > 2 ? 1 : 0", "write select"),
         ("T.float32(2) > n", "found float32: the prover does not support floats"),
         (
