@@ -84,7 +84,9 @@ def is_number(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str)
 def _integer(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) -> None:
     if is_float(found) and state.once((state.span, what)):
         state.report(
-            "TIR04-integer", f"{what} must be an integer, but this is {found.dtype}", _span(expr)
+            "TIR04-integer",
+            f"an operand of {what} must be an integer, but this is {found.dtype}",
+            _span(expr),
         )
 
 
