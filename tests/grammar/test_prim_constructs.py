@@ -140,7 +140,11 @@ i,
         ("A[0, 0] = T.parallel", "expected a scalar, found 'T.parallel'", "T.parallel"),
         ('A[0, 0] = T.sblock("b")', "T.sblock is not a value", 'T.sblock("b")'),
         ("A[0, 0] = {}", "expected a dimension or another scalar, found a dictionary", "{}"),
-        ("with T.sblock(k):\n    A[0, 0] = k", "T.sblock takes a name, found the variable 'k'", "k"),
+        (
+            "with T.sblock(k):\n    A[0, 0] = k",
+            "T.sblock takes a name, found the variable 'k'",
+            "k",
+        ),
         (
             "A[0, 0] = T.int64()",
             "T.int64() without an argument declares a variable; it is not a value",
