@@ -8,36 +8,91 @@ import math
 from typing import Any
 
 from rlx.grammar import tir
+from rlx.grammar.dtype import INT64
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import integral, value_of
+from rlx.semantics.native.indices import poly_of
 from rlx.semantics.native.ranges import IndexSum, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
-from rlx.semantics.native.write_analysis import written_first
+from rlx.semantics.native.write_analysis import flat, statements, written_first
 
 MOST = 1 << 59
 """The maximum number of elements whose bytes fit into a signed 64-bit number."""
 
 
-def allocate(state: Generation, buffer: tir.Buffer, owner: tir.Stmt) -> str:
+def plan(state: Generation, func: tir.PrimFunc) -> None:
+    """Decide where in the workspace the buffers of a kernel lie, if it allocates all of them once,
+    and if all sizes are sums over its shape variables.
+    """
+    body, buffers = func.body, list[tir.Buffer]()
+    while isinstance(body, tir.Block) and not body.iter_vars and body.predicate is None:
+        buffers += body.alloc_buffers
+        body = body.body
+    buffers += [part.buffer for part in flat(body) if isinstance(part, tir.AllocBuffer)]
+    everywhere = statements(func.body)
+    count = sum(isinstance(part, tir.AllocBuffer) for part in everywhere)
+    count += sum(len(part.alloc_buffers) for part in everywhere if isinstance(part, tir.Block))
+    sizes = [_fixed_size(state, buffer) for buffer in buffers]
+    known = [size for size in sizes if size is not None]
+    used = sum(known, IndexSum({}))
+    if not count or len(known) < count or not state.fits(used + IndexSum.of(count << 7)):
+        return
+    at = IndexSum({})
+    for buffer, size in zip(buffers, known, strict=True):
+        state.places[buffer] = (at.text(), size.text())
+        if size.constant is not None:
+            at += IndexSum.of((size.constant + 127) & ~63)
+            continue
+        end = state.out.fresh("o")
+        state.out.put(f"const int64_t {end} = {at.text()} + ({size.text()} + 127 & ~INT64_C(63));")
+        at = IndexSum.of(end)
+    state.misfits.append(f"RLX_NO_ROOM({at.text()}, {used.text()})")
+
+
+def _fixed_size(state: Generation, buffer: tir.Buffer) -> IndexSum | None:
+    """The bytes of a buffer, if they are a sum over shape variables that is never negative."""
+    size = IndexSum.of(c_types.stored_size(buffer.dtype))
+    for dim in buffer.shape:
+        exact = isinstance(dim, (tir.Var, tir.IntImm)) or state.type_of(dim) == INT64
+        parts = tir.postorder(dim)
+        if not exact or not all(
+            isinstance(p, (tir.Var, tir.IntImm, tir.Add, tir.Mul)) for p in parts
+        ):
+            return None
+        extent = poly_of(state, dim)
+        if extent is None or extent.variables() - state.shapes:
+            return None
+        if any(factor < 0 for factor in extent.terms.values()):
+            return None
+        size = size * extent
+    return size
+
+
+def allocate(state: Generation, buffer: tir.Buffer, owner: tir.Stmt) -> str | None:
     """Emit the allocation of a buffer; return the mark for :func:`release`, "" if nothing else is
-    allocated.
+    allocated, None if it need not be released.
     """
     if set(buffer.attrs) & {"data", "strides", "elem_offset"}:
         refuse("buffer inside of other memory", buffer.span)
     dims, extents = shape(state, buffer)
-    name, mark = state.out.fresh("b"), state.out.fresh("m") if state.allocated else ""
-    state.allocated += 1
-    stored = c_types.stored(buffer.dtype)
+    name, stored = state.out.fresh("b"), c_types.stored(buffer.dtype)
     site = state.out.site(
         "E-tir-allocate", f"the memory of {buffer.name} exceeds the limit", buffer.span
     )
-    if mark:
-        state.out.put(_remembering(mark))
-    size = _size(state, buffer, dims, extents)
-    state.out.put(f"{stored} *{name} = rlx_take(v, {size});")
-    state.out.stop_if(f"!{name}", site)
+    mark = None
+    if buffer in state.places:
+        at, size = state.places[buffer]
+        state.out.put(f"{stored} *{name} = RLX_PLACE({at}, {size}, {site});")
+    else:
+        mark = state.out.fresh("m") if state.allocated else ""
+        state.allocated += 1
+        if mark:
+            state.out.put(_remembering(mark))
+        size = _size(state, buffer, dims, extents)
+        state.out.put(f"{stored} *{name} = rlx_take(v, {size});")
+        state.out.stop_if(f"!{name}", site)
     if not written_first(buffer, owner):
         state.out.put(f"memset({name}, 0, (size_t){size});")
     state.memory[buffer] = CBuffer(name, dims, extents, strides(state, dims, extents))

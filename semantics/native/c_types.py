@@ -86,6 +86,12 @@ def size(data_type: DataType) -> int:
     return 4 if check(data_type) in NARROW else max(data_type.bits // 8, 1)
 
 
+def stored_size(data_type: DataType) -> int:
+    """The bytes of an element in memory."""
+    check(data_type)
+    return max(data_type.bits // 8, 1)
+
+
 def suffix(data_type: DataType) -> str:
     """The suffix of the helper functions of a type: ``i64``, ``f32``, …"""
     return _SUFFIX[check(data_type)]

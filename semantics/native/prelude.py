@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from rlx.semantics.native.frame import APART, FRAME, TOGETHER
 from rlx.semantics.native.intrinsics import declarations
 
 WRITTEN_OUT = "RLX_WRITTEN_OUT"
@@ -174,59 +175,6 @@ RLX_HERE uint64_t rlx_power(uint64_t a, uint64_t n) {
     for (; n; n >>= 1, a *= a) if (n & 1) r *= a;
     return r;
 }
-
-/* v: 0 fuel, 1 limit and 2 live (bytes), 3 workspace, 4 its size, 5 used, 6 wanted, 7 the last block of other memory,
-   8 site, 9 and 10 its values, 11 whether something was written behind or before other memory, 12 a value returned, 13 whether
-   there is one, 14 and 15 the functions that take a block of other memory, and give back all but what was taken before one,
-   from 16 the scalars and the extents of buffers. */
-#define RLX_FUEL v[0]
-#define RLX_STOP(site, a, b) do { v[8] = (site); v[9] = (a); v[10] = (b); goto stop; } while (0)
-#define RLX_PAY(amount, site) do { \
-    if (RLX_RARE(RLX_FUEL < (amount))) RLX_STOP(site, 0, 0); \
-    RLX_FUEL -= (amount); } while (0)
-#define RLX_SPEND(amount, site) do { \
-    double rlx_amount = (amount); \
-    if (RLX_RARE(rlx_amount > (double)RLX_FUEL || rlx_amount >= 0x1p63)) RLX_STOP(site, 0, 0); \
-    RLX_FUEL -= (int64_t)rlx_amount; } while (0)
-#define RLX_EXTENTS(first, wanted, count, site) do { \
-    _Pragma("GCC unroll 1") \
-    for (int64_t k = 0; k < (count); ++k) \
-        if (RLX_RARE(v[(first) + k] != wanted[k])) RLX_STOP((site) + k, v[(first) + k], wanted[k]); \
-    } while (0)
-typedef struct { int64_t used, list, live; } rlx_mark;
-static rlx_mark rlx_remember(const int64_t *v) { rlx_mark m = {v[5], v[7], v[2]}; return m; }
-
-static __attribute__((noinline, unused)) int64_t rlx_size(const int64_t *dims, int count) {
-    int64_t size = 1;
-    int empty = 0;
-    for (int i = 0; i < count; ++i) {
-        if (dims[i] < 0) return -1;
-        if (dims[i] == 0) empty = 1;
-    }
-    if (empty) return 0;
-    for (int i = 0; i < count; ++i)
-        if (__builtin_mul_overflow(size, dims[i], &size)) return -1;
-    return size;
-}
-
-static __attribute__((noinline, unused)) void *rlx_take(int64_t *v, int64_t size) {
-    int64_t at = v[5];
-    if (size < 0 || size > v[1] - v[2]) return NULL;
-    v[2] += size;
-    v[5] = at + ((size + 127) & ~(int64_t)63);
-    if (v[5] > v[6]) v[6] = v[5];
-    return v[5] <= v[4] ? (char *)v[3] + at : ((char *(*)(int64_t *, int64_t))v[14])(v, size);
-}
-
-#define RLX_LESS(v, list) ((void (*)(int64_t *, int64_t))v[15])(v, list)
-static __attribute__((noinline, unused)) void rlx_release(int64_t *v, rlx_mark mark) {
-    if (v[7] != mark.list) RLX_LESS(v, mark.list);
-    v[5] = mark.used;
-    v[2] = mark.live;
-}
-#define RLX_RELEASE_ALL { \
-    if (RLX_RARE(v[7])) RLX_LESS(v, 0); \
-    v[5] = v[2] = 0; }
 """
 
 _SIGNED = r"""
@@ -284,20 +232,25 @@ class _Unit(NamedTuple):
     text: str
 
 
-def text(*kernels: str) -> str:
+def text(*kernels: str, apart: bool = False) -> str:
     """The part of the prelude that kernels need, because compiling all of it would take longer than
     most kernels.
+
+    Parameters
+    ----------
+    apart
+        Whether each buffer that a kernel allocates is memory of its own.
     """
     wanted = {word for kernel in kernels for word in _WORD.findall(kernel)}
     missing, chosen = list(wanted), set[_Unit]()
-    providers = _providers()
+    providers = _providers(apart)
     while missing:
         unit = providers.get(missing.pop())
         if unit is not None and unit not in chosen:
             chosen.add(unit)
             wanted |= unit.mentioned
             missing += unit.mentioned
-    parts = [unit.text for unit in _units() if unit in chosen]
+    parts = [unit.text for unit in _units(apart) if unit in chosen]
     called = declarations(wanted)
     return "\n".join([*(_basis() if called else ()), *called, *parts])
 
@@ -328,21 +281,21 @@ _DEFINED = re.compile(
 
 
 @cache
-def _providers() -> dict[str, _Unit]:
-    return {name: unit for unit in _units() for name in unit.names}
+def _providers(apart: bool = False) -> dict[str, _Unit]:
+    return {name: unit for unit in _units(apart) for name in unit.names}
 
 
 @cache
 def _basis() -> list[str]:
     """What the declarations of functions need."""
-    return [unit.text for unit in _units() if "RLX_SIMD" in unit.names]
+    return [unit.text for unit in _units(False) if "RLX_SIMD" in unit.names]
 
 
 @cache
-def _units() -> list[_Unit]:
+def _units(apart: bool) -> list[_Unit]:
     found: list[_Unit] = []
     lines: list[str] = []
-    for line in _whole().splitlines():
+    for line in _whole(apart).splitlines():
         lines.append(line)
         unit = "\n".join(lines)
         opened = len(re.findall(r"^#if", unit, re.MULTILINE))
@@ -359,8 +312,8 @@ def _units() -> list[_Unit]:
 
 
 @cache
-def _whole() -> str:
-    parts = [_HEAD]
+def _whole(apart: bool) -> str:
+    parts = [_HEAD, FRAME, APART if apart else TOGETHER]
     for bits in ("8", "16", "32", "64"):
         signed, unsigned = f"int{bits}_t", f"uint{bits}_t"
         parts.append(_integers(_SIGNED, f"i{bits}", signed, unsigned))

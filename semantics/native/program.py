@@ -7,7 +7,8 @@ import math
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32
 from rlx.semantics.native import c_types, prelude, statements
-from rlx.semantics.native.allocation import MOST, strides
+from rlx.semantics.native.allocation import MOST, plan, strides
+from rlx.semantics.native.arrays import GUARDED
 from rlx.semantics.native.c_types import ZERO, CValue
 from rlx.semantics.native.conversions import constant
 from rlx.semantics.native.expressions import integral
@@ -42,7 +43,7 @@ class CProgram:
         touched: set[tir.Buffer],
     ) -> None:
         self.kernel = kernel
-        self.allocates = "rlx_take(" in kernel
+        self.allocates = "rlx_take(" in kernel or "RLX_PLACE(" in kernel
         self.returns = "v[13] = 1;" in kernel
         head = "" if vector is None else f"#define RLX_VECTOR {vector}\n"
         self.text = head + whole(kernel)
@@ -55,7 +56,7 @@ class CProgram:
 
 def whole(kernel: str) -> str:
     """A C file: the necessary part of the prelude, then a kernel."""
-    return f"{prelude.text(kernel)}\n{kernel}"
+    return f"{prelude.text(kernel, apart=GUARDED)}\n{kernel}"
 
 
 def generate(
@@ -81,14 +82,18 @@ def generate(
     state = Generation(bounds, disjoint)
     parameters = [(var, func.buffer_map.get(var)) for var in func.params]
     pointers = _parameters(state, parameters)
+    if disjoint:
+        plan(state, func)
     begin = len(state.out.lines)
     state.result = func.ret_type or INT32
     # What a nest defers to its end would be lost where it is left early.
     state.nested += returns(func)
     statements.emit(state, func.body)
-    large = [f"{name} >= {SMALL}" for name in sorted(state.small)]
-    if large:
-        state.out.lines.insert(begin, f"if (RLX_RARE({' | '.join(large)})) return 2;")
+    if disjoint:
+        _prepay(state)
+    misfits = [*(f"({name} >= {SMALL})" for name in sorted(state.small)), *state.misfits]
+    if misfits:
+        state.out.lines.insert(begin, f"if (RLX_RARE({' | '.join(misfits)})) return 2;")
     if any(ZERO in line for line in state.out.lines):
         state.out.lines.insert(0, f'int64_t {ZERO} = 0; __asm__ ("" : "+r" ({ZERO}));')
     touched = {store.buffer for store in stores(func.body)}
@@ -108,6 +113,21 @@ def generate(
         "",
     ]
     return CProgram("\n".join(lines), vector, state.out.sites, parameters, touched)
+
+
+def _prepay(state: Generation) -> None:
+    """Check all fuel at the start, if all of it is a sum over shape variables."""
+    lines = state.out.lines
+    paying = [at for at, line in enumerate(lines) if "RLX_SPEND(" in line or "RLX_PAY(" in line]
+    paid = [state.payments.get(lines[at]) for at in paying]
+    known = [payment for payment in paid if payment is not None]
+    total = sum((payment.amount for payment in known), IndexSum({}))
+    spending = any("RLX_FUEL" in line for line in lines) or len(known) < len(paying)
+    if spending or not known or total.variables() - state.shapes or not state.fits(total):
+        return
+    for at, payment in zip(paying, known, strict=True):
+        lines[at] = f"RLX_PREPAID({payment.amount.text()}, {payment.site});"
+    state.misfits.append(f"RLX_NO_FUEL({total.text()})")
 
 
 def _apart(

@@ -17,11 +17,18 @@ from rlx.semantics.native.kernel import (
     ENDLESS,
     MEMORY_LIMIT,
     Kernel,
+    Variant,
     scalar,
     stop_of,
 )
 from rlx.semantics.native.program import FIRST_SLOT
-from rlx.semantics.native.workspace import WORKSPACE_LIMIT, aligned, give_back, prepare
+from rlx.semantics.native.workspace import (
+    WORKSPACE_LIMIT,
+    aligned,
+    give_back,
+    larger_workspace,
+    prepare,
+)
 
 
 class ArrayPlace(NamedTuple):
@@ -163,7 +170,7 @@ class KernelSequence:
         words[0] = _FIRST_WORD
         failed = self._driver(words, pointers)
         while failed == 2:
-            stopped = self._general()
+            stopped = self._again()
             if stopped is not None:
                 return stopped
             failed = self._driver(words, pointers)
@@ -176,19 +183,35 @@ class KernelSequence:
         site = self._calls[k].kernel.entry.sites[numbers[8]]
         return Failure(k, stop_of(site, numbers[9], numbers[10]))
 
-    def _general(self) -> Failure | None:
-        """Run the call at hand as one whose arguments share memory, and go on to the next."""
+    def _again(self) -> Failure | None:
+        """Run the call at hand with more memory, or as one whose arguments share memory, and go on
+        to the next.
+        """
         words, at = self.words, self.words[0]
         k = self._starts[at]
-        entry, numbers = self._calls[k].kernel.general(), self._numbers[k]
-        numbers[0] = ENDLESS
-        failed = entry.call(numbers, self._room)  # the driver put the addresses there
-        if entry.takes:
-            give_back(numbers)
+        entry, numbers = self._calls[k].kernel.entry, self._numbers[k]
+        failed = self._with_more(entry, numbers) if entry.takes else 2
+        if failed == 2:
+            entry = self._calls[k].kernel.general()
+            numbers[0] = ENDLESS
+            failed = entry.call(numbers, self._room)  # the driver put the addresses there
+            if entry.takes:
+                give_back(numbers)
         if failed:
             return Failure(k, stop_of(entry.sites[numbers[8]], numbers[9], numbers[10]))
         words[0] = at + 3 + 2 * words[at + 2]
         return None
+
+    def _with_more(self, entry: Variant, numbers: Any) -> int:
+        """Run a kernel that did not begin with as much memory as it wants; 2 if it wants none."""
+        larger = larger_workspace(numbers)
+        if larger is None:
+            return 2
+        before = numbers[3], numbers[4]
+        numbers[3], numbers[4] = larger[1:]
+        failed: int = entry.call(numbers, self._room)
+        numbers[3], numbers[4] = before
+        return failed
 
     def _settle(self) -> None:
         """Give the kernels that take memory as much as they took for the next time."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, INT64
@@ -34,6 +34,13 @@ class Hoisted(Record):
     span: Span | None
     axes: tuple[tir.IterVar, ...]
     inner: tuple[tir.For, ...]
+
+
+class Payment(NamedTuple):
+    """An amount of fuel, and the site where the kernel stops for lack of it."""
+
+    amount: IndexSum
+    site: int
 
 
 class CBuffer:
@@ -78,6 +85,12 @@ class Generation(IndexKnowledge):
         Whether the copy of a nest with every check in its place is being emitted.
     allocated
         The number of buffers that are allocated at this place.
+    places
+        Where in the workspace buffers begin, and their bytes, as C.
+    payments
+        What lines of C pay.
+    misfits
+        Conditions under which the kernel leaves the call to the one for all arguments.
     """
 
     def __init__(self, bounds: bool, disjoint: bool) -> None:
@@ -101,6 +114,9 @@ class Generation(IndexKnowledge):
         self.paid: set[tir.Stmt] = set()
         self.nested = 0
         self.allocated = 0
+        self.places: dict[tir.Buffer, tuple[str, str]] = {}
+        self.misfits: list[str] = []
+        self.payments: dict[str, Payment] = {}
         self.result = INT32
         self._total: dict[tir.PrimExpr, bool] = {}
 
@@ -201,7 +217,7 @@ class Generation(IndexKnowledge):
         local = self.invented | set(self.scope.loops)
         if known is not None and not known.variables() & local:
             exact = exact or isinstance(dim, tir.Var)
-            known = known if exact or self._fits(known) else None
+            known = known if exact or self.fits(known) else None
             if known is not None:
                 return known
         if self.fast:
@@ -209,7 +225,7 @@ class Generation(IndexKnowledge):
         self.scope.natural.add(name)
         return IndexSum.of(name)
 
-    def _fits(self, value: IndexSum) -> bool:
+    def fits(self, value: IndexSum) -> bool:
         """Whether a sum over symbols is a number of 64 bits; inside of a nest, after its entry."""
         if self.fast:
             return usable(self, value, INT64)

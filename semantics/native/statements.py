@@ -20,7 +20,7 @@ from rlx.semantics.native.indices import poly_of, usable
 from rlx.semantics.native.ranges import IndexSum, literal
 from rlx.semantics.native.recognise_reduction import recognise
 from rlx.semantics.native.refusal import refuse
-from rlx.semantics.native.state import Generation
+from rlx.semantics.native.state import Generation, Payment
 from rlx.semantics.native.write_analysis import loads
 from rlx.semantics.native.write_analysis import statements as inside
 from rlx.semantics.tir.memory import WHILE
@@ -146,7 +146,8 @@ def _block(state: Generation, block: tir.Block) -> Steps:
         state.out.put("}")
     yield block.body
     for mark in reversed(marks):
-        release(state, mark)
+        if mark is not None:
+            release(state, mark)
     if known is not None:
         state.forget(known)
         state.out.put("}")
@@ -182,7 +183,8 @@ def _seq(state: Generation, stmt: tir.SeqStmt) -> Steps:
         else:
             yield part
     for mark in reversed(marks):
-        release(state, mark)
+        if mark is not None:
+            release(state, mark)
     state.out.put("}")
 
 
@@ -299,13 +301,15 @@ def pay(state: Generation, amount: IndexSum, span: Span | None) -> None:
     """Pay a number of units that is a sum over symbols."""
     site = _site(state, span)
     if amount.constant is not None and amount.constant < 1 << 53:
-        state.out.put(f"RLX_PAY({literal(amount.constant)}, {site});")
-        return
-    text = " + ".join(
-        "*".join([f"{float(c)!r}", *(f"(double){name}" for name in m)])
-        for m, c in amount.terms.items()
-    )
-    state.out.put(f"RLX_SPEND({text}, {site});")
+        line = f"RLX_PAY({literal(amount.constant)}, {site});"
+    else:
+        text = " + ".join(
+            "*".join([f"{float(c)!r}", *(f"(double){name}" for name in m)])
+            for m, c in amount.terms.items()
+        )
+        line = f"RLX_SPEND({text}, {site});"
+    state.out.put(line)
+    state.payments[line] = Payment(amount, site)
 
 
 def spend_here(state: Generation, loop: tir.For) -> None:

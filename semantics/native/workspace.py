@@ -27,12 +27,16 @@ Numbers = Any
 """The numbers of a call as a kernel sees them; the prelude lists them."""
 
 
+Memory = tuple[np.ndarray[Any, Any], int, int]
+"""Memory, the first address in it that is a multiple of 64, and the bytes from there."""
+
+
 class _Workspace(threading.local):
     """Memory for what kernels allocate, kept from call to call: fresh pages cost more than many
     kernels.
     """
 
-    memory: tuple[np.ndarray[Any, Any], int, int] | None = None
+    memory: Memory | None = None
 
 
 _workspace = _Workspace()
@@ -58,6 +62,10 @@ def aligned(size: int) -> tuple[np.ndarray[Any, Any], int]:
     return memory, (memory.__array_interface__["data"][0] + 63) & ~63
 
 
+def _of_size(size: int) -> Memory:
+    return (*aligned(size), size)
+
+
 def call_with_memory(call: Any, numbers: Numbers, places: Any, limit: int) -> Any:
     """Call machine code that takes memory; at most ``limit`` bytes at a time.
 
@@ -68,17 +76,34 @@ def call_with_memory(call: Any, numbers: Numbers, places: Any, limit: int) -> An
     """
     memory, _workspace.memory = _workspace.memory, None
     if memory is None and not GUARDED:
-        memory = (*aligned(FIRST_SIZE), FIRST_SIZE)
+        memory = _of_size(FIRST_SIZE)
     prepare(numbers, limit)
     numbers[3], numbers[4] = (0, 0) if memory is None else memory[1:]
     numbers[6] = 0
     failed = call(numbers, places)
+    larger = larger_workspace(numbers) if failed == 2 else None
+    if larger is not None:
+        numbers[3], numbers[4] = larger[1:]
+        failed = call(numbers, places)
     wanted = numbers[6]
     give_back(numbers)
-    if numbers[4] < wanted < WORKSPACE_LIMIT and not GUARDED:
-        memory = (*aligned(wanted), wanted)
-    _workspace.memory = memory
+    if larger is None and numbers[4] < wanted < WORKSPACE_LIMIT and not GUARDED:
+        larger = _of_size(wanted)
+    kept = larger is not None and wanted < WORKSPACE_LIMIT
+    _workspace.memory = larger if kept else memory
     return failed
+
+
+def larger_workspace(numbers: Numbers) -> Memory | None:
+    """What a kernel wanted of a workspace before it began; None if it was not too little memory
+    that it did not begin for.
+    """
+    if not numbers[4] < numbers[6] <= numbers[1]:
+        return None
+    try:
+        return _of_size(numbers[6])
+    except MemoryError:
+        return None
 
 
 def prepare(numbers: Numbers, limit: int) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rlx.semantics import native
-from rlx.semantics.faults import FaultStop
-from rlx.semantics.native import arrays, kernel, sequence
+from rlx.semantics.faults import FaultStop, OutOfFuelStop
+from rlx.semantics.native import arrays, kernel, program, sequence
 from rlx.semantics.native import workspace as workspaces
 from rlx.semantics.tir import evaluate
 
@@ -40,7 +40,7 @@ def _shifted(array: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def unguarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (arrays, kernel, workspaces):
+    for module in (arrays, kernel, program, workspaces):
         monkeypatch.setattr(module, "GUARDED", False)
 
 
@@ -206,6 +206,69 @@ def test_the_limits_of_a_type(kind: str) -> None:
     np.testing.assert_array_equal(mine, theirs)
     limits = np.finfo(kind) if kind.startswith("float") else np.iinfo(kind)
     assert (mine[0], mine[1]) == (limits.min, limits.max)
+
+
+PLACED = """
+s = T.alloc_buffer((n, 3), "int64")
+t = T.alloc_buffer((5,), "int32")
+for i in range(5): t[i] = y[i]
+for i, j in T.grid(n, 3): s[i, j] = x[i] + j
+u = T.alloc_buffer((n,), "int8")
+for i in range(n): u[i] = T.Cast("int8", i)
+for i in range(n): x[i] = s[i, 2] * t[i % 5] + u[i]
+"""
+PLACED_PARAMETERS = 'x: T.Buffer(("n",), "int64"), y: T.Buffer((5,), "int32")'
+
+
+def placed(count: int) -> list[Any]:
+    return [np.arange(count), np.arange(5, 10, dtype=np.int32)]
+
+
+def test_buffers_have_places_in_the_memory_that_the_call_brings(
+    workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It grows for them, but no further than the limit; what is larger is not kept."""
+    monkeypatch.setattr(workspaces, "WORKSPACE_LIMIT", 10_000)
+    func = of_body(PLACED_PARAMETERS, PLACED)
+    compiled = native.compile(func)
+    kept = []
+    for count in (3, 50, 50, 4, 0, 200, 7, 500, 201):
+        mine, theirs = placed(count), placed(count)
+        evaluate(func, theirs)
+        compiled(mine)
+        np.testing.assert_array_equal(mine[0], theirs[0])
+        kept.append(workspace.memory[2])
+    assert kept == sorted(kept) and len({*kept}) == 4 and kept[-1] < 10_000
+    assert compiled._any is None and not workspaces._blocks
+
+
+def test_places_are_limited_by_memory_and_fuel(workspace: Any) -> None:
+    """To the byte and to the iteration: where there is too little, the code for all arguments says so."""
+    compiled = native.compile(of_body(PLACED_PARAMETERS, PLACED))
+    memory, fuel = 8 * 8 * 3 + 4 * 5 + 8, 5 + 8 + 8 * 3 + 8 + 8
+    for _ in range(2):
+        compiled(placed(8), memory=memory, fuel=fuel)
+        with pytest.raises(FaultStop) as found:
+            compiled(placed(8), memory=memory - 1)
+        assert found.value.code == "E-tir-allocate"
+        with pytest.raises(OutOfFuelStop):
+            compiled(placed(8), fuel=fuel - 1)
+
+
+@pytest.mark.parametrize("limit", [100, workspaces.WORKSPACE_LIMIT])
+def test_sequences_bring_memory_for_places(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequence, "WORKSPACE_LIMIT", limit)
+    func = of_body(PLACED_PARAMETERS, PLACED)
+    compiled = native.compile(func)
+    places = (sequence.ArrayPlace(0, 0, (40,)), sequence.ArrayPlace(1, 0, (5,)))
+    run = sequence.KernelSequence([sequence.KernelCall(compiled, places)] * 3, 2)
+    mine, theirs = placed(40), placed(40)
+    for _ in range(2):
+        assert run(mine) is None
+        for _ in range(3):
+            evaluate(func, theirs)
+        np.testing.assert_array_equal(mine[0], theirs[0])
+    assert compiled._any is None
 
 
 STOPPED = """

@@ -144,7 +144,7 @@ def compiler_path() -> str:
 
 def source(programs: Sequence[CProgram], vectors: Sequence[int]) -> str:
     """One file of C for several kernels, each for a vector width of its own."""
-    parts = [prelude.text(*(program.kernel for program in programs))]
+    parts = [prelude.text(*(program.kernel for program in programs), apart=True)]
     for at, (program, vector) in enumerate(zip(programs, vectors, strict=True)):
         parts += ["#undef RLX_VECTOR", f"#define RLX_VECTOR {vector}"]
         parts.append(re.sub(r"\brlx_(body|kernel)\b", rf"rlx_\1_{at}", program.kernel))
