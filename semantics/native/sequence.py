@@ -17,13 +17,13 @@ from rlx.semantics.native.kernel import (
     ENDLESS,
     MEMORY_LIMIT,
     Kernel,
-    Variant,
     scalar,
     stop_of,
 )
 from rlx.semantics.native.program import FIRST_SLOT
 from rlx.semantics.native.workspace import (
     WORKSPACE_LIMIT,
+    Memory,
     aligned,
     give_back,
     larger_workspace,
@@ -106,7 +106,7 @@ class KernelSequence:
         self._driver = self._library.rlx_kernel
         self._taking = [k for k, call in enumerate(calls) if call.kernel.entry.takes]
         self._lay_out()
-        self._workspace: Any = None
+        self._workspace: Memory | None = None
         for k in self._taking:
             prepare(self._numbers[k], MEMORY_LIMIT)
 
@@ -184,34 +184,25 @@ class KernelSequence:
         return Failure(k, stop_of(site, numbers[9], numbers[10]))
 
     def _again(self) -> Failure | None:
-        """Run the call at hand with more memory, or as one whose arguments share memory, and go on
-        to the next.
+        """Bring the memory that the call at hand wants, or run it as one whose arguments share
+        memory, and go on to the next.
         """
         words, at = self.words, self.words[0]
         k = self._starts[at]
-        entry, numbers = self._calls[k].kernel.entry, self._numbers[k]
-        failed = self._with_more(entry, numbers) if entry.takes else 2
-        if failed == 2:
-            entry = self._calls[k].kernel.general()
-            numbers[0] = ENDLESS
-            failed = entry.call(numbers, self._room)  # the driver put the addresses there
-            if entry.takes:
-                give_back(numbers)
+        kernel, numbers = self._calls[k].kernel, self._numbers[k]
+        larger = larger_workspace(numbers) if kernel.entry.takes else None
+        if larger is not None:
+            self._use(larger)
+            return None
+        entry = kernel.general()
+        numbers[0] = ENDLESS
+        failed = entry.call(numbers, self._room)  # the driver put the addresses there
+        if entry.takes:
+            give_back(numbers)
         if failed:
             return Failure(k, stop_of(entry.sites[numbers[8]], numbers[9], numbers[10]))
         words[0] = at + 3 + 2 * words[at + 2]
         return None
-
-    def _with_more(self, entry: Variant, numbers: Any) -> int:
-        """Run a kernel that did not begin with as much memory as it wants; 2 if it wants none."""
-        larger = larger_workspace(numbers)
-        if larger is None:
-            return 2
-        before = numbers[3], numbers[4]
-        numbers[3], numbers[4] = larger[1:]
-        failed: int = entry.call(numbers, self._room)
-        numbers[3], numbers[4] = before
-        return failed
 
     def _settle(self) -> None:
         """Give the kernels that take memory as much as they took for the next time."""
@@ -220,11 +211,18 @@ class KernelSequence:
             numbers = self._numbers[k]
             give_back(numbers)
             wanted = max(wanted, numbers[6])
-        held = 0 if self._workspace is None else len(self._workspace) - 64
-        if held < wanted < WORKSPACE_LIMIT:
-            self._workspace, place = aligned(wanted)
-            for k in self._taking:
-                self._numbers[k][3], self._numbers[k][4] = place, wanted
+        held = 0 if self._workspace is None else self._workspace[2]
+        if wanted >= WORKSPACE_LIMIT:
+            self._use(None)
+        elif held < wanted:
+            self._use((*aligned(wanted), wanted))
+
+    def _use(self, workspace: Memory | None) -> None:
+        self._workspace = workspace
+        for k in self._taking:
+            self._numbers[k][3], self._numbers[k][4] = (
+                (0, 0) if workspace is None else workspace[1:]
+            )
 
 
 def fits(kernel: Kernel, args: Sequence[np.ndarray[Any, Any] | int | float]) -> bool:

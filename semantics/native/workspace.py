@@ -95,13 +95,14 @@ def call_with_memory(call: Any, numbers: Numbers, places: Any, limit: int) -> An
 
 
 def larger_workspace(numbers: Numbers) -> Memory | None:
-    """What a kernel wanted of a workspace before it began; None if it was not too little memory
-    that it did not begin for.
+    """A workspace for a kernel that did not begin, with half as much again as it wants, because
+    many want a little more each time; None if it did not begin for another reason.
     """
-    if not numbers[4] < numbers[6] <= numbers[1]:
+    wanted = numbers[6]
+    if not numbers[4] < wanted <= numbers[1]:
         return None
     try:
-        return _of_size(numbers[6])
+        return _of_size(wanted + wanted // 2)
     except MemoryError:
         return None
 
