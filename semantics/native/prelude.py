@@ -71,6 +71,37 @@ typedef __SIZE_TYPE__ size_t;
     RLX_PART(type, count); rlx_part *x = (rlx_part *)(array); \
     __typeof__(x[0] sign x[1]) m = x[0] sign x[1]; \
     x[0] = (rlx_part)(((__typeof__(m))x[0] & m) | ((__typeof__(m))x[1] & ~m)); }
+/* Whether any element of a vector is not 0. */
+#define RLX_ANY(vector) ({ \
+    __typeof__(vector) rlx_x = vector; int64_t rlx_w[RLX_VECTOR / 8]; memcpy(rlx_w, &rlx_x, RLX_VECTOR); \
+    (rlx_w[0] | rlx_w[1] | (RLX_VECTOR > 16 ? rlx_w[2] | rlx_w[3] : 0) | \
+     (RLX_VECTOR > 32 ? rlx_w[4] | rlx_w[5] | rlx_w[6] | rlx_w[7] : 0)) != 0; })
+/* The processor's `a > b ? a : b` and `a < b ? a : b` of vectors of floats, and the bytes up to which there are such. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__AVX512F__)
+#define RLX_EXTREMA 64
+#elif defined(__AVX__)
+#define RLX_EXTREMA 32
+#else
+#define RLX_EXTREMA 16
+#endif
+#define rlx_max_float_64(a, b) __builtin_ia32_maxps512_mask(a, b, a, -1, 4)
+#define rlx_max_float_32(a, b) __builtin_ia32_maxps256(a, b)
+#define rlx_max_float_16(a, b) __builtin_ia32_maxps(a, b)
+#define rlx_max_double_64(a, b) __builtin_ia32_maxpd512_mask(a, b, a, -1, 4)
+#define rlx_max_double_32(a, b) __builtin_ia32_maxpd256(a, b)
+#define rlx_max_double_16(a, b) __builtin_ia32_maxpd(a, b)
+#define rlx_min_float_64(a, b) __builtin_ia32_minps512_mask(a, b, a, -1, 4)
+#define rlx_min_float_32(a, b) __builtin_ia32_minps256(a, b)
+#define rlx_min_float_16(a, b) __builtin_ia32_minps(a, b)
+#define rlx_min_double_64(a, b) __builtin_ia32_minpd512_mask(a, b, a, -1, 4)
+#define rlx_min_double_32(a, b) __builtin_ia32_minpd256(a, b)
+#define rlx_min_double_16(a, b) __builtin_ia32_minpd(a, b)
+#else
+#define RLX_EXTREMA 0
+#endif
+#define RLX_GLUED(name, width) name##width
+#define RLX_EXTREMUM(name, width) RLX_GLUED(name, width)
 /* A float as an integer. GCC takes such a conversion and the one back for `trunc`, which keeps the sign of a zero; behind what it
    does not look through, it makes both. */
 #if defined(__clang__)

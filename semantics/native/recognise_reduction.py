@@ -139,6 +139,20 @@ class LoopReduction:
         steps = [_step(operand, inner) for operand in self.operands]
         return 1 in steps and all(step in (0, 1) for step in steps)
 
+    def plain(self) -> bool:
+        """Whether the terms of a row are elements of memory that are certainly in bounds, and
+        vectors of them can be combined in C as fast as the compiler does it.
+        """
+        term = self.term
+        return (
+            isinstance(term, tir.BufferLoad)
+            and self.certain
+            and term.buffer.dtype == self.store.buffer.dtype
+            and str(term.buffer.dtype) not in (*c_types.NARROW, "bool")
+            and (not self.extremum or term.buffer.dtype.is_float)
+            and [_step(operand, self.reduce[-1]) for operand in self.operands] == [1]
+        )
+
 
 def _step(address: IndexSum | None, axis: Axis) -> int | None:
     factor = None if address is None else address.coefficient(axis.name)

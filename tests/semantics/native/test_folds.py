@@ -12,6 +12,7 @@ from rlx.grammar.dtype import dtype as data_type
 from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.native import compiler
+from rlx.semantics.native.emit_rows import BY_VECTORS
 from rlx.semantics.native.program import FIRST_SLOT
 from tests.semantics.native.programs import of_body
 from tests.semantics.native.sanitised.batch import Array
@@ -22,7 +23,6 @@ KINDS = [
     *("float16", "bfloat16", "float32", "float64"),
 ]
 ROWS, LENGTH = 40, 300
-BY_VECTORS = "RLX_VECTOR == 64 | RLX_VECTOR == 32 | RLX_VECTOR == 16"
 
 
 def reductions(kind: str, length: int) -> tir.PrimFunc:
