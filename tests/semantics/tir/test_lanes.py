@@ -114,7 +114,7 @@ def test_zeros_and_funnels_of_llvm(a: int, by: int) -> None:
     assert int(computed(call, "int32", turned - (turned >> 31 << 32), by)) == a
 
 
-REDUCED = {
+REDUCED: dict[str, Any] = {
     "add": np.sum,
     "mul": np.prod,
     "smax": np.max,
@@ -130,9 +130,8 @@ REDUCED = {
 def test_lanes_are_combined(name: str, values: list[int]) -> None:
     call = f'T.call_llvm_pure_intrin("int32", "llvm.vector.reduce.{name}", A[T.Ramp(0, 1, 4)])'
     array = np.array(values, np.int32)
-    wanted = (
-        REDUCED[name](array, dtype=np.int32) if name in ("add", "mul") else REDUCED[name](array)
-    )  # type: ignore[operator]
+    options = {"dtype": np.int32} if name in ("add", "mul") else {}
+    wanted = REDUCED[name](array, **options)
     evaluate(of_body(vector("int32", 4), f"A[0] = {call}"), [array])
     assert array[0] == wanted
 
