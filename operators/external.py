@@ -105,8 +105,12 @@ def load(sources: Sequence[str], allowed: Sequence[str]) -> None:
         registry.allow(pattern)
     for source in sources:
         if source not in _loaded:
-            _loaded.add(source)
-            _import(source)
+            _loaded.add(source)  # before it is imported: it may ask for itself
+            try:
+                _import(source)
+            except OperatorsError:
+                _loaded.discard(source)
+                raise
 
 
 def _import(source: str) -> None:

@@ -155,3 +155,12 @@ def test_the_list_of_commands_is_no_answer_to_nothing(
         assert main() == status
         said = capsys.readouterr()
         assert "rlx COMMAND" in (said.err if status else said.out)
+
+
+def test_operators_that_cannot_be_imported_are_told_each_time(tmp_path: Path) -> None:
+    path = tmp_path / "p.rlx"
+    path.write_text(PROGRAM)
+    words = ["check", "--operators", str(tmp_path / "missing.py"), str(path)]
+    first, second = asked(words), asked(words)
+    assert first == second
+    assert first.status == 2 and "cannot import" in first.err
