@@ -45,16 +45,18 @@ class CallActions(ExpressionActions):
     """Actions of constructs with arguments in parentheses."""
 
     def do_call(self, span: Span, head: Entry, arguments: Entry | None) -> Any:
-        word = head.value[:-1]
+        return self._call_named(head.value[:-1], (head.start, head.end - 1), arguments, span)
+
+    def _call_named(self, word: str, where: Span, arguments: Entry | None, span: Span) -> Any:
         if word.startswith("R.") and self.scope.in_prim_func():
             words = f"{word} belongs to Relax and has no meaning in a PrimFunc"
-            raise Rejected(words, head.start, head.end - 1, certain=True)
+            raise Rejected(words, *where, certain=True)
         form = FORMS.get(word)
         given = self._arguments(word, arguments, span)
         if form is not None:
             return form(self.context, given)
         if "." not in word:
-            return self._call_by_name(given, (head.start, head.end - 1))
+            return self._call_by_name(given, where)
         return self._call_dotted(word, given)
 
     def _call_dotted(self, head: str, given: Arguments) -> Any:
@@ -203,12 +205,12 @@ class CallActions(ExpressionActions):
         raise Rejected(f"a Relax value has no method {method!r}", *where, help=help)
 
     def do_call_value(self, span: Span, callee: Entry, arguments: Entry | None) -> Any:
-        given = self._arguments("", arguments, span)
         value = callee.value
+        if isinstance(value, Name) and value.text in FORMS:  # in brackets: `(T.max)(a, b)`
+            return self._call_named(value.text, callee.span, arguments, span)
+        given = self._arguments("", arguments, span)
         if isinstance(value, CapturedName):
             return CapturedName(value.text + "(…)")
-        if isinstance(value, Name) and value.text in FORMS:
-            return FORMS[value.text](self.context, given)
         if isinstance(value, (ast.Expr, Name)):
             return self._call_expr(self.coerce.expr(callee), given)
         python = self.scope.in_prim_func() and isinstance(value, tir.OpaqueExpr)

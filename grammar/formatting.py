@@ -57,9 +57,15 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Form
     version
         The dialect to write.
     """
+    try:
+        return _format(text.replace("\r\n", "\n"), path, version)
+    except RecursionError:
+        return nested_too_deeply(path)
+
+
+def _format(text: str, path: str, version: str) -> Formatted:
     from rlx.grammar.parser import parse
 
-    text = text.replace("\r\n", "\n")
     parsed = parse(text, path)
     errors = [d for d in parsed.diagnostics if d.is_error]
     if errors:
@@ -89,7 +95,7 @@ def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
         if lost is None:
             return Formatted(settled)
     opaque = [d.span for d in parsed.diagnostics if d.code == "PARSE-opaque" and d.span]
-    reason = f"the text that dialect {version} prints for this is read back as a different program"
+    reason = _misread(again, version)
     if opaque:
         lost, reason = (
             opaque[0][0],
@@ -121,11 +127,27 @@ def translated(
     if reason is not None:
         return Formatted(None, (reason,), FAILED)
     printed = _printed(text, modules, kept, version)
-    lost = _lost(replace(parsed, modules=tuple(modules)), parse(printed, path))
+    again = parse(printed, path)
+    lost = _lost(replace(parsed, modules=tuple(modules)), again)
     if lost is None:
         return Formatted(printed)
-    reason = f"the text that dialect {version} prints for this is read back as a different program"
+    reason = _misread(again, version)
     return Formatted(None, (f"{_place(parsed, path, lost)}: not formatted: {reason}",), FAILED)
+
+
+def _misread(again: Parsed, version: str) -> str:
+    """What is wrong with a printed text that does not say the same."""
+    printed = f"the text that dialect {version} prints for this"
+    error = next((d for d in again.diagnostics if d.is_error), None)
+    if error is not None:
+        return f"{printed} cannot be read: {error.message}"
+    return f"{printed} is read back as a different program"
+
+
+def nested_too_deeply(path: str) -> Formatted:
+    """The answer for a program whose tree is too deep for any text, such as a sum of 20,000 tensors."""
+    reason = "expressions are nested too deeply to be written as text"
+    return Formatted(None, (f"{path}: not formatted: {reason}",), FAILED)
 
 
 def _place(parsed: Parsed, path: str, at: int) -> str:

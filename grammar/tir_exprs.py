@@ -315,7 +315,9 @@ def type_of(expr: PrimExpr) -> DataType:
             continue
         if isinstance(node, Select):
             node = node.true_value
-        elif type(node.b) is IntImm and type(node.a) in _TYPED:
+        elif (type(node.b) is IntImm and type(node.a) in _TYPED) or isinstance(
+            node.b, (Comparison, And, Or, Not)
+        ):
             node = node.a
         else:
             # The right side: chains are deep on the left.

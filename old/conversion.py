@@ -8,7 +8,7 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.formatting import CHANGED, Formatted, translated
+from rlx.grammar.formatting import CHANGED, Formatted, nested_too_deeply, translated
 from rlx.grammar.node import Node, Record, Span, replace
 from rlx.grammar.printer_relax import pattern_of
 from rlx.grammar.rewrite import rebuild
@@ -330,6 +330,13 @@ def convert_text(text: str, path: str, system: str) -> Formatted:
         The text, with a complaint for each fact that it loses; no text if something has no
         translation.
     """
+    try:
+        return _converted(text, path, system)
+    except RecursionError:
+        return nested_too_deeply(path)
+
+
+def _converted(text: str, path: str, system: str) -> Formatted:
     from rlx.grammar.parser import parse
 
     parsed = parse(text, path)

@@ -15,6 +15,10 @@ def reduced(text: str, interesting: Callable[[str], bool]) -> str:
 
     parsed = parse(text)
     broken = any(found.is_error for found in parsed.diagnostics)
-    if broken or len(parsed.modules) != 1 or not interesting(print_module(parsed.modules[0])):
+    try:
+        printed = "" if broken or len(parsed.modules) != 1 else print_module(parsed.modules[0])
+    except RecursionError:  # too deep for any text
+        printed = ""
+    if not printed or not interesting(printed):
         return reduce_text(text, interesting)
     return print_module(reduce(parsed.modules[0], lambda made: interesting(print_module(made))))

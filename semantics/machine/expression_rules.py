@@ -70,7 +70,7 @@ def tuple_get_item(at: Instruction[int], c: Configuration) -> Configuration:
     return bind(at, c, value.fields[at.payload])
 
 
-@rule("E-prim", "a2d12900", "step")
+@rule("E-prim", "bc634b5d", "step")
 def prim(at: Instruction[tuple[Reader, DataType]], c: Configuration) -> Configuration:
     number, dtype = at.payload
     return bind(at, c, Scalar(number(c.frame), dtype))

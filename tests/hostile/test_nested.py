@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,3 +101,27 @@ def test_nested_programs_are_translated(name: str, to: str, tmp_path: Path) -> N
     path.write_text(TEXTS[name](), "utf-8")
     words = ["fmt", "--to", to, "--diff", str(path)]
     assert complaint(words, asked(words)) is None
+
+
+@pytest.mark.parametrize(
+    "options", [["--check"], ["--dialect", "0.18", "--diff"], ["--to", "2022", "--check"]]
+)
+def test_a_sum_that_no_text_can_nest_is_not_formatted(options: list[str], tmp_path: Path) -> None:
+    """As `x + x + …` it is a legal text; as calls of operators it would be nested 20,000 deep."""
+    path = tmp_path / "sum.rlx"
+    path.write_text(function(f"    y = {' + '.join(['x'] * 20_000)}\n"), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "rlx", "fmt", str(path), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    wanted = f"{path}: not formatted: expressions are nested too deeply to be written as text\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", wanted)
+
+
+def test_a_sum_that_no_text_can_nest_is_reduced_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "sum.rlx"
+    path.write_text(function(f"    y = {' + '.join(['x'] * 20_000)}\n"), "utf-8")
+    words = [sys.executable, "-m", "rlx", "reduce", str(path), "--test", "true"]
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 0

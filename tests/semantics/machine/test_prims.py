@@ -30,9 +30,16 @@ def exprs() -> st.SearchStrategy[tir.PrimExpr]:
             part,
             part,
         )
-        return (
-            st.builds(lambda op, a, b: op(a, b), st.sampled_from(OPERATIONS), part, part) | chosen
+        truth = st.builds(
+            lambda kind, a, b: kind(a, b), st.sampled_from((tir.LE, tir.EQ)), part, part
         )
+        beside = st.builds(  # a truth value counts as 0 or 1
+            lambda op, sides: op(*sides),
+            st.sampled_from((tir.Add, tir.Sub, tir.Mul, tir.Min, tir.Max)),
+            st.tuples(part, truth) | st.tuples(truth, part),
+        )
+        both = st.builds(lambda op, a, b: op(a, b), st.sampled_from(OPERATIONS), part, part)
+        return both | chosen | beside
 
     return st.recursive(leaves, larger, max_leaves=12)
 
