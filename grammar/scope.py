@@ -192,7 +192,7 @@ class Scope:
 
     def in_relax_body(self) -> bool:
         """Whether statements of a Relax function are being parsed."""
-        return not self.in_head and len(self.frames) > 1 and not self.in_prim_func()
+        return not self.in_head and self.function_frame().kind == "function"
 
     def in_prim_body(self) -> bool:
         """Whether the innermost open scope is one of a PrimFunc."""

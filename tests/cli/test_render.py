@@ -2,6 +2,8 @@
 
 import json
 import os
+import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from rlx.checker.questions import Asked, Questions
 from rlx.checker.render import github, human, sarif, statistics
 from rlx.checker.render import json as as_json
 from rlx.checker.render.files import FileReport, Obligations, counted, summarise
-from rlx.checker.render.human import ANSI, show, width
+from rlx.checker.render.human import ANSI, safe, show, width
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label, Source
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -280,3 +282,13 @@ def test_summary_counts_files_and_severities() -> None:
     assert (summary.files, summary.errors, summary.warnings, summary.notes) == (3, 9, 1, 1)
     assert summary.obligations.proved == 48
     assert [counted(n, "file") for n in (0, 1, 2)] == ["0 files", "1 file", "2 files"]
+
+
+def test_nothing_steers_a_terminal() -> None:
+    """By Unicode's own tables: controls, and the marks that reorder what is beside them."""
+    orders = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        control = unicodedata.category(character) == "Cc" and character != "\t"
+        steers = control or unicodedata.bidirectional(character) in orders
+        assert (safe(character) != character) is steers, hex(code)

@@ -123,3 +123,28 @@ def test_what_no_prim_func_says(text: str, message: str) -> None:
     head = '@T.prim_func\ndef f(A: T.Buffer((4,), "float32"), k: T.float32):\n'
     found = [d.message for d in parse(f"{head}    {text}\n").diagnostics if d.is_error]
     assert found == [message]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "annotation", "wrong"),
+    [(True, False, False), (False, True, True), (False, False, False)],
+)
+def test_dimensions_are_quoted_outside_of_bodies(
+    attribute: bool, annotation: bool, wrong: bool
+) -> None:
+    info = 'R.Tensor(("n", 4), "float32")'
+    lines = [
+        "@I.ir_module",
+        "class M:",
+        f'    I.module_attrs({{"a": {info if attribute else 1}}})',
+        "    @R.function",
+        f"    def main(x: {info}) -> {info}:",
+        f"        y{f': {info}' if annotation else ''} = x",
+        "        return y",
+        "    @T.prim_func",
+        '    def kernel(x: T.Buffer(("n",), "float32"), n: T.int64):',
+        "        T.evaluate(n)",
+    ]
+    found = [d.message for d in parse("\n".join(lines)).diagnostics if d.is_error]
+    words = "only a signature quotes dimensions: a body has them declared"
+    assert found == ([words] if wrong else [])
