@@ -264,6 +264,8 @@ class PartJudge:
 
     def _negative(self, size: PrimExpr) -> bool:
         """Whether no tensor has a dimension of this size."""
+        if isinstance(size, tir.IntImm):
+            return size.value < 0
         return self._never(tir.GE(size, _ZERO))
 
     def _unknown(self, wanted: PrimExpr) -> bool:

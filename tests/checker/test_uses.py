@@ -106,3 +106,15 @@ def test_a_shape_that_a_variable_holds_is_the_shape(call: str, held: str) -> Non
         judged.append([(c.status, c.reason) for c in analyse(module) if c.subject == "y"])
     assert judged[0] == judged[1]
     assert len(judged[0]) == len(CASTS)
+
+
+@pytest.mark.parametrize("written", ["{}", "n - n + {}"])
+@pytest.mark.parametrize("size", [-3, -2, -1, 0, 1, 2])
+def test_only_a_negative_size_is_impossible_for_what_is_not_known(written: str, size: int) -> None:
+    text = (
+        '@R.function\ndef main(x: R.Object, p: R.Tensor(("n",))):\n    n = T.int64()\n'
+        f"    y = R.match_cast(x, R.Tensor(({written.format(size)},)))\n    return y\n"
+    )
+    (module,) = check_text(text, "negative.rlx").modules
+    (found,) = [c.status for c in analyse(module) if c.subject == "x"]
+    assert found == ("impossible" if size < 0 else "needed")
