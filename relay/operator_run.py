@@ -19,7 +19,7 @@ from rlx.semantics.machine.configuration import ScopeSlots
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.machine.operators import Keywords, computed
 from rlx.semantics.struct_info_of import struct_info_of
-from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
 NO_FRAME: Any = None
 """The keywords of these calls are numbers and texts: nothing is looked up in a frame."""
@@ -154,8 +154,8 @@ class _OperatorRun:
                 return found.fields[index]
             case ast.ShapeExpr(values=dims):
                 return ShapeValue(tuple(dim.value for dim in dims if isinstance(dim, tir.IntImm)))
-            case ast.PrimValue(value=tir.IntImm(value=number) | tir.FloatImm(value=number)):
-                return to_value(number)
+            case ast.PrimValue(value=(tir.IntImm() | tir.FloatImm()) as number):
+                return Scalar(number.value, number.dtype)
             case ast.StringImm(value=text):
                 return to_value(text)
             case ast.Constant(data=data):
