@@ -145,7 +145,7 @@ def _misread(again: Parsed, version: str) -> str:
 
 
 def nested_too_deeply(path: str) -> Formatted:
-    """The answer for a program whose tree is too deep for any text, such as a sum of 20,000 tensors."""
+    """The answer for a program too deep for any text, such as a sum of 20,000 tensors."""
     reason = "expressions are nested too deeply to be written as text"
     return Formatted(None, (f"{path}: not formatted: {reason}",), FAILED)
 

@@ -34,6 +34,8 @@ TOKENS = {
     "relay/type_reader.py": "one number",
     "solver/calls.py": "the name of a function",
     "semantics/machine/builtins.py": "the name of a function of the run time",
+    "semantics/tir/llvm.py": "the name of an intrinsic of LLVM",
+    "semantics/tir/pointer_calls.py": "one attribute of a buffer",
     "vm/listing.py": "a name that needs no quotation marks",
 }
 COMMENTS = {

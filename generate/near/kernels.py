@@ -61,6 +61,7 @@ BREAKS: dict[str, tuple[tuple[str, str], ...]] = {
         ("c[v, 1]", "c[v, 1] & c[v, 2]"),
     ),
     "TIR04-zero": (("n // 2", "n // 0"), ("n // 2", "n % 0")),
+    "TIR04-cast": (('T.Cast("float32", n // 2)', 'T.Cast("handle", n // 2)'),),
     "TIR05-type": (
         ("* T.float32(2)", "< T.float32(2)"),
         ("T.exp(a[vi, vj]) * T.float32(2)", 'T.Cast("float16", a[vi, vj])'),

@@ -16,7 +16,7 @@ from rlx.checker.fixing import mended
 from rlx.generate.near import CODES, near_miss
 
 WITH_EDITS = (
-    *("OBL-word-known", "TIR01-scope", "WF01-escape", "WF08-annotation"),
+    *("OBL-word-known", "WF01-escape", "WF08-annotation"),
     *("WF12-entry", "WF13-name"),
 )
 """The premises whose near misses come with edits."""
