@@ -80,6 +80,7 @@ _REFUSALS = {
     ELEMENT_TYPE: (
         "must have the same datatype for both operands",
         "type mismatch: expected R.Tensor(…1, dtype=…), given R.Tensor(…1, dtype=",
+        "requires the input tensor to have float dtype. However, the given input dtype is",
     ),
     KIND: (
         "to be a tensor. However, … of type T.Tuple(",

@@ -22,6 +22,10 @@ TUPLED = (
 WIDENED = (
     "TypeError: Binary operators must have the same datatype for both operands. However, z uses"
 )
+NO_FLOAT = (
+    'TypeError: ir.Op(name="relax.asinh") requires the input tensor to have float dtype. However, '
+    "the given input dtype is T.bool"
+)
 MISTYPED = 'ValueError: type mismatch: expected R.Tensor({}, dtype="float32"), given R.Tensor({}, dtype="int64")'
 COLLAPSED = "ValueError: In this position the dim of data shape is {} while the dim of target shape is {}. If"
 
@@ -76,6 +80,10 @@ KNOWN = (
         "wrong-code/LegalizeOps-eye_like-ignores-its-dtype",
     ),
     (
+        met("crash", "TVM's build", NO_FLOAT, text="y = R.eye_like(x, 1)\nz = R.asinh(y)"),
+        "wrong-code/LegalizeOps-eye_like-ignores-its-dtype",
+    ),
+    (
         met("crash", "TVM's virtual machine", "It ended.", "signal SIGABRT", text="y = R.cumprod(x)\nz = R.abs(y)"),
         "crash/vm-cumsum-of-an-empty-axis",
     ),
@@ -106,6 +114,7 @@ NEW = (
     met("crash", "TVM's virtual machine", "It ended.", "signal SIGSEGV", text=ADD),
     met("crash", "TVM's build", TUPLED, text=ADD),
     met("crash", "TVM's build", WIDENED, text=ADD),
+    met("crash", "TVM's build", NO_FLOAT, text="z = R.asinh(x)"),
     met("refuses-legal", "TVM's build", MISTYPED.format("(1, 4)", "(1, 5)"), text="y = R.eye_like(x, 1)"),
     met("crash", "TVM's virtual machine", "It ended.", "signal SIGABRT", text="y = R.add(x, x)"),
     met("wrong-code", "TVM's virtual machine", "(3, 1) became (1, 3)", "another type of value", "E-evaluate", "y = R.reshape(x)", "shape"),
