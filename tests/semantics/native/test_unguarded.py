@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import ml_dtypes
@@ -313,3 +314,40 @@ def test_what_a_stopped_sequence_holds_is_given_back(monkeypatch: pytest.MonkeyP
         given = np.array([4, 1, 2, 3, 0])
         assert run([given]) is None
         assert given.tolist() == [4] * 5
+
+
+TYPES = [
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_two_places_overlap(workspace: Any, seed: int) -> None:
+    """Buffers of any types and sizes are all filled, and then still hold what they were filled with."""
+    chosen = Random(seed)
+    fills, checks = [], []
+    for at, dtype in enumerate(chosen.sample(TYPES, 7)):
+        size = chosen.choice(["n", "n + 1", "3 * n", "1", "7", "64", str(chosen.randrange(1, 200))])
+        value = f'T.Cast("{dtype}", {at % 2 if dtype == "bool" else at + 1})'
+        fills += [f'b{at} = T.alloc_buffer(({size},), "{dtype}")', f"for i in range({size}):"]
+        fills.append(f"    b{at}[i] = {value}")
+        checks += [f"for i in range({size}):", f"    if b{at}[i] != {value}: x[0] = x[0] + 1"]
+    compiled = native.compile(of_body('x: T.Buffer(("n",), "int64")', "\n".join([*fills, *checks])))
+    assert "RLX_PLACE" in compiled.source
+    for count in (1, 2, 63, 64, 65, 200):
+        wrong = np.zeros(count, np.int64)
+        compiled([wrong])
+        assert not wrong.any()
+    assert compiled._any is None
