@@ -11,7 +11,7 @@ import random
 import sys
 from collections.abc import Callable, Mapping
 
-from hypothesis import HealthCheck, find, settings
+from hypothesis import HealthCheck, Phase, find, settings
 
 from rlx.generate import modules
 from rlx.grammar import ast
@@ -60,7 +60,11 @@ def shrunk(planted: Callable[[Bound], bool], seed: int) -> int:
         modules(features=FEATURES),
         lambda module: any(planted(bound) for bound in map(_bound, module.functions.values())),
         settings=settings(
-            max_examples=3000, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+            max_examples=3000,
+            deadline=None,
+            database=None,
+            phases=list(Phase),
+            suppress_health_check=list(HealthCheck),
         ),
         random=random.Random(seed),
     )

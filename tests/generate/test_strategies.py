@@ -194,7 +194,7 @@ def _left_of(function: ast.Function, kind: str, seed: int) -> int:
     (found,) = find(
         inputs_for(function, special=True),
         lambda values: values[0].shape[0] >= 2 and bool((values[0][1] > 0.7).any()),
-        settings=settings(max_examples=2000, database=None),
+        settings=settings(max_examples=2000, database=None, phases=list(Phase)),
         random=random.Random(seed),
     )
     assert found.dtype == kind and found.shape[0] >= 2 and found.shape[1] == 3

@@ -32,7 +32,7 @@ HEAVY = (numpy, z3)
 """Loaded once, before the processes part."""
 
 MEMORY = 8 << 30
-"""Bytes that a process may write to. Browsers reserve more addresses than that."""
+"""Bytes that a process may write to. Browsers and sanitisers reserve more addresses: what starts them may lift the limit."""
 OUTPUT = 64 << 20
 OPTIONS = (
     "-q",
@@ -150,7 +150,8 @@ def _confine(job: Job) -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     for descriptor, target in ((nothing, 0), (out, 1), (out, 2)):
         os.dup2(descriptor, target)
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, most))
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT, OUTPUT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)

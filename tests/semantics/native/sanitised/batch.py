@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -216,6 +217,12 @@ def _write(out: Any, at: int, case: Case, program: CProgram) -> None:
         out.write(struct.pack("<3q", *place, array.nbytes))
 
 
+def _all_memory() -> None:
+    """The sanitiser reserves more addresses than a process may use whose memory is limited."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 def _answers(folder: Path, cases: Sequence[Case], programs: Sequence[CProgram]) -> list[Answer]:
     """Run the batch; where a kernel ends the process, go on behind it."""
     ended: dict[int, str] = {}
@@ -229,6 +236,7 @@ def _answers(folder: Path, cases: Sequence[Case], programs: Sequence[CProgram]) 
             env=environment,
             timeout=600,
             check=False,
+            preexec_fn=_all_memory,
         )
         if not done.returncode:
             break
