@@ -230,7 +230,7 @@ def prim(coerce: Scalars, operator: str, operands: tuple[Entry, ...], span: Span
         if at:
             other = coerce.prim(right, beside(right.value, data_type, literal, name))
         if name in ("/", "**"):
-            _unambiguous(name, value, other, where)
+            _unambiguous(coerce, name, (value, other), where)
         value = _prim_binary(name, value, other, where, data_type)
         if BY_SYMBOL[name].strength <= COMPARISON:
             data_type = literal
@@ -241,16 +241,21 @@ _LITERALS = (tir.IntImm, tir.FloatImm)
 _TYPED = (tir.Var, tir.Cast, tir.BufferLoad, *_LITERALS)
 
 
-def _unambiguous(operator: str, a: tir.PrimExpr, b: tir.PrimExpr, span: Span) -> None:
-    """Refuse `/` on integers and `**`, which no TVM reads."""
-    if isinstance(a, _LITERALS) and isinstance(b, _LITERALS):
-        return  # Python computes that
+def _unambiguous(
+    coerce: Scalars, operator: str, operands: tuple[tir.PrimExpr, tir.PrimExpr], span: Span
+) -> None:
+    """Refuse `/` on integers and `**`, which no TVM reads, but for what Python computes."""
+    from rlx.grammar.literals import number
+
+    if all(isinstance(each, _LITERALS) for each in operands):
+        return
+    whole = all(isinstance(each, _TYPED) and tir.type_of(each).is_integer for each in operands)
+    if not (whole or operator == "**") or number(coerce.text_of(span)) is not None:
+        return
     if operator == "**":
         raise Rejected("`**` is not supported for scalars: write T.pow", *span, certain=True)
-    both = isinstance(a, _TYPED) and isinstance(b, _TYPED)
-    if both and tir.type_of(a).is_integer and tir.type_of(b).is_integer:
-        words = "`/` on integers is ambiguous: write `//` or T.truncdiv"
-        raise Rejected(words, *span, certain=True)
+    words = "`/` on integers is ambiguous: write `//` or T.truncdiv"
+    raise Rejected(words, *span, certain=True)
 
 
 def _agree(

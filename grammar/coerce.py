@@ -58,7 +58,7 @@ class Coerce(ScalarCoercion):
             return value
         match value:
             case tir.PrimExpr() | bool() | int() | float():
-                return ast.PrimValue(self.prim(entry), span)
+                return ast.PrimValue(self.scalar(entry), span)
             case str():
                 return ast.StringImm(value, span)
             case None:
@@ -139,6 +139,7 @@ class Coerce(ScalarCoercion):
 
     def attr(self, entry: Entry) -> object:
         """Convert to the value of a keyword: plain data, or an expression if one was written."""
+        entry = self.computed(entry)
         value = entry.value
         match value:
             case bool() | float() | str() | None:

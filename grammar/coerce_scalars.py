@@ -172,6 +172,21 @@ class ScalarCoercion:
             raise Rejected(words, *entry.span)
         return int(entry.value)
 
+    def scalar(self, entry: Entry) -> tir.PrimExpr:
+        """Convert to a scalar that is a value: `1 / 8` is what Python computes."""
+        found = self.computed(entry)
+        return self.prim(found if isinstance(found.value, float) else entry)
+
+    def computed(self, entry: Entry) -> Entry:
+        """What Python computes from literals alone, such as `2 ** 3`; anything else as it is."""
+        if isinstance(entry.value, tir.PrimExpr) and not isinstance(entry.value, tir.Var):
+            from rlx.grammar.literals import number
+
+            found = number(self.text_of(entry.span))
+            if found is not None:
+                return Entry(found, *entry.span)
+        return entry
+
     def _quoted(self, entry: Entry) -> tir.PrimExpr:
         inner = self.read_text(entry.value, entry.start + 1)
         if inner is None:

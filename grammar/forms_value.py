@@ -49,6 +49,7 @@ def constant(
 
 
 def _data(context: ReadContext, entry: Entry) -> tuple[object, DataType]:
+    entry = context.coerce.computed(entry)
     value, start, end = entry
     match value:
         case bool():
@@ -103,7 +104,7 @@ def prim_value(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.prim_value(n + 1)`"""
     value = a.need(0, "value")
     a.done(1)
-    return ast.PrimValue(context.coerce.prim(value), a.span)
+    return ast.PrimValue(context.coerce.scalar(value), a.span)
 
 
 @form("R.str")

@@ -54,6 +54,12 @@ def constant(text: str, known: Known) -> object:
         return NoConstant
 
 
+def number(text: str) -> int | float | None:
+    """What Python computes from the literals of a text alone; None if that is no number."""
+    found = constant(text, lambda name: NoConstant)
+    return found if isinstance(found, (int, float)) else None
+
+
 def _value(node: ast.expr, known: Known) -> object:
     match node:
         case ast.Constant(value=bool() | int() | float() | str() | None as value):
@@ -75,8 +81,10 @@ def _value(node: ast.expr, known: Known) -> object:
 
 def _arithmetic(op: type, a: object, b: object) -> object:
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-        if op is ast.Pow and isinstance(a, int) and isinstance(b, int) and 0 <= b <= 64:
-            return _bounded(a**b)
+        whole = isinstance(a, int) and isinstance(b, int)
+        if op is ast.Pow and (b <= 64 or not whole):
+            found = a**b
+            return NoConstant if isinstance(found, complex) else _bounded(found)
         if op is ast.LShift and isinstance(a, int) and isinstance(b, int) and 0 <= b <= 64:
             return _bounded(a << b)
         if op in _NUMBER:

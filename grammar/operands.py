@@ -22,6 +22,9 @@ class Scalars(Protocol):
     def prim(self, entry: Entry, literal: DataType = INT64) -> tir.PrimExpr:
         """Read an operand as a scalar; an integer literal gets the data type ``literal``."""
 
+    def text_of(self, span: Span) -> str:
+        """The source of an operand."""
+
 
 class Operands(Scalars, Protocol):
     """Reads operands as the operator requires."""
@@ -40,6 +43,3 @@ class Operands(Scalars, Protocol):
 
     def expr(self, entry: Entry) -> ast.Expr:
         """Read an operand as a Relax expression."""
-
-    def text_of(self, span: Span) -> str:
-        """The source of an operand."""

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rlx.grammar import tir
 from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, SCALAR_NAMES, DataType, dtype
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import replace
 from rlx.grammar.partial_nodes import Form, Name, Sequence, describe
 from rlx.grammar.prim_scalars import scalar_buffer
-from rlx.grammar.reports import ReadContext
+from rlx.grammar.reports import ReadContext, Reports
+from rlx.grammar.suggest import closest, did_you_mean
+
+KEYWORDS = (
+    *("shape", "dtype", "data", "strides", "elem_offset", "byte_offset", "scope", "align"),
+    *("offset_factor", "buffer_type", "axis_separators", "layout", "allocated_addr", "annotations"),
+    *("type", "logical_scope"),
+)
+"""What describes a buffer, in one version of TVM or another."""
 
 
 class PrimBuffers:
@@ -17,6 +27,7 @@ class PrimBuffers:
     def __init__(self, context: ReadContext) -> None:
         self.scope = context.scope
         self.coerce = context.coerce
+        self.reports = context.reports
 
     def parameter(self, name: Entry, annotation: Entry) -> tir.Var:
         """`x: T.Buffer((n,), "float32")`, `x: T.handle`, `n: T.int64`"""
@@ -70,6 +81,7 @@ class PrimBuffers:
     def buffer(self, name: Entry, form: Form, skip: int = 0) -> tir.Buffer:
         """The buffer described by a form: its shape and type; the rest are attributes."""
         args = form.args[skip:]
+        only(self.reports, form, KEYWORDS)
         keywords = dict(form.keywords)
         shape = keywords.pop("shape", None) or (args[0] if args else None)
         data_type = keywords.pop("dtype", None) or (args[1] if len(args) > 1 else None)
@@ -121,3 +133,11 @@ def type_or(value: tir.PrimExpr, default: DataType) -> DataType:
     if isinstance(value, tir.Call) and value.dtype is None:
         return default
     return tir.type_of(value)
+
+
+def only(reports: Reports, form: Form, names: Collection[str]) -> None:
+    """Report keywords with other names; the rest of the form is read."""
+    for name, value in form.keywords.items():
+        if name not in names:
+            words = f"{form.head} has no argument {name!r}"
+            reports.error(words, value.span, did_you_mean(closest(name, names)))

@@ -14,7 +14,7 @@ from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import Form, Name, Open, Sequence, Signature, describe, open_scope
 from rlx.grammar.prim_assignments import PrimAssignments
 from rlx.grammar.prim_bodies import Entered, Part, PrimBodies, PrimLoops, is_number
-from rlx.grammar.prim_buffers import PrimBuffers, type_or
+from rlx.grammar.prim_buffers import PrimBuffers, only, type_or
 from rlx.grammar.reports import ReadContext
 from rlx.grammar.scope import Frame
 
@@ -131,6 +131,7 @@ class PrimStatements:
         self.scope.function_frame().attrs.update(form.args[0].value)
 
     def _regions(self, form: Form) -> tuple[tir.PrimExpr, ...]:
+        only(self.reports, form, ())
         items = form.args
         if len(items) == 1 and isinstance(items[0].value, Sequence):
             items = items[0].value.items

@@ -10,6 +10,7 @@ import pytest
 from rlx.grammar import ast, tir
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
+from rlx.solver.evaluate import evaluate
 
 HEAD = """@R.function
 def main(x: R.Tensor((2, 2), "float32"), y: R.Tensor((2, 2), "float32"), n: T.int64, m: T.int64):
@@ -151,3 +152,40 @@ def test_what_stands_in_front(text: str, same: str) -> None:
 
     assert shown(text) == shown(same)
     assert print_module(parse(shown(text)).modules[0]) == shown(text)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_arithmetic_of_literals_is_computed_as_python_computes_it(seed: int) -> None:
+    """In a constant, an argument and an attribute; but for numbers outside of 64 bits."""
+    rng = random.Random(seed)
+    text = drawn(rng, ["+", "-", "*", "/", "//", "%"], "01235789", 2)
+    others = {"5": ["1.5", "0.25"], "8": ["2**3", "(3)**-1", "2**0.5"]}
+    text = "".join(rng.choice(others.get(letter, [letter])) for letter in text)
+    parts = python.walk(python.parse(f"({text})", mode="eval").body)
+    try:
+        values = [eval(python.unparse(part)) for part in parts if isinstance(part, python.expr)]
+    except ArithmeticError:
+        return
+    if any(isinstance(v, complex) or (isinstance(v, int) and abs(v) >= 1 << 63) for v in values):
+        return
+    constant = read(f'R.const({text}, "float64")')
+    assert isinstance(constant, ast.Constant) and same(constant.data.value, values[0])
+    for found in (read(f"R.prim_value({text})"), argument(read(f"R.clip(x, 1, {text})"), 2)):
+        assert isinstance(found, ast.PrimValue)
+        if "**" not in text or isinstance(values[0], float):  # a power of integers stays a call
+            assert same(evaluated(found.value), values[0])
+    total = read(f"R.sum(x, axis=[{text}])")
+    assert isinstance(total, ast.Call) and same(dict(total.attrs)["axis"], (values[0],))
+
+
+def same(found: object, wanted: object) -> bool:
+    return type(found) is type(wanted) and found == wanted
+
+
+def argument(call: ast.Expr, at: int) -> ast.Expr:
+    assert isinstance(call, ast.Call)
+    return call.args[at]
+
+
+def evaluated(value: tir.PrimExpr) -> object:
+    return value.value if isinstance(value, tir.FloatImm) else evaluate(value, {})
