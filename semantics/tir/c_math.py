@@ -31,7 +31,7 @@ _OTHERS: dict[str, Callable[..., float]] = {
     "abs": abs,
     "fabs": math.fabs,
     "labs": abs,
-    "fdim": lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else max(a - b, 0.0),
+    "fdim": lambda a, b: a - b if not a <= b else 0.0,
     "fma": lambda a, b, c: a * b + c,
     "fmax": _greatest,
     "fmin": _least,
@@ -55,3 +55,6 @@ C_MATH: Mapping[str, Callable[..., float]] = {
     "llvm.maxnum": _greatest,
 }
 """The functions by name: `sqrt` on doubles, `sqrtf` on floats, `llvm.sqrt` on both."""
+
+OPERANDS = {"copysign": 2, "fma": 3, "maxnum": 2, "minnum": 2, "pow": 2}
+"""How many operands LLVM's functions of more than one have."""

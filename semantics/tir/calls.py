@@ -154,7 +154,8 @@ def _extern(run: ExpressionCompiler, expr: tir.Call) -> Term:
     ]
 
     def called(frame: Frame) -> Any:
-        return bring(outside(frame[0].call, name, [g(frame) for g in given]) or 0)
+        value = outside(frame[0].call, name, [g(frame) for g in given])
+        return bring(0 if value is None else value)
 
     return Term(located(called, expr.span), result)
 

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 
 from rlx.grammar.dtype import DataType
-from rlx.semantics.tir.c_math import C_MATH
+from rlx.semantics.tir.c_math import C_MATH, OPERANDS
 from rlx.semantics.tir.intrinsics import bitwise
 from rlx.semantics.tir.terms import Evaluate, Term, lifted
 from rlx.semantics.tir.values import Number, into
@@ -122,14 +122,14 @@ def intrinsic(name: str, operands: Sequence[Term]) -> tuple[Evaluate, bool] | No
         return _reduced(word.removeprefix("vector.reduce."), operands)
     if word in _BY_TYPE:
         arity, make = _BY_TYPE[word]
-        operands = operands[1:] if len(operands) == arity + 1 else operands
-        if len(operands) != arity:
-            return None
-        function = make(operands[0].dtype)
-    elif known in C_MATH and any(term.vector for term in operands):
-        function = C_MATH[known]
+    elif known in C_MATH:
+        arity, make = OPERANDS.get(word, 1), lambda _: C_MATH[known]
     else:
         return None
+    operands = operands[1:] if len(operands) == arity + 1 else operands
+    if len(operands) != arity:
+        return None
+    function = make(operands[0].dtype)
     return lifted(function, *operands), any(term.vector for term in operands)
 
 
