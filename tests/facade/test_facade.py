@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,21 @@ def test_verdicts() -> None:
     refuted = rlx.prove("n == m", assume=["n <= m"])
     assert refuted.refuted and str(refuted) == "refuted: n = 0, m = 1"
     assert refuted._repr_html_().startswith("<pre")
+
+
+def test_notebooks_show_what_is_printed() -> None:
+    line = next(n for n, t in enumerate(GOOD.splitlines(), 1) if t.strip().startswith("y ="))
+    for answer in (rlx.check(BAD), rlx.why(GOOD, line), rlx.run(GOOD)):
+        shown = answer._repr_html_()
+        assert shown.startswith("<pre") and shown.endswith("</pre>")
+        assert unescape(shown.partition(">")[2].removesuffix("</pre>")) == str(answer).rstrip()
+
+
+def test_notes_are_no_errors() -> None:
+    report = rlx.check("@R.function\ndef f(x: R.Tensor) -> R.Tensor:\n    return R.sin(x + 1)\n")
+    by_kind = (*report.errors, *report.warnings, *report.notes)
+    assert sorted(map(str, by_kind)) == sorted(map(str, report.diagnostics))
+    assert {d.severity for d in report.notes} <= {"note"}
 
 
 def test_inputs_in_every_form() -> None:

@@ -1,0 +1,126 @@
+"""Values that no program wrote: damaged archives, objects of other libraries, numbers beyond every type."""
+
+from __future__ import annotations
+
+import io
+import random
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rlx
+from rlx.grammar import ast
+from rlx.semantics.outcome import Returned
+from rlx.semantics.run.files import FileError
+from rlx.semantics.run.files import load as load_file
+from rlx.semantics.struct_info_of import struct_info_of
+from tests.semantics.run.test_inputs import given, refused
+
+PAIR = ast.TupleStructInfo((ast.TensorStructInfo(), ast.TensorStructInfo()))
+
+
+def test_damaged_archives_are_refused_or_read(tmp_path: Path) -> None:
+    """With a byte changed or missing, an archive is refused by one error, or its arrays are there."""
+    held = io.BytesIO()
+    np.savez_compressed(held, a=np.arange(300.0), b=np.arange(3))
+    whole, rng, refusals = held.getvalue(), random.Random(0), 0
+    for trial in range(300):
+        content, at = bytearray(whole), rng.randrange(len(whole))
+        if trial % 3:
+            content[at] ^= rng.randrange(1, 256)
+        else:
+            del content[at:]
+        path = tmp_path / "x.npz"
+        path.write_bytes(content)
+        try:
+            found = load_file(path, PAIR)
+        except FileError as error:
+            assert str(error).startswith(str(path))
+            refusals += 1
+        else:
+            assert len(found.fields) == 2  # type: ignore[attr-defined]
+    assert refusals > 100
+
+
+def test_an_archive_of_other_files_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", b"no array")
+        archive.writestr("b.npy", b"\x93NUMPY\x01\x00")
+    with pytest.raises(FileError, match=r"x\.npz"):
+        load_file(path, PAIR)
+
+
+@pytest.mark.parametrize(("text", "number"), [("+3", 3), ("[+1, -2]", [1, -2]), ("+-+4", -4)])
+def test_signs_of_numbers(text: str, number: Any) -> None:
+    shape = "(2,)" if isinstance(number, list) else "()"
+    found = given(f'x: R.Tensor({shape}, "int32")', x=text).values[0]
+    assert found.data.tolist() == number  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_an_integer_beyond_every_float_does_not_fit(kind: str) -> None:
+    assert f"does not fit into {kind}" in refused(f"x: T.{kind}", x="1" + "0" * 400)
+
+
+class Shared:
+    """An array of another library: nothing of NumPy's but the common protocol."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+
+PROGRAM = """
+@I.ir_module
+class M:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("cuda", 0)]})
+    @T.prim_func
+    def kernel(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            y[i] = x[i]
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        y = R.add(x, x)
+        return (y, R.shape([n, 3]), n, R.str("a"), (x, x), kernel)
+    @R.function
+    def moved(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+        t = R.to_vdevice((x, y), "cuda:0")
+        u = R.add(t[0], t[1])
+        return (t, u)
+"""
+
+
+def test_arrays_of_other_libraries_are_arguments() -> None:
+    x = np.arange(3, dtype=np.float32)
+    found = rlx.run(PROGRAM, "main", {"x": Shared(x)})
+    assert found.ok and found.numpy()[0].tolist() == [0, 2, 4]
+
+
+def test_the_type_of_a_value_is_below_that_of_its_variable() -> None:
+    """What a run returns is described as the checker derives it, or more exactly."""
+    assert not [d for d in rlx.check(PROGRAM).diagnostics if d.is_error]
+    found = rlx.run(PROGRAM, "main", [np.arange(3, dtype=np.float32)])
+    assert isinstance(found, Returned)
+    kinds = [type(struct_info_of(field)).__name__ for field in found.value.fields]  # type: ignore[attr-defined]
+    assert kinds == [
+        *("TensorStructInfo", "ShapeStructInfo", "PrimStructInfo", "ObjectStructInfo"),
+        *("TupleStructInfo", "FuncStructInfo"),
+    ]
+
+
+def test_operands_in_tuples_are_on_their_device() -> None:
+    x = np.ones(2, np.float32)
+    found = rlx.run(PROGRAM, "moved", [x, x])
+    assert isinstance(found, Returned)
+    pair, added = found.value.fields  # type: ignore[attr-defined]
+    assert [field.device for field in (*pair.fields, added)] == [("cuda", 0)] * 3
