@@ -305,8 +305,13 @@ def _call(state: Generation, expr: Any) -> Visit:
         if operands[1].dtype.is_float:
             intrinsics.unknown(op)
         return _shifted(state, expr, operands[0], operands[1])
-    if op in ("pow", "power") and not dtype.is_float and len(operands) == 2:
-        return _power(state, expr, operands[0], operands[1])
+    if op in ("pow", "power") and len(operands) == 2:
+        if not dtype.is_float:
+            return _power(state, expr, operands[0], operands[1])
+        match expr.args[1]:
+            case tir.FloatImm(value=exponent) if exponent in intrinsics.POWERS:
+                text = intrinsics.power(exponent, dtype, operands[0].text)
+                return define(state, text, dtype)
     if len(operands) == 2 and op != "ldexp":
         operands[1] = converted(state, operands[1], dtype)
     make = intrinsics.on_floats if dtype.is_float else intrinsics.on_integers

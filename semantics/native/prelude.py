@@ -233,6 +233,8 @@ RLX_HERE T rlx_fmod_S(T a, T b) { return (T)(a % b); }
 _FLOATING = r"""
 RLX_HERE T rlx_rsqrt_X(T x) { return 1 / sqrtX(x); }
 RLX_HERE T rlx_exp10_X(T x) { return powX(10, x); }
+RLX_HERE T rlx_square_X(T x) { return x * x; }
+RLX_HERE T rlx_root_X(T x) { return x == -__builtin_inf() ? -x : sqrtX(x + 0); }
 RLX_HERE T rlx_ldexp_X(T x, int64_t n) {
     return ldexpX(x, n > 100000 ? 100000 : n < -100000 ? -100000 : (int)n);
 }
