@@ -25,7 +25,7 @@ PARAMETERS = ", ".join(
         ("w", "int32"),
     )
 )
-VALUES = {
+VALUES: dict[str, np.ndarray[Any, Any]] = {
     "x": np.array([0.0, -0.0, 1.5, -2.5, 1e-40, np.inf, -np.inf, np.nan], np.float32),
     "h": np.array([0.0, 6e-8, 1.5, -2.5, 65504, np.inf, -np.inf, np.nan], np.float16),
     "k": np.array([0, 1, -1, 7, 31, -(2**31), 2**31 - 1, 5], np.int32),
