@@ -348,8 +348,10 @@ class StepBuilder:
             case ast.If(cond=cond):
                 return f"if {self.text(cond)}"
         span = _span(expr)
-        folded = show(expr) if span is None else on_one_line(self.source.text, span)
-        return folded if len(folded) <= TEXT else f"{folded[: TEXT - 1]}…"
+        if span is not None:
+            return on_one_line(self.source.text, span, TEXT)
+        shown = show(expr)
+        return shown if len(shown) <= TEXT else f"{shown[: TEXT - 1]}…"
 
 
 def _is_variable(expr: ast.Expr) -> bool:

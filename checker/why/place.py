@@ -298,11 +298,14 @@ def _named(construct: Construct, source: Source) -> str:
     return "an expression"
 
 
-def on_one_line(text: str, span: Span) -> str:
-    """A piece of source text on one line, without its comments."""
-    words: list[str] = []
-    end = span[0]
+def on_one_line(text: str, span: Span, most: int) -> str:
+    """A piece of source text on one line, without its comments, and with `…` for what is behind so
+    many characters: what stands there is not read.
+    """
+    line, end = "", span[0]
     for token in parts_of(text, span):
-        words += (" " if words and token.start > end else "", text[token.start : token.end])
+        line += " " * bool(line and token.start > end) + text[token.start : token.end]
         end = token.end
-    return "".join(words)
+        if len(line) > most:
+            return f"{line[: most - 1]}…"
+    return line

@@ -154,4 +154,6 @@ def recording() -> Iterator[DerivationRecorder]:
     try:
         yield recorder
     finally:
-        sys.setprofile(before)
+        sys.setprofile(before if callable(before) else None)
+        if hasattr(before, "enable"):  # a profiler in C, such as that of cProfile
+            before.enable()

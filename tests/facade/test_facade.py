@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import cProfile
 import subprocess
 import sys
 from html import unescape
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -62,6 +64,25 @@ def test_why_is_the_tree_of_the_command(file: Path) -> None:
     with pytest.raises(rlx.PlaceError, match="line 1 of <text> is blank; the nearest is"):
         rlx.why(GOOD, 1)
     assert rlx.why(BAD, 6, 23).has_error
+
+
+def test_a_profiler_at_work_is_put_back() -> None:
+    before, seen = sys.getprofile(), list[str]()
+    profiler = cProfile.Profile()
+    line = next(n for n, t in enumerate(GOOD.splitlines(), 1) if t.strip().startswith("y ="))
+
+    def profile(frame: FrameType, event: str, value: object) -> None:
+        seen.append(event)
+
+    try:
+        for active in (profiler, profile):
+            profiler.enable() if active is profiler else sys.setprofile(profile)
+            rlx.why(GOOD, line)
+            assert sys.getprofile() is active
+            sys.setprofile(None)
+    finally:
+        sys.setprofile(before)
+    assert seen
 
 
 def test_a_syntax_error_has_its_place() -> None:
