@@ -149,7 +149,7 @@ def recording() -> Iterator[DerivationRecorder]:
     A profiler that was at work is put back afterwards.
     """
     recorder = DerivationRecorder()
-    before = sys.getprofile()
+    before: Any = sys.getprofile()
     sys.setprofile(recorder.hook)
     try:
         yield recorder

@@ -76,7 +76,9 @@ def test_a_profiler_at_work_is_put_back() -> None:
 
     try:
         for active in (profiler, profile):
-            profiler.enable() if active is profiler else sys.setprofile(profile)
+            sys.setprofile(profile)
+            if active is profiler:
+                profiler.enable()
             rlx.why(GOOD, line)
             assert sys.getprofile() is active
             sys.setprofile(None)
