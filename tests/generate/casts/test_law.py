@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 from random import Random
 
+import numpy as np
 import pytest
 
+from rlx.checker.check import Report, check_text
+from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.generate.casts import __main__ as command
-from rlx.generate.casts import examine, program
+from rlx.generate.casts import examine, law, program
 from rlx.generate.casts.__main__ import main
-from rlx.generate.casts.law import CastVerdict
+from rlx.generate.casts.law import CastVerdict, ends_alike
+from rlx.grammar import ast
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.dtype import dtype
+from rlx.grammar.node import replace
+from rlx.grammar.parser import parse
+from rlx.semantics.outcome import CheckFailed, Fault, Outcome, Returned
+from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleValue
 
 LEGAL = int(os.environ.get("RLX_CASTS", "60"))
 
@@ -78,3 +88,79 @@ def test_the_law_can_be_broken(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(PartJudge, "_add", all_proved)
     assert examine(text, Random(1), 40).broken
+
+
+ONE_CAST = """\
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor, y: R.Tensor((2,), "float32")) -> R.Object:
+        z = R.match_cast({value}, {target})
+        return z
+"""
+NEEDED = ONE_CAST.format(value="x", target='R.Tensor((2,), "float32")')
+REDUNDANT = ONE_CAST.format(value="y", target='R.Tensor((2,), "float32")')
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        (NEEDED, "impossible", "impossible, and nothing is said"),
+        (NEEDED, "redundant", "redundant, but it fails: cast of x; arguments "),
+        (REDUNDANT, "impossible", "impossible, and nothing is said"),
+        (REDUNDANT, "needed", ""),
+    ],
+)
+def test_a_wrong_status_breaks_the_law(
+    text: str, status: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrongly(module: ast.IRModule) -> list[DynamicCheck]:
+        return [replace(c, status=status) if c.kind == "cast" else c for c in analyse(module)]
+
+    assert not examine(text, Random(3), 30).broken
+    monkeypatch.setattr(law, "analyse", wrongly)
+    monkeypatch.setattr(law, "eliminate", lambda module: module)
+    found = examine(text, Random(3), 30)
+    assert found.legal and found.broken.startswith(said) and bool(found.broken) == bool(said)
+
+
+def test_a_warning_of_what_holds_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cast that is said to fail always, and an impossible one behind a warning, may not pass."""
+    check = check_text
+
+    def warned(text: str) -> Report:
+        report = check(text)
+        (cast,) = (c for c in analyse(report.modules[0]) if c.kind == "cast")
+        told = Diagnostic("D11-cast", "warning", "it always fails", cast.span)
+        return replace(report, diagnostics=(*report.diagnostics, told))
+
+    monkeypatch.setattr(law, "check_text", warned)
+    assert examine(REDUNDANT, Random(3)).broken.startswith(
+        "it always fails, but it holds: cast of y; arguments "
+    )
+
+
+def test_what_is_lost_with_the_casts_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cast that is needed is taken out, or the value with it."""
+    uncast = NEEDED.replace('R.match_cast(x, R.Tensor((2,), "float32"))', "x")
+    other = NEEDED.replace("return z", "return (z, z)")
+    for text in (uncast, other):
+        monkeypatch.setattr(law, "eliminate", lambda _, text=text: parse(text).modules[0])
+        broken = examine(NEEDED, Random(3), 30).broken
+        assert " with all checks, " in broken and " without; arguments " in broken
+
+
+def test_values_that_are_alike() -> None:
+    """The same type, shape and device; of numbers and shapes the same numbers."""
+    x, y = (Tensor(np.ones(2, kind)) for kind in ("float32", "int8"))
+    values = [x, y, Tensor(np.ones(3, np.float32)), Tensor(x.data, ("cuda", 0)), Scalar(1)]
+    values += [Scalar(2), Scalar(1, dtype("int8")), ShapeValue((1,)), ShapeValue((1, 2))]
+    values += [TupleValue(()), TupleValue((x,)), TupleValue((x, y)), StringValue("a")]
+    for one in values:
+        for other in values:
+            assert ends_alike(Returned(one), Returned(other)) == (one is other)
+    assert ends_alike(Returned(x), Returned(Tensor(np.zeros(2, np.float32))))
+    ends: list[Outcome] = [CheckFailed("E", "a", "", (0, 1)), CheckFailed("E", "b", "", (0, 1))]
+    ends += [CheckFailed("E", "a", "", (1, 2)), Fault("E", "a", "", (0, 1)), Returned(x)]
+    for end in ends:
+        assert [ends_alike(end, other) for other in ends] == [other is end for other in ends]
