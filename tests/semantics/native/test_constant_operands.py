@@ -53,7 +53,7 @@ OF_INTEGERS = (
     ),
     "{a} ^ {b}",
 )
-NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, 0.25, 1 / 3, 10.0)
+NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, 1 / 3)
 SPECIAL = (math.inf, -math.inf, math.nan)
 
 
@@ -63,7 +63,7 @@ def literal(kind: str, value: float) -> str:
 
 def both(kind: str, form: str, constants: list[Any]) -> tuple[Any, Any]:
     """Rows of results, one for each constant on each side, by the evaluator and by native code."""
-    x = np.array(samples(dtype(kind)), numpy_type(dtype(kind)))
+    x = np.resize(np.array(samples(dtype(kind)), numpy_type(dtype(kind))), 40)
     size, lines = len(x), list[str]()
     for constant in constants:
         shown = literal(kind, constant)
@@ -97,6 +97,6 @@ def test_floats(kind: str, form: str) -> None:
 @pytest.mark.parametrize("kind", INTEGERS)
 def test_integers(kind: str, form: str) -> None:
     divides = "//" in form or "%" in form or "trunc" in form
-    constants = [c for c in samples(dtype(kind))[::3] if c or not divides]
+    constants = [c for c in samples(dtype(kind))[::4] if c or not divides]
     wanted, found = both(kind, form, constants)
     assert np.array_equal(wanted, found)
