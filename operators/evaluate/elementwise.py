@@ -247,7 +247,12 @@ def _mod(a: Array, b: Array) -> Any:
 def _power(a: Array, b: Array) -> Any:
     if b.dtype.kind == "i" and b.size and b.min() < 0:
         raise OperatorFault("E-power-negative", f"an integer is raised to the power {b.min()}")
-    return np.power(a, b)
+    found = np.power(a, b)
+    if a.dtype.kind in "iub" or not (b == 0.5).any():
+        return found
+    # NumPy takes one exponent of 0.5 for the square root, which differs at -0 and at -inf.
+    found = np.where((b == 0.5) & (a == 0), np.abs(a), found)
+    return np.where((b == 0.5) & (a == -np.inf), np.abs(a), found)
 
 
 @rule("E-shift", "855db241", "computation")

@@ -39,7 +39,7 @@ def erf(x: Any) -> Any:
     """The error function, accurate to about the last bit of float64; results in float32 are rounded
     once.
     """
-    kind = x.dtype if isinstance(x, np.ndarray) else np.dtype(np.float64)
+    kind = getattr(x, "dtype", np.dtype(np.float64))
     size = np.minimum(np.abs(np.asarray(x, dtype=np.float64)), _END)
     known = np.where(np.isnan(size), 0.0, size)
     index = np.rint(known / _STEP).astype(np.intp)
