@@ -38,3 +38,12 @@ def identical(one: Any, other: Any) -> bool:
             np.array_equal(one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8))
         )
     return bool(one.tobytes() == other.tobytes())
+
+
+def forwards(array: Any) -> Any:
+    """The array as memory of a tensor: in this machine's byte order, and not backwards; the same
+    array if it is so already.
+    """
+    if any(step < 0 for step in array.strides):
+        array = array.copy()
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))

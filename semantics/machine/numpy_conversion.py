@@ -10,6 +10,7 @@ import numpy as np
 from rlx.grammar import ast
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
 from rlx.semantics import values as v
+from rlx.semantics.arrays import forwards
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.store import Store
 from rlx.semantics.values import TupleValue, Value, fitted_scalar
@@ -85,7 +86,7 @@ def _tensor(array: Any, args: Sequence[v.Value], device: v.Device | None) -> v.V
             return arg
         if isinstance(arg, v.TupleValue):
             pending.extend(arg.fields)
-    return v.Tensor(np.asarray(array), device)
+    return v.Tensor(forwards(np.asarray(array)), device)
 
 
 def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:

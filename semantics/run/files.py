@@ -13,6 +13,7 @@ from rlx.grammar import ast
 from rlx.grammar.dtype import VOID, DataType
 from rlx.grammar.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
+from rlx.semantics.arrays import forwards
 from rlx.semantics.values import Tensor, TupleValue, Value
 
 Array = np.ndarray[Any, Any]
@@ -106,7 +107,7 @@ def elements(name: str, array: Array, kind: DataType) -> Array:
     if narrow and (raw or found.kind == "u") and found.itemsize == wanted.itemsize:  # type: ignore[union-attr]
         return _read_as(name, array, kind)
     if found.kind in _PLAIN:
-        return array.astype(found.newbyteorder("="), copy=False)
+        return forwards(array)  # type: ignore[no-any-return]
     held = f"elements of {found.itemsize} bytes without a type" if raw else f"elements of {found}"
     expected = "numbers" if wanted is None else f"{kind}, {wanted.itemsize} bytes each"
     raise FileError(f"{name} holds {held}; expected {expected}")

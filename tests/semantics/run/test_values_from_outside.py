@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +125,66 @@ def test_operands_in_tuples_are_on_their_device() -> None:
     assert isinstance(found, Returned)
     pair, added = found.value.fields  # type: ignore[attr-defined]
     assert [field.device for field in (*pair.fields, added)] == [("cuda", 0)] * 3
+
+
+KERNELS = """
+@I.ir_module
+class M:
+    @T.prim_func
+    def scaled(x: T.Buffer((3, 4), "float32"), y: T.Buffer((3, 4), "float32")):
+        for i, j in T.grid(3, 4):
+            y[i, j] = x[i, j] * T.float32(2)
+    @R.function
+    def main(x: R.Tensor((3, 4), "float32"), y: R.Tensor((4, 3), "float32")):
+        a = R.call_tir(M.scaled, (x,), out_sinfo=R.Tensor((3, 4), "float32"))
+        b = R.call_tir(M.scaled, (R.permute_dims(y),), out_sinfo=R.Tensor((3, 4), "float32"))
+        c = R.matmul(a, y)
+        return (a, R.add(a, b), c, R.sum(b, axis=[0]))
+"""
+LAID: dict[str, Callable[[Any], Any]] = {
+    "by columns": np.asfortranarray,
+    "with gaps": lambda x: np.repeat(np.repeat(x, 2, 0), 3, 1)[::2, ::3],
+    "backwards": lambda x: np.ascontiguousarray(x[::-1, ::-1])[::-1, ::-1],
+    "in a row of zeros": lambda x: np.pad(x, 1)[1:-1, 1:-1],
+    "in the other order of bytes": lambda x: x.astype(x.dtype.newbyteorder()),
+    "at an odd address": lambda x: (
+        np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(x.dtype).reshape(x.shape)
+    ),
+    "read-only": lambda x: np.frombuffer(x.tobytes(), x.dtype).reshape(x.shape),
+}
+
+
+@pytest.mark.parametrize("backend", ["steps", "native"])
+@pytest.mark.parametrize("how", LAID)
+def test_arrays_lie_as_they_lie(how: str, backend: str) -> None:
+    x, y = np.arange(12, dtype=np.float32).reshape(3, 4), np.ones((4, 3), np.float32)
+    y[1] = -2
+    kept = [LAID[how](x), LAID[how](y)]
+    found = rlx.run(KERNELS, "main", kept, backend=backend)
+    assert found.ok, found
+    wanted = [2 * x, 2 * x + 2 * y.T, 2 * x @ y, (2 * y.T).sum(0)]
+    for one, other in zip(found.numpy(), wanted, strict=True):
+        assert one.dtype == np.float32
+        np.testing.assert_array_equal(one, other)
+    assert np.array_equal(kept[0], x) and np.array_equal(kept[1], y)
+
+
+@pytest.mark.parametrize("how", LAID)
+def test_arrays_from_packed_functions_lie_as_they_lie(how: str) -> None:
+    """What such a function returns is memory for what follows, also on the virtual machine."""
+    text = KERNELS.replace(
+        "        c = R.matmul(a, y)",
+        '        x2 = R.call_packed("laid", x, sinfo_args=(R.Tensor((3, 4), "float32"),))\n'
+        '        a = R.call_tir(M.scaled, (x2,), out_sinfo=R.Tensor((3, 4), "float32"))\n'
+        "        c = R.matmul(a, y)",
+    ).replace("@R.function", "@R.function(pure=False)")
+    x, y = np.arange(12, dtype=np.float32).reshape(3, 4), np.ones((4, 3), np.float32)
+    packed = {"laid": LAID[how]}
+    wanted = 2 * x @ y
+    for backend in ("steps", "native"):
+        found = rlx.run(text, "main", [x, y], backend=backend, packed=packed)
+        assert found.ok, found
+        np.testing.assert_array_equal(found.numpy()[2], wanted)
+    machine = rlx.vm.VirtualMachine(rlx.vm.build(rlx.parse(text)), packed=packed)
+    for arguments in ([x, y], [LAID[how](x), LAID[how](y)]):
+        np.testing.assert_array_equal(np.asarray(machine["main"](*arguments)[2]), wanted)
