@@ -134,8 +134,9 @@ def binary(coerce: Operands, operator: str, left: Entry, right: Entry) -> Any:
             return known
     if _is_value(coerce, a) or _is_value(coerce, b):
         return relax(coerce, operator, (left, right), span)
-    if (_is_open(coerce, a) or _is_open(coerce, b)) and not coerce.scope.in_prim_func():
-        return UnresolvedOperation(operator, (left, right))
+    is_open = _is_open(coerce, a) or _is_open(coerce, b)
+    if is_open and (operator == "@" or not coerce.scope.in_prim_func()):
+        return UnresolvedOperation(operator, (left, right))  # `9 @ axis` may be part of a layout
     return prim(coerce, operator, (left, right), span)
 
 

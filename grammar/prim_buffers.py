@@ -20,6 +20,9 @@ KEYWORDS = (
 )
 """What describes a buffer, in one version of TVM or another."""
 
+_LAYOUTS = frozenset(["T.TileLayout", "T.ComposeLayout"])
+"""Say where the elements of a buffer stand, on which no statement depends: kept as text."""
+
 
 class PrimBuffers:
     """Reads descriptions of memory."""
@@ -101,6 +104,9 @@ class PrimBuffers:
 
     def _attribute(self, entry: Entry) -> object:
         value = entry.value
+        if isinstance(value, Form) and value.head in _LAYOUTS:
+            text = " ".join(self.coerce.text_of(entry.span).split())
+            return tir.OpaqueExpr(text, entry.span)
         if isinstance(value, Name) and "." in value.text:
             return tir.OpaqueExpr(value.text, entry.span)
         if isinstance(value, Sequence):

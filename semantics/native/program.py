@@ -196,6 +196,8 @@ def _compact(state: Generation, buffer: tir.Buffer) -> None:
         state.names[offset] = constant(0, offset.dtype)
     elif (offset is not None and not zero) or buffer.attrs.get("strides") or "data" in buffer.attrs:
         refuse("buffer with strides or an offset", buffer.span)
+    if isinstance(buffer.attrs.get("layout"), tir.OpaqueExpr):
+        refuse("buffer with a layout of its own", buffer.span)
 
 
 def _scalar(state: Generation, var: tir.Var, slot: int) -> None:

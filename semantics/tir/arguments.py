@@ -21,7 +21,7 @@ from rlx.semantics.tir.memory import (
     numpy_type,
     strided,
 )
-from rlx.semantics.tir.values import Number, fault, into, limits, vector_element
+from rlx.semantics.tir.values import Number, fault, into, limits, unsupported, vector_element
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.spec.registry import rule
 
@@ -140,6 +140,8 @@ def _bound(at: int, buffer: tir.Buffer, array: Array, memory: Cells, values: Val
         wanted = _number(dim, values, f"axis {axis} of {name}")
         if wanted != found:
             wrong(f"axis {axis} of {name}: expected the extent {wanted}, found {found}")
+    if isinstance(buffer.attrs.get("layout"), tir.OpaqueExpr):
+        unsupported("E-tir-opaque", f"{name} has a layout of its own", buffer.span)
     said: Any = buffer.attrs.get("strides")
     strides = _strides(array)
     if said and array.size:

@@ -66,7 +66,10 @@ def test_on_one_line() -> None:
     text = (
         'R.f(\n    x,  # the first, )\n    "a  b", axis =\n 1, t=R.Tensor(\n  # n\n (n,\n    2)))'
     )
-    assert on_one_line(text, (0, len(text))) == 'R.f( x, "a  b", axis = 1, t=R.Tensor( (n, 2)))'
+    whole = 'R.f( x, "a  b", axis = 1, t=R.Tensor( (n, 2)))'
+    for most in range(3, 60):
+        shown = whole if len(whole) <= most else f"{whole[: most - 1]}…"
+        assert on_one_line(text, (0, len(text)), most) == shown
 
 
 @pytest.mark.parametrize(

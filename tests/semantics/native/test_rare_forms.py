@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rlx.grammar.equal import structural_equal
+from rlx.grammar.parser import parse
+from rlx.grammar.printer import print_module
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop, Stop, UnsupportedStop
 from rlx.semantics.tir import evaluate
@@ -136,6 +139,14 @@ STATEMENTS = (
     "for i in range(k[2]):\n    w[i] = i",
     "with T.attr(0, 'pragma_something', 1):\n    w[0] = 5",
     "T.evaluate(0)\nw[1] = 5",
+    (
+        "t = T.alloc_buffer((2, 4), 'float32', layout=T.TileLayout(T.S[(4, 2):(1, 4)]))\n"
+        "for i in range(8): t[i // 4, i % 4] = x[i]\nfor i in range(8): z[i] = t[i // 4, i % 4]"
+    ),
+    (
+        "t = T.alloc_buffer((8,), 'int32', layout=T.TileLayout(T.S[(8,):(1 @ laneid,)]))\n"
+        "t[0] = 1\nw[0] = t[0]"
+    ),
 )
 
 
@@ -177,3 +188,18 @@ def test_statements(body: str) -> None:
     refused = f"{UnsupportedStop.__name__} E-native-construct"
     faults = re.compile(rf"{FaultStop.__name__} E-")
     assert got in (wanted, refused) or (faults.match(got) and faults.match(wanted)), (wanted, got)
+
+
+def test_a_layout_of_an_argument_is_not_supported() -> None:
+    """What stands where in the memory of the caller it alone knows."""
+    said = 'x: T.Buffer((2, 4), "float32", layout=T.TileLayout(T.S[(4, 2):(1, 4)]))'
+    func = of_body(said, "x[0, 0] = T.float32(1)")
+    array = np.zeros((2, 4), np.float32)
+    with pytest.raises(UnsupportedStop, match="has a layout of its own"):
+        evaluate(func, [array])
+    with pytest.raises(UnsupportedStop, match="buffer with a layout of its own"):
+        native.compile(func)
+    text = f"@T.prim_func\ndef f({said}):\n    x[0, 0] = T.float32(1)\n"
+    (module,) = parse(text).modules
+    (again,) = parse(print_module(module)).modules
+    assert structural_equal(module, again)
