@@ -29,14 +29,18 @@ def numpy_type(kind: DataType) -> Any:
     return found
 
 
+def address(array: np.ndarray[Any, Any]) -> int:
+    """Where the first element of an array is in memory."""
+    place, _ = array.__array_interface__["data"]
+    return int(place)
+
+
 def identical(one: Any, other: Any) -> bool:
     """Whether two arrays of the same shape and type have the same bits: NaN equals NaN, and -0
     differs from 0.
     """
     if one.flags.c_contiguous and other.flags.c_contiguous:
-        return bool(
-            np.array_equal(one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8))
-        )
+        return bool(np.array_equal(one.ravel().view(np.uint8), other.ravel().view(np.uint8)))
     return bool(one.tobytes() == other.tobytes())
 
 

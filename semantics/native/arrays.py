@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from rlx.semantics.arrays import address
+
 Array = np.ndarray[Any, Any]
 
 GUARDED = bool(os.environ.get("RLX_NATIVE_GUARD"))
@@ -89,7 +91,7 @@ class Copies:
                 continue
             size = array.nbytes
             memory = np.empty(size + 3 * _GUARD, np.uint8)
-            start = -memory.__array_interface__["data"][0] % _GUARD
+            start = -address(memory) % _GUARD
             memory = memory[start : start + size + 2 * _GUARD]
             memory[:] = _FILL
             copy = memory[_GUARD : _GUARD + size].view(array.dtype).reshape(array.shape)
@@ -123,4 +125,4 @@ def _shared(one: Array, two: Array) -> bool:
 
 
 def _place(array: Array) -> object:
-    return array.__array_interface__["data"][0], array.dtype, array.shape, array.strides
+    return address(array), array.dtype, array.shape, array.strides

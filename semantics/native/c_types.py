@@ -33,6 +33,7 @@ _SUFFIX = {
     "float16": "f16",
     "bfloat16": "b16",
 }
+FLOAT16, FLOAT64, BFLOAT16 = map(dtype, ("float16", "float64", "bfloat16"))
 NARROW = ("float16", "bfloat16")
 """Types that are computed in float32 and rounded after every operation."""
 
@@ -102,6 +103,12 @@ def is_signed(data_type: DataType) -> bool:
     return data_type.code == "int"
 
 
+def limits(data_type: DataType) -> tuple[int, int]:
+    """The smallest and the largest integer of a type."""
+    low = -(1 << (data_type.bits - 1)) if is_signed(data_type) else 0
+    return low, low + (1 << data_type.bits) - 1
+
+
 def loaded(data_type: DataType, element: str) -> str:
     """The value of an element in memory."""
     match str(data_type):
@@ -115,7 +122,7 @@ def loaded(data_type: DataType, element: str) -> str:
 def element_of(data_type: DataType, value: str) -> str | None:
     """The argument from which :func:`loaded` made ``value``, if it has another type in memory."""
     head = f"rlx_from_{_SUFFIX.get(str(data_type))}("
-    return value[len(head) : -1] if value.startswith(head) else None
+    return value.removeprefix(head).removesuffix(")") if value.startswith(head) else None
 
 
 def saved(data_type: DataType, value: str) -> str:
@@ -137,63 +144,61 @@ def rounded(data_type: DataType, value: str) -> str:
 
 def wrapped(value: int, data_type: DataType) -> int:
     """The value of an integer constant, wrapped to a type."""
-    if str(data_type) == "bool":
+    if data_type == BOOL:
         return int(bool(value))
-    bits = data_type.bits
-    value %= 1 << bits
-    return value - (1 << bits) if is_signed(data_type) and value >> (bits - 1) else value
+    low, high = limits(data_type)
+    return low + (value - low) % (high - low + 1)
 
 
 def integer(value: int, data_type: DataType) -> str:
     """An integer constant, wrapped to the width of its type."""
     value = wrapped(value, data_type)
-    if str(data_type) == "bool":
+    if data_type == BOOL:
         return str(value)
-    if data_type.code == "uint":
+    if not is_signed(data_type):
         return f"(({held(data_type)})UINT64_C({value}))"
-    if value == -(1 << 63):
+    smallest, _ = limits(INT64)
+    if value == smallest:
         return "INT64_MIN"
     return f"(({held(data_type)})INT64_C({value}))"
 
 
 def floating(value: float, data_type: DataType) -> str:
     """A floating-point constant, rounded once to its type."""
-    single = str(data_type) != "float64"
+    single = data_type != FLOAT64
     if math.isnan(value):
         return '__builtin_nanf("")' if single else '__builtin_nan("")'
     if single:
-        value = _rounded_constant(value, str(data_type))
+        value = _rounded_constant(value, data_type)
     if math.isinf(value):
         return f"({'-' if value < 0 else ''}__builtin_inf{'f' if single else ''}())"
     return f"({value.hex()}{'f' if single else ''})"
 
 
-def extreme(largest: bool, data_type: DataType) -> str:
-    """The largest or smallest finite number of a type, as a constant."""
+def extreme(word: str, data_type: DataType) -> str:
+    """``max_value`` or ``min_value``: the largest or smallest finite number of a type, in C."""
     if data_type.is_float:
         import ml_dtypes
 
         top = float(ml_dtypes.finfo(check(data_type)).max)  # type: ignore[no-untyped-call]
-        return floating(top if largest else -top, data_type)
-    low = -(1 << (data_type.bits - 1)) if is_signed(data_type) else 0
-    return integer(low + (1 << data_type.bits) - 1 if largest else low, data_type)
+        return floating({"max_value": top, "min_value": -top}[word], data_type)
+    low, high = limits(data_type)
+    return integer({"max_value": high, "min_value": low}[word], data_type)
 
 
-def _rounded_constant(value: float, name: str) -> float:
-    if name == "bfloat16":
+def _rounded_constant(value: float, data_type: DataType) -> float:
+    if data_type == BFLOAT16:
         import ml_dtypes
         import numpy as np
 
         with np.errstate(over="ignore"):
             return float(np.array(value, np.float64).astype(ml_dtypes.bfloat16))
     try:
-        letter = "e" if name == "float16" else "f"
-        return float(struct.unpack(letter, struct.pack(letter, value))[0])
+        letter = "e" if data_type == FLOAT16 else "f"
+        [rounded] = struct.unpack(letter, struct.pack(letter, value))
+        return float(rounded)
     except OverflowError:
         return math.copysign(math.inf, value)
-
-
-FLOAT32 = dtype("float32")
 
 
 Types = dict[tir.PrimExpr, DataType]
@@ -229,34 +234,39 @@ def _type(known: Types, expr: Any) -> DataType:
     return INT64
 
 
-def is_wider(literal: DataType, other: DataType) -> bool:
+def _is_wider(literal: DataType, other: DataType) -> bool:
     """Whether an integer literal is wider than the other operand (E-tir-common)."""
     return not other.is_float and literal.bits > other.bits
 
 
-def meet(known: Types, a: tir.PrimExpr, b: tir.PrimExpr) -> DataType:
+def joined(a: DataType, b: DataType, a_is_literal: bool, b_is_literal: bool) -> DataType:
     """The common type of two operands: an integer literal that is not wider takes the other type;
     otherwise it is the wider type.
     """
-    first, second = known[a], known[b]
-    if first == second or (isinstance(b, tir.IntImm) and not is_wider(second, first)):
-        return first
-    if isinstance(a, tir.IntImm) and not is_wider(first, second):
-        return second
-    rank = [(t.is_float, t.bits, t.code == "uint") for t in (first, second)]
-    return first if rank[0] >= rank[1] else second
+    if a == b or (b_is_literal and not _is_wider(b, a)):
+        return a
+    if a_is_literal and not _is_wider(a, b):
+        return b
+    return max(a, b, key=lambda t: (t.is_float, t.bits, t.code == "uint"))
+
+
+def meet(known: Types, a: tir.PrimExpr, b: tir.PrimExpr) -> DataType:
+    """The common type of two expressions."""
+    return joined(known[a], known[b], isinstance(a, tir.IntImm), isinstance(b, tir.IntImm))
 
 
 def _of_call(known: Types, call: tir.Call) -> DataType:
-    args = call.args
-    if call.op == "if_then_else" and len(args) == 3:
-        return meet(known, args[1], args[2])
-    if call.op in _BOOLEAN:
-        return BOOL
-    if call.op in ("popcount", "clz"):
-        return INT32
-    if call.op in _NAMED:
-        if args and isinstance(args[0], tir.StringImm):
-            return dtype(args[0].value)
-        return call.dtype or INT64
-    return known[args[0]] if args else INT64
+    match call.op, call.args:
+        case "if_then_else", (_, first, second):
+            return meet(known, first, second)
+        case op, _ if op in _BOOLEAN:
+            return BOOL
+        case (("popcount" | "clz"), _):
+            return INT32
+        case op, (tir.StringImm(value=name), *_) if op in _NAMED:
+            return dtype(name)
+        case op, _ if op in _NAMED:
+            return call.dtype or INT64
+        case _, (first, *_):
+            return known[first]
+    return INT64

@@ -77,6 +77,8 @@ TUNING = (
 )
 """The compilers, tried in this order until one compiles and links."""
 _SECONDS = 120
+_SAID = 2000
+"""The length of the end of what a compiler says that a message has."""
 _LARGE = 300_000
 """The length of C code from which ``-O1`` is used, because higher levels would take minutes."""
 _THOROUGH = frozenset(["-ftree-loop-vectorize", "-fpeel-loops", "-funswitch-loops"])
@@ -121,10 +123,8 @@ def toolchain() -> Toolchain:
 
 
 def _paths() -> Iterator[str]:
-    for name in (os.environ.get("CC", ""), "cc", "gcc", "clang"):
-        path = shutil.which(name) if name else None
-        if path is not None:
-            yield path
+    wanted = (os.environ.get("CC", ""), "cc", "gcc", "clang")
+    yield from filter(None, map(shutil.which, wanted))
 
 
 @cache
@@ -132,17 +132,27 @@ def _probe(path: str) -> Toolchain | None:
     """The compiler with the first tuning with which it makes a library."""
     import tempfile
 
-    complete = ["-Wl,-z,defs"] if platform.system() == "Linux" else []
+    complete = _COMPLETE.get(platform.system(), [])
     with tempfile.TemporaryDirectory(prefix="rlx-") as folder:
         for tuning in TUNING:
-            vectors = ["-lmvec"] if LIBMVEC in tuning else []
-            link = [*complete, *vectors, "-lm"]
+            link = [*complete, *_mathematics(tuning)]
             try:
                 _run(path, (*FLAGS, *tuning), _PROBE, Path(folder) / "probe.so", link)
             except (CompilerGaveUp, OSError):
                 continue
             return _identified(path, tuning)
     return None
+
+
+_COMPLETE = {"Linux": ["-Wl,-z,defs"]}
+"""By systems, words with which the linker accepts only libraries whose functions are all there."""
+_ALONE = {"Linux": ["-nostdlib", "-lgcc"]}
+"""By systems, words with which it does not read the C library."""
+
+
+def _mathematics(flags: Sequence[str]) -> list[str]:
+    """The libraries with mathematical functions."""
+    return ["-lmvec", "-lm"] if LIBMVEC in flags else ["-lm"]
 
 
 def _identified(path: str, tuning: tuple[str, ...]) -> Toolchain:
@@ -183,18 +193,14 @@ def _processor() -> str:
 
 def libraries(flags: Sequence[str], source: str) -> list[str]:
     """The libraries that a kernel with these flags is linked with, besides the C library."""
-    if not calls_libm(source):
-        return []
-    vectors = ["-lmvec"] if LIBMVEC in flags else []
-    return [*vectors, "-lm"]
+    return _mathematics(flags) if calls_libm(source) else []
 
 
 def _link(flags: Sequence[str], source: str) -> list[str]:
     """How to link a kernel: most of the linker's time goes into the C library, which the process
     has loaded.
     """
-    alone = ["-nostdlib", "-lgcc"] if platform.system() == "Linux" else []
-    return [*libraries(flags, source), *alone]
+    return [*libraries(flags, source), *_ALONE.get(platform.system(), [])]
 
 
 def _run(
@@ -217,7 +223,8 @@ def _run(
     except subprocess.TimeoutExpired:
         raise CompilerGaveUp(f"the C compiler needed more than {_SECONDS} s") from None
     if done.returncode:
-        raise CompilerGaveUp(done.stderr[-2000:] or f"the C compiler failed with {done.returncode}")
+        said = done.stderr[-_SAID:]
+        raise CompilerGaveUp(said or f"the C compiler failed with {done.returncode}")
 
 
 def library(source: str) -> tuple[Any, Any]:
@@ -234,7 +241,8 @@ def library(source: str) -> tuple[Any, Any]:
     try:
         first = next(_paths(), None)
         if first is not None and first not in _doubted:
-            assumed = _identified(first, TUNING[0])
+            best, *_ = TUNING
+            assumed = _identified(first, best)
             # most compilers take all flags: to try them out first would cost as much as a kernel
             try:
                 return _loaded(source, assumed)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar.dtype import INT64, DataType
+from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType
+from rlx.grammar.dtype import dtype as dtype_of
 from rlx.semantics.native import c_types
-from rlx.semantics.native.c_types import ZERO, CValue, is_wider
+from rlx.semantics.native.c_types import FLOAT64, ZERO, CValue
 from rlx.semantics.native.state import Generation
 
 
@@ -41,17 +42,16 @@ def common(a: CValue, b: CValue) -> DataType:
     """The common type of two operands: that of the other operand for a constant, otherwise the
     wider one.
     """
-    if a.dtype == b.dtype or (b.known is not None and not is_wider(b.dtype, a.dtype)):
-        return a.dtype
-    if a.known is not None and not is_wider(a.dtype, b.dtype):
-        return b.dtype
-    rank = [(v.dtype.is_float, v.dtype.bits, v.dtype.code == "uint") for v in (a, b)]
-    return a.dtype if rank[0] >= rank[1] else b.dtype
+    return c_types.joined(a.dtype, b.dtype, a.known is not None, b.known is not None)
 
 
 def unforeseen(number: str, dtype: DataType) -> str:
     """The same number, but the compiler does not know it."""
     return f"({number} + ({c_types.held(dtype)}){ZERO})"
+
+
+_LONG = frozenset(map(dtype_of, ("int32", "int64", "uint32", "uint64")))
+"""Integers that a float of 32 bits cannot all hold."""
 
 
 def cast(state: Generation, value: CValue, target: DataType, span: Any) -> CValue:
@@ -61,19 +61,19 @@ def cast(state: Generation, value: CValue, target: DataType, span: Any) -> CValu
     source = value.dtype
     if source == target:
         return value
-    if target.code == "bool":
+    if target == BOOL:
         unknown = state.guarding and source.is_integer
         zero = unforeseen("0", source) if unknown else "0"
         return define(state, f"({value.text} != {zero})", target)
     if not source.is_float:
-        if target.is_float and str(target) != "float64" and source.bits > 24:
+        if target.is_float and target != FLOAT64 and source in _LONG:
             return define(state, _from_wide(value, target), target)
         return define(
             state, c_types.rounded(target, f"({c_types.held(target)}){value.text}"), target
         )
     if target.is_float:
         text = value.text
-        if str(source) == "float64" and str(target) in c_types.NARROW:
+        if source == FLOAT64 and str(target) in c_types.NARROW:
             text = f"rlx_narrow({text})"
         return define(state, c_types.rounded(target, f"({c_types.held(target)}){text}"), target)
     return _to_integer(state, value, target, span)
@@ -83,14 +83,13 @@ def _to_integer(state: Generation, value: CValue, target: DataType, span: Any) -
     """The integer part of a float; in loops, one without a value in the type is noticed behind
     them.
     """
-    low = -(1 << (target.bits - 1)) if c_types.is_signed(target) else 0
-    high = low + (1 << target.bits)
-    holds = f"does not fit into {target}, whose range is {low} to {high - 1}"
-    below = f"{value.text} >= {float(low)}"  # no float lies between this and one less
-    if target.bits < (64 if str(value.dtype) == "float64" else 32) or not low:
-        below = f"{value.text} > {float(low - 1)}"
-    letter = "" if str(value.dtype) == "float64" else "f"
-    fits = f"(({below}{letter}) & ({value.text} < {float(high)}{letter}))"
+    low, high = c_types.limits(target)
+    holds = f"does not fit into {target}, whose range is {low} to {high}"
+    letter, least = ("", INT64) if value.dtype == FLOAT64 else ("f", INT32)
+    below = f"{value.text} > {float(low - 1)}"
+    if target.bits >= least.bits and low:  # no float lies between the smallest and one less
+        below = f"{value.text} >= {float(low)}"
+    fits = f"(({below}{letter}) & ({value.text} < {float(high + 1)}{letter}))"
     if state.deferring:
         flag = state.deferred(state.out.site("E-tir-cast-range", f"a float {holds}", span))
         state.out.put(f"{flag} |= !{fits};")
@@ -102,6 +101,6 @@ def _to_integer(state: Generation, value: CValue, target: DataType, span: Any) -
 
 
 def _from_wide(value: CValue, target: DataType) -> str:
-    if str(target) == "float32":
+    if target == FLOAT32:
         return f"(float){value.text}"
     return c_types.rounded(target, f"rlx_odd_{c_types.suffix(value.dtype)}({value.text})")

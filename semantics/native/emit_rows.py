@@ -82,13 +82,13 @@ def emit_row(state: Generation, found: LoopReduction) -> None:
 def _by_lanes(state: Generation, found: LoopReduction, row: _Row, width: str) -> None:
     """Partial results in an array, of which the compiler makes vectors."""
     out, (total, lanes, odd, _, at) = state.out, row
-    inner, lane = found.reduce[-1], out.fresh("c")
+    (*outer, inner), lane = found.reduce, out.fresh("c")
     each = f"for (int64_t {lane} = 0; {lane} < {width}; ++{lane})"
     first = total if found.extremum else "0"
     out.put(f"{each} {lanes}[{lane}] = {first};")
     if odd is not None:
         out.put(f"{each} {odd}[{lane}] = {total} != {total};")
-    with loops(state, found.reduce[:-1]):
+    with loops(state, outer):
         out.put(f"int64_t {at} = {inner.begin};")
         with out.block(f"for (; {at} + {width} <= {inner.end}; {at} += {width})"), out.block(each):
             out.put(f"const int64_t {inner.name} = {at} + {lane};")
@@ -102,7 +102,7 @@ def _by_lanes(state: Generation, found: LoopReduction, row: _Row, width: str) ->
 def _by_vectors(state: Generation, found: LoopReduction, row: _Row) -> None:
     """Partial results in vectors, which end as the lanes: it takes the compiler less time."""
     out, (total, lanes, odd, kind, at) = state.out, row
-    inner, width = found.reduce[-1], f"RLX_LANES({VECTORS}, {kind})"
+    (*outer, inner), width = found.reduce, f"RLX_LANES({VECTORS}, {kind})"
     sums, masks, terms = (out.fresh(letter) for letter in "lmx")
     assert isinstance(found.term, tir.BufferLoad)
     out.put(f"RLX_PART({kind}, RLX_VECTOR / sizeof({kind}));")
@@ -112,7 +112,7 @@ def _by_vectors(state: Generation, found: LoopReduction, row: _Row) -> None:
         out.put(f"{odd}[0] = 0;")
         nothing = f"{sums}_0 != {sums}_0"
         out.put(f"__typeof__({nothing}) {masks}_0 = {nothing}, {masks}_1 = {masks}_0;")
-    with loops(state, found.reduce[:-1]):
+    with loops(state, outer):
         out.put(f"int64_t {at} = {inner.begin};")
         out.put("#pragma GCC unroll 1")
         with out.block(f"for (; {at} + {width} <= {inner.end}; {at} += {width})"):
@@ -144,7 +144,7 @@ def _step(state: Generation, found: LoopReduction, place: str, other: str) -> No
 
 def _rest(state: Generation, found: LoopReduction, row: _Row, width: str) -> None:
     """What is left of a row behind the last whole vector, in order."""
-    out, inner = state.out, found.reduce[-1]
+    out, (*_, inner) = state.out, found.reduce
     rest = "" if inner.count is None else f"if ({literal(inner.count)} % {width})"
     with scope(state, rest), out.block(f"for (; {row.at} < {inner.end}; ++{row.at})"):
         out.put(f"const int64_t {inner.name} = {row.at};")

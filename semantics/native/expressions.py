@@ -29,6 +29,7 @@ from rlx.semantics.native.state import Generation
 
 Visit = Generator[tir.PrimExpr, CValue, CValue]
 
+UINT64 = dtype_of("uint64")
 _CHECKED = (tir.Add, tir.Sub, tir.Mul)
 
 
@@ -134,7 +135,7 @@ def _any_wide(expr: Any, *values: CValue) -> bool:
     sign hold.
     """
     wide = any(value.wide for value in values)
-    if wide and any(str(value.dtype) == "uint64" for value in values):
+    if wide and any(value.dtype == UINT64 for value in values):
         refuse("index arithmetic in uint64", expr.span)
     return wide
 
@@ -249,7 +250,7 @@ def _if_then_else(state: Generation, expr: Any) -> Visit:
     c = yield from _guard(state, condition, first, second)
     dtype = state.type_of(expr)
     name = state.out.fresh()
-    wide = state.exact and dtype.is_integer and str(dtype) != "uint64"
+    wide = state.exact and dtype.is_integer and dtype != UINT64
     state.out.put(f"{'int64_t' if wide else c_types.held(dtype)} {name};")
     for holds, branch in ((True, first), (False, second)):
         state.out.put(f"if ({c.text}) {{" if holds else "} else {")
@@ -285,35 +286,37 @@ def _load(state: Generation, expr: Any) -> Visit:
 
 def _call(state: Generation, expr: Any) -> Visit:
     op = expr.op
-    if op == "if_then_else" and len(expr.args) == 3:
-        return (yield from _if_then_else(state, expr))
-    if expr.attrs:
-        intrinsics.unknown(op)
-    if op in ("min_value", "max_value", "infinity"):
-        return _extreme(expr)
-    if op == "reinterpret":
-        return (yield from _reinterpret(state, expr))
+    match op, expr.args:
+        case "if_then_else", (_, _, _):
+            return (yield from _if_then_else(state, expr))
+        case _ if expr.attrs:
+            intrinsics.unknown(op)
+        case (("min_value" | "max_value" | "infinity"), _):
+            return _extreme(expr)
+        case "reinterpret", _:
+            return (yield from _reinterpret(state, expr))
     operands: list[CValue] = []
     for arg in expr.args:
         operands.append((yield from _apart(state, arg)))
     if not operands:
         intrinsics.unknown(op)
+    first, *_ = operands
     if op in intrinsics.SAME:
-        return operands[0]
-    dtype = operands[0].dtype
-    if op in ("shift_left", "shift_right") and len(operands) == 2 and dtype.is_integer:
-        if operands[1].dtype.is_float:
-            intrinsics.unknown(op)
-        return _shifted(state, expr, operands[0], operands[1])
-    if op in ("pow", "power") and len(operands) == 2:
-        if not dtype.is_float:
-            return _power(state, expr, operands[0], operands[1])
-        match expr.args[1]:
-            case tir.FloatImm(value=exponent) if exponent in intrinsics.POWERS:
-                text = intrinsics.power(exponent, dtype, operands[0].text)
-                return define(state, text, dtype)
-    if len(operands) == 2 and op != "ldexp":
-        operands[1] = converted(state, operands[1], dtype)
+        return first
+    dtype = first.dtype
+    match op, operands:
+        case (("shift_left" | "shift_right"), (a, by)) if dtype.is_integer:
+            if by.dtype.is_float:
+                intrinsics.unknown(op)
+            return _shifted(state, expr, a, by)
+        case (("pow" | "power"), (a, by)) if not dtype.is_float:
+            return _power(state, expr, a, by)
+        case (("pow" | "power"), (a, _)) if (made := intrinsics.power(expr.args[1], a)) is not None:
+            return define(state, made, dtype)
+        case "ldexp", _:
+            pass
+        case _, (a, b):
+            operands = [a, converted(state, b, dtype)]
     make = intrinsics.on_floats if dtype.is_float else intrinsics.on_integers
     text, result = make(op, dtype, [v.text for v in operands])
     return define(state, text, result)
@@ -321,14 +324,19 @@ def _call(state: Generation, expr: Any) -> Visit:
 
 def _extreme(expr: Any) -> CValue:
     """`T.min_value("int32")`, `T.max_value`, `T.infinity`: constants of a type."""
-    if len(expr.args) != 1 or not isinstance(expr.args[0], tir.StringImm):
-        intrinsics.unknown(expr.op)
-    dtype = dtype_of(expr.args[0].value)
-    if expr.op == "infinity" and not dtype.is_float:
-        intrinsics.unknown(expr.op)
-    if expr.op == "infinity":
-        return CValue(c_types.floating(float("inf"), dtype), dtype)
-    return CValue(c_types.extreme(expr.op == "max_value", dtype), dtype)
+    match expr.args:
+        case (tir.StringImm(value=name),):
+            dtype = dtype_of(name)
+        case _:
+            intrinsics.unknown(expr.op)
+    match expr.op:
+        case "infinity" if dtype.is_float:
+            text = c_types.floating(float("inf"), dtype)
+        case "infinity":
+            intrinsics.unknown(expr.op)
+        case word:
+            text = c_types.extreme(word, dtype)
+    return CValue(text, dtype)
 
 
 def _shifted(state: Generation, expr: Any, a: CValue, n: CValue) -> CValue:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rlx.semantics.native import compiler
+from rlx.semantics.native.frame import beginning
 from rlx.semantics.native.kernel import ENDLESS, MEMORY_LIMIT, Kernel
-from rlx.semantics.native.program import FIRST_SLOT
 
 COPY, TIMES, PLUS, EQUAL, AT_LEAST, DIVIDES, RUN, READ, PUT, WRITE = range(10)
 """The operations of steps; a slot holds one integer.
@@ -98,10 +98,7 @@ class Formulas:
         new = self._ffi.new
         self._words = new("int64_t[]", [len(steps.words), *steps.words])
         self._slots = new("int64_t[]", list(steps.slots))
-        numbers = [
-            new("int64_t[]", [0, MEMORY_LIMIT, *[0] * (FIRST_SLOT - 2), length])
-            for length in steps.lengths
-        ]
+        numbers = [new("int64_t[]", [*beginning(MEMORY_LIMIT), length]) for length in steps.lengths]
         self._held = [*numbers, *kept]
         pointers = [self._slots, *[self._ffi.NULL] * steps.arrays]
         for kernel, its in zip(steps.kernels, numbers, strict=True):

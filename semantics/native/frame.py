@@ -5,6 +5,24 @@ after the other in the workspace (``TOGETHER``): all of them, and all fuel, are 
 tests each may be memory of its own instead, which the caller gives (``APART``).
 """
 
+FIRST_SLOT = 16
+"""The index of the first scalar or extent in the numbers passed to a kernel."""
+
+FUEL, LIMIT, LIVE, WORKSPACE, ROOM, USED, WANTED, LAST_BLOCK, *_REST = range(FIRST_SLOT)
+SITE, FIRST_VALUE, SECOND_VALUE, DAMAGED, RETURNED, HAS_RETURNED, TAKE, GIVE_BACK = _REST
+"""The indices of the numbers before it, which the comment in ``FRAME`` explains."""
+
+LEFT = 2
+"""What a kernel for some arguments returns for others."""
+
+
+def beginning(limit: int) -> list[int]:
+    """The numbers before the first slot, of a kernel that may allocate so many bytes."""
+    numbers = [0] * FIRST_SLOT
+    numbers[LIMIT] = limit
+    return numbers
+
+
 FRAME = r"""
 /* v: 0 fuel, 1 limit and 2 live (bytes), 3 workspace, 4 its size, 5 used, 6 wanted, 7 the last block of other memory,
    8 site, 9 and 10 its values, 11 whether something was written behind or before other memory, 12 a value returned, 13 whether

@@ -4,11 +4,11 @@ nothing wraps.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
+from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.semantics.native import c_types
 from rlx.semantics.native.ranges import ROOM, IndexKnowledge, IndexSum, magnitude
@@ -122,32 +122,31 @@ def _division(
     whole = IndexSum({m: c // divisor for m, c in a.terms.items() if m and c % divisor == 0})
     rest = a - whole * IndexSum.of(divisor)
     bounds = state.scope.constant_range(rest)
-    if bounds is not None and bounds[0] // divisor == bounds[1] // divisor:
-        shift = IndexSum.of(bounds[0] // divisor)
-        return whole + shift if quotient else rest - shift * IndexSum.of(divisor)
-    parts = _parts(state, rest, divisor, bounds)
+    between = None if bounds is None else [IndexSum.of(bound // divisor) for bound in bounds]
+    if between is not None:
+        shift, last = between
+        if shift.terms == last.terms:
+            return whole + shift if quotient else rest - shift * IndexSum.of(divisor)
+    part, remainder = _parts(state, rest, divisor, between)
     if not quotient:
-        return IndexSum.of(parts[1])
-    return None if parts[0] is None else whole + IndexSum.of(parts[0])
+        return IndexSum.of(remainder)
+    return None if part is None else whole + IndexSum.of(part)
 
 
 def _parts(
-    state: IndexKnowledge, rest: IndexSum, divisor: int, bounds: tuple[int, int] | None
+    state: IndexKnowledge, rest: IndexSum, divisor: int, between: Sequence[IndexSum] | None
 ) -> tuple[str | None, str]:
-    """Variables for the quotient (where its bounds are known) and the remainder of a sum by a
-    constant.
+    """Variables for the quotient (where the bounds ``between`` which it lies are known) and the
+    remainder of a sum by a constant.
     """
     key = (frozenset(rest.terms.items()), divisor)
     found = state.divisions.get(key)
     if found is None:
         remainder = state.synthetic(IndexSum({}), IndexSum.of(divisor - 1))
         quotient = None
-        if bounds is not None:
-            low, high = IndexSum.of(bounds[0] // divisor), IndexSum.of(bounds[1] // divisor)
-            quotient = state.synthetic(low, high)
-        elif (between := _by_factor(state, rest, divisor)) is not None:
+        between = between or _by_factor(state, rest, divisor)
+        if between is not None:
             quotient = state.synthetic(*between)
-        if quotient is not None:
             state.wholes[remainder] = (quotient, divisor, rest)
         found = state.divisions[key] = (quotient, remainder)
     return found
@@ -202,8 +201,8 @@ def _extremum(
     if first is None or second is None:
         return None
     pick = min if isinstance(expr, tir.Min) else max
-    low, high = pick(first[0], second[0]), pick(first[1], second[1])
-    return IndexSum.of(state.synthetic(IndexSum.of(low), IndexSum.of(high)))
+    low, high = map(IndexSum.of, map(pick, first, second))
+    return IndexSum.of(state.synthetic(low, high))
 
 
 def usable(state: IndexKnowledge, value: IndexSum, dtype: DataType) -> bool:
@@ -220,11 +219,10 @@ def usable(state: IndexKnowledge, value: IndexSum, dtype: DataType) -> bool:
     if names & state.inner:
         return False
     state.symbols |= names
-    if dtype.bits < 64 or dtype.code == "uint":
-        least = 0 if dtype.code == "uint" else -(1 << (dtype.bits - 1))
-        most = (1 << (dtype.bits - int(dtype.code == "int"))) - 1
-        return state.demand(low - IndexSum.of(least)) and state.demand(IndexSum.of(most) + high)
-    return True
+    if dtype == INT64:
+        return True
+    least, most = c_types.limits(dtype)
+    return state.demand(low - IndexSum.of(least)) and state.demand(IndexSum.of(most) + high)
 
 
 def facts_of(state: IndexKnowledge, condition: tir.PrimExpr, holds: bool) -> list[IndexSum]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn
 
+from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, DataType
 from rlx.grammar.prim_operators import BY_INTRINSIC
 from rlx.semantics.native import c_types
@@ -34,9 +35,9 @@ operands.
 POWERS = {0.5: "rlx_root_", 2.0: "rlx_square_"}
 """Exponent -> name in C of the function with the values of that power, which takes less time."""
 
-VECTORISED = {"exp": 1, "log": 1, "sin": 1, "cos": 1, "tanh": 1, "erf": 1, "pow": 2, "exp2": 1}
-VECTORISED |= {"sinh": 1, "cosh": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "log10": 1}
-VECTORISED |= {"log2": 1, "log1p": 1, "atan2": 2, "hypot": 2, "acosh": 1, "asinh": 1, "atanh": 1}
+VECTORISED = frozenset(
+    ["exp", "log", "sin", "cos", "tanh", "erf", "pow", "exp2", "sinh", "cosh", "tan", "asin"]
+).union(["acos", "atan", "log10", "log2", "log1p", "atan2", "hypot", "acosh", "asinh", "atanh"])
 """Functions of libm that glibc also has for whole vectors (libmvec, within 4 units in the last
 place).
 """
@@ -68,23 +69,28 @@ def declarations(words: Collection[str]) -> list[str]:
 
 def on_floats(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[str, DataType]:
     """A function of floats; narrow types are computed in float32 and rounded."""
-    if op in TESTS and len(operands) == 1:
-        return f"({TESTS[op]}({operands[0]}) != 0)", BOOL
-    if op == "fma" and len(operands) == 3:
-        product = c_types.rounded(data_type, f"({operands[0]} * {operands[1]})")
-        return c_types.rounded(data_type, f"({product} + {operands[2]})"), data_type
-    if op not in LIBM or LIBM[op][1] != len(operands):
+    match op, operands:
+        case _, (a,) if op in TESTS:
+            return f"({TESTS[op]}({a}) != 0)", BOOL
+        case "fma", (a, b, c):
+            product = c_types.rounded(data_type, f"({a} * {b})")
+            return c_types.rounded(data_type, f"({product} + {c})"), data_type
+        case "nextafter", _ if str(data_type) in c_types.NARROW:
+            unknown(op)
+    name, count = LIBM.get(op, ("", None))
+    if count != len(operands):
         unknown(op)
-    if op == "nextafter" and str(data_type) in c_types.NARROW:
-        unknown(op)
-    single = "" if str(data_type) == "float64" else "f"
-    return c_types.rounded(data_type, f"{LIBM[op][0]}{single}({', '.join(operands)})"), data_type
+    single = "" if data_type == c_types.FLOAT64 else "f"
+    return c_types.rounded(data_type, f"{name}{single}({', '.join(operands)})"), data_type
 
 
-def power(exponent: float, data_type: DataType, operand: str) -> str:
-    """The power of a float with one of the exponents that have a function of their own."""
-    single = "" if str(data_type) == "float64" else "f"
-    return c_types.rounded(data_type, f"{POWERS[exponent]}{single}({operand})")
+def power(exponent: tir.PrimExpr, base: c_types.CValue) -> str | None:
+    """The power of a float if its exponent has a function of its own."""
+    match exponent:
+        case tir.FloatImm(value=number) if number in POWERS:
+            single = "" if base.dtype == c_types.FLOAT64 else "f"
+            return c_types.rounded(base.dtype, f"{POWERS[number]}{single}({base.text})")
+    return None
 
 
 def on_integers(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[str, DataType]:
@@ -106,8 +112,8 @@ def on_integers(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[
             return "0", BOOL
         case "isfinite", (_,):
             return "1", BOOL
-        case _ if op in WHOLE and len(operands) == 1:
-            return operands[0], data_type
+        case _, (a,) if op in WHOLE:
+            return a, data_type
         case _:
             unknown(op)
 

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
+from rlx.grammar.dtype import INT64, DataType
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop
 from rlx.semantics.native import compiler
 from rlx.semantics.native.arrays import GUARDED, Copies, tangled
-from rlx.semantics.native.program import FIRST_SLOT, CProgram, generate
+from rlx.semantics.native.c_types import limits, wrapped
+from rlx.semantics.native.frame import (
+    FIRST_SLOT,
+    FIRST_VALUE,
+    FUEL,
+    HAS_RETURNED,
+    LEFT,
+    RETURNED,
+    SECOND_VALUE,
+    SITE,
+)
+from rlx.semantics.native.program import CProgram, generate
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.workspace import call_with_memory
 from rlx.semantics.native.writer import StopSite
@@ -27,7 +39,7 @@ Argument = np.ndarray[Any, Any] | int | float
 
 MEMORY_LIMIT = 4 << 30
 """The maximum number of bytes that a call may have allocated at one time."""
-ENDLESS = (1 << 63) - 1
+ENDLESS = sys.maxsize
 
 
 class _Frame(NamedTuple):
@@ -54,7 +66,10 @@ class Variant:
 
 
 class Taken(NamedTuple):
-    """The requirements on one argument: an array of a type and a rank, or a number (no type)."""
+    """The requirements on one argument: an array of a type and a rank, or a number (no type).
+
+    ``rank`` is also how many of the numbers of a call belong to it, which is 1 for a number.
+    """
 
     buffer: tir.Buffer | None
     wanted: np.dtype[Any] | None
@@ -93,7 +108,7 @@ class Kernel:
         self.source = program.text
         self._written = program.written
         self.taken = [
-            Taken(None, None, 0, var.dtype, False)
+            Taken(None, None, 1, var.dtype, at in self._written)
             if buffer is None
             else Taken(
                 buffer,
@@ -110,9 +125,7 @@ class Kernel:
         self._address = self.entry.ffi.from_buffer
         self._frames: list[_Frame] = []
         self._arrays = sum(taken.buffer is not None for taken in self.taken)
-        self._numbers = FIRST_SLOT + sum(
-            taken.rank if taken.buffer is not None else 1 for taken in self.taken
-        )
+        self._numbers = FIRST_SLOT + sum(taken.rank for taken in self.taken)
         self._any: Variant | None = None
 
     def __call__(
@@ -169,22 +182,28 @@ class Kernel:
             return _Frame(numbers, places, [None] * self._arrays)
 
     def _run(self, frame: _Frame, fuel: int | None, memory: int) -> Stopped | None:
-        stopped = _run(self.entry, frame, fuel, memory)
-        if stopped == _GENERAL:
-            return _run(self.general(), frame, fuel, memory)
-        return stopped
+        """Run the machine code; the place where it stopped and two values, or None."""
+        variant = self.entry
+        failed = _call(variant, frame, fuel, memory)
+        if failed == LEFT:
+            variant = self.general()
+            failed = _call(variant, frame, fuel, memory)
+        if not failed:
+            return None
+        numbers = frame.numbers
+        return variant.sites[numbers[SITE]], numbers[FIRST_VALUE], numbers[SECOND_VALUE]
 
     def _returned(self, numbers: Any) -> int | float | None:
         """The value that the last run left."""
-        if not numbers[13]:
+        if not numbers[HAS_RETURNED]:
             if self._func.ret_type is not None:
                 no_value(self._func)
             return None
-        value: int = numbers[12]
+        value: int = numbers[RETURNED]
         kind = self._func.ret_type
         if kind is not None and kind.is_float:
-            return float(struct.unpack("<d", struct.pack("<q", value))[0])
-        return value if kind is None or kind.code == "int" else value % (1 << 64)
+            return _as_float(value)
+        return value if kind is None else wrapped(value, kind)
 
     def general(self) -> Variant:
         """The variant for arguments that share memory or are very large, without reordering."""
@@ -203,7 +222,7 @@ class Kernel:
             buffer, wanted, rank, dtype, written = self.taken[position]
             if buffer is None:
                 numbers[at] = scalar(position, dtype, arg)
-                at += 1
+                at += rank
                 continue
             if type(arg) is not np.ndarray or arg.dtype != wanted or arg.ndim != rank:
                 return False
@@ -224,10 +243,10 @@ class Kernel:
             args = self.completed(args)
         at, count = FIRST_SLOT, 0
         for position, arg in enumerate(args):
-            buffer, wanted, _, dtype, written = self.taken[position]
+            buffer, wanted, rank, dtype, written = self.taken[position]
             if buffer is None or wanted is None:
                 frame.numbers[at] = scalar(position, dtype, arg)
-                at += 1
+                at += rank
                 continue
             array = checked(position, buffer, wanted, arg)
             if GUARDED or not array.flags.carray:
@@ -238,7 +257,7 @@ class Kernel:
             frame.places[count] = self._address(array)
             _measure(frame, count, at, array.shape)
             count += 1
-            at += array.ndim
+            at += rank
 
     def completed(self, args: Sequence[Argument]) -> list[Argument]:
         """The arguments, completed by trailing scalars that the shapes of arrays determine."""
@@ -278,14 +297,21 @@ def scalar(position: int, data_type: DataType, value: Argument) -> int:
     """A number as the 64 bits that are passed to a kernel."""
     only_number(position, value)
     if data_type.is_float:
-        return int(struct.unpack("<q", struct.pack("<d", float(value)))[0])
+        [bits] = struct.unpack("<q", struct.pack("<d", float(value)))
+        return int(bits)
     if isinstance(value, (float, np.floating)):
         wrong(f"argument {position}: expected a number of type {data_type}, found {value}")
     number = int(value)
-    low = -(1 << (data_type.bits - 1)) if data_type.code == "int" else 0
-    if not low <= number < low + (1 << data_type.bits):
+    low, high = limits(data_type)
+    if not low <= number <= high:
         wrong(f"argument {position}: {number} does not fit into {data_type}")
-    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+    return wrapped(number, INT64)
+
+
+def _as_float(bits: int) -> float:
+    """The number of a float64 with these bits."""
+    [number] = struct.unpack("<d", struct.pack("<q", bits))
+    return float(number)
 
 
 def checked(
@@ -303,9 +329,7 @@ def checked(
     wrong(f"argument {position} ({buffer.name}): expected {found}")
 
 
-Stopped = tuple[StopSite | None, int, int]
-_GENERAL: Stopped = (None, 0, 0)
-"""The status of a kernel for small, disjoint arguments that got other arguments."""
+Stopped = tuple[StopSite, int, int]
 
 
 def _measure(frame: _Frame, count: int, at: int, shape: tuple[int, ...]) -> None:
@@ -315,28 +339,25 @@ def _measure(frame: _Frame, count: int, at: int, shape: tuple[int, ...]) -> None
         frame.numbers[at + axis] = dim
 
 
-def _run(entry: Variant, frame: _Frame, fuel: int | None, memory: int) -> Stopped | None:
-    """Call the machine code; the place where it stopped and two values, or None."""
+def _call(variant: Variant, frame: _Frame, fuel: int | None, memory: int) -> int:
+    """Call the machine code; 0, or how it ended before its end."""
     v = frame.numbers
-    v[0] = ENDLESS if fuel is None or fuel > ENDLESS else fuel
-    if entry.returns:
-        v[13] = 0
-    if entry.takes:
-        failed = call_with_memory(entry.call, v, frame.places, memory)
+    v[FUEL] = ENDLESS if fuel is None else min(fuel, ENDLESS)
+    if variant.returns:
+        v[HAS_RETURNED] = 0
+    if variant.takes:
+        failed: int = call_with_memory(variant.call, v, frame.places, memory)
     else:
-        failed = entry.call(v, frame.places)
-    if not failed:
-        return None
-    return _GENERAL if failed == 2 else (entry.sites[v[8]], v[9], v[10])
+        failed = variant.call(v, frame.places)
+    return failed
 
 
-def stop_of(site: StopSite | None, a: int, b: int) -> Stop:
+def stop_of(site: StopSite, a: int, b: int) -> Stop:
     """The exception for a kernel that stopped at a site with two values."""
-    assert site is not None
     message = site.message
     if site.code != "E-tir-assert":  # that message is the program's
-        number = struct.unpack("<d", struct.pack("<q", a))[0]
-        message = message.replace("{a}", str(a)).replace("{b}", str(b)).replace("{f}", str(number))
+        message = message.replace("{a}", str(a)).replace("{b}", str(b))
+        message = message.replace("{f}", str(_as_float(a)))
     refuted(site.code)
     kind = OutOfFuelStop if site.code == "E-tir-fuel" else FaultStop
     return kind(site.code, message, site.span)

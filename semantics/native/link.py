@@ -149,7 +149,7 @@ class _Placement:
                 section.offset : section.offset + section.size
             ]
         for target, table in self._tables:
-            if self._sections[target].name == ".eh_frame" or target not in self._place:
+            if target not in self._place:
                 raise _Unfit(self._sections[target].name)
             for entry in table:
                 self._relocate(made, self._place[target] + entry.offset, entry)
@@ -161,7 +161,7 @@ class _Placement:
             struct.pack_into("<Q", made, self._got[at], address)
         imported = [self._got[at] for at in self._stubs]
         relative = [(self._got[at], address) for at, address in fixed.items()]
-        tables = self._dynamic.tables(_HEADERS, addresses, imported, relative)
+        tables = self._dynamic.tables(addresses, imported, relative)
         made[_HEADERS : _HEADERS + len(tables)] = tables
         entries = self._dynamic.entries(_HEADERS)
         made[self._table : self._table + len(entries)] = entries
@@ -220,23 +220,32 @@ class _Dynamic:
             if name not in self._names:
                 self._names[name] = len(self._strings)
                 self._strings += name.encode("ascii") + b"\0"
-        count = 1 + len(imports) + len(exported)
-        needs = sum(16 + 16 * len(group) for group in self._needed.values())
-        sizes = (24 * slots, 24 * count, needs, 4 * (3 + count), 2 * count, len(self._strings))
-        starts = [0]
-        for size in sizes:
-            starts.append(starts[-1] + size + -size % 8)
-        self._starts, self.size = starts[:-1], starts[-1]
+        nowhere = [0] * len(exported), [0] * len(imports), [(0, 0)] * (slots - len(imports))
+        self._starts, self.size = list[int](), 0
+        for part in self._parts(*nowhere):
+            self._starts.append(self.size)
+            self.size = _round(self.size + len(part), 8)
         self._relocations, self.table_size = 24 * slots, 16 * (12 + len(self._needed))
 
     def tables(
         self,
-        base: int,
         addresses: Sequence[int],
         imported: Sequence[int],
         relative: Sequence[tuple[int, int]],
     ) -> bytes:
         """The tables, for the addresses of what is exported, and of slots."""
+        made = bytearray(self.size)
+        parts = self._parts(addresses, imported, relative)
+        for start, part in zip(self._starts, parts, strict=True):
+            made[start : start + len(part)] = part
+        return bytes(made)
+
+    def _parts(
+        self,
+        addresses: Sequence[int],
+        imported: Sequence[int],
+        relative: Sequence[tuple[int, int]],
+    ) -> tuple[bytes, ...]:
         first = 1 + len(self._imports)
         relocations = [
             *(struct.pack("<QIIq", at, _GLOB_DAT, k, 0) for k, at in enumerate(imported, 1)),
@@ -255,8 +264,7 @@ class _Dynamic:
         own = range(first, count)  # one bucket: each is followed by the next
         chain = [*[0] * first, *(at + 1 if at + 1 < count else 0 for at in own)]
         hashes = struct.pack(f"<{3 + count}I", 1, count, first if own else 0, *chain)
-        made = bytearray(self.size)
-        parts = (
+        return (
             b"".join(relocations),
             b"".join(symbols),
             self._needs(),
@@ -264,9 +272,6 @@ class _Dynamic:
             struct.pack(f"<{count}H", *versions),
             bytes(self._strings),
         )
-        for start, part in zip(self._starts, parts, strict=True):
-            made[start : start + len(part)] = part
-        return bytes(made)
 
     def _needs(self) -> bytes:
         """The versions that are needed, library by library."""

@@ -8,6 +8,7 @@ zero and of the smallest integer by -1, wide shifts, floats out of range) is spe
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -265,7 +266,7 @@ class _Unit(NamedTuple):
     text: str
 
 
-def text(*kernels: str, apart: bool = False) -> str:
+def text(*kernels: str, apart: bool) -> str:
     """The part of the prelude that kernels need, because compiling all of it would take longer than
     most kernels.
 
@@ -285,7 +286,7 @@ def text(*kernels: str, apart: bool = False) -> str:
             missing += unit.mentioned
     parts = [unit.text for unit in _units(apart) if unit in chosen]
     called = declarations(wanted)
-    return "\n".join([*(_basis() if called else ()), *called, *parts])
+    return "\n".join([*((_basis(),) if called else ()), *called, *parts])
 
 
 def is_wide(source: str) -> bool:
@@ -302,7 +303,7 @@ _WIDE = ("RLX_LANES", "RLX_ROWS", "rlx_to_f16")
 
 def calls_libm(source: str) -> bool:
     """Whether a file that begins with :func:`text` calls functions of libm."""
-    return _basis()[0] in source
+    return _basis() in source
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -314,34 +315,38 @@ _DEFINED = re.compile(
 
 
 @cache
-def _providers(apart: bool = False) -> dict[str, _Unit]:
+def _providers(apart: bool) -> dict[str, _Unit]:
     return {name: unit for unit in _units(apart) for name in unit.names}
 
 
 @cache
-def _basis() -> list[str]:
+def _basis() -> str:
     """What the declarations of functions need."""
-    return [unit.text for unit in _units(False) if "RLX_SIMD" in unit.names]
+    [found] = (unit.text for unit in _split(_HEAD) if "RLX_SIMD" in unit.names)
+    return found
 
 
 @cache
 def _units(apart: bool) -> list[_Unit]:
-    found: list[_Unit] = []
+    return [*_split(_whole(apart))]
+
+
+_PAIRS = (("{", "}"), ("/*", "*/"), ("\n#if", "\n#endif"))
+"""What begins, and what ends, a part of a unit."""
+
+
+def _split(text: str) -> Iterator[_Unit]:
     lines: list[str] = []
-    for line in _whole(apart).splitlines():
+    for line in text.splitlines():
         lines.append(line)
         unit = "\n".join(lines)
-        opened = len(re.findall(r"^#if", unit, re.MULTILINE))
-        closed = len(re.findall(r"^#endif", unit, re.MULTILINE))
-        if opened != closed or unit.count("{") != unit.count("}") or line.endswith("\\"):
-            continue
-        if unit.count("/*") != unit.count("*/"):
+        inside = any(f"\n{unit}".count(begin) - unit.count(end) for begin, end in _PAIRS)
+        if inside or line.endswith("\\"):
             continue
         lines = []
         names = tuple(name for groups in _DEFINED.findall(unit) for name in groups if name)
         if names:
-            found.append(_Unit(names, frozenset(_WORD.findall(unit)), unit))
-    return found
+            yield _Unit(names, frozenset(_WORD.findall(unit)), unit)
 
 
 @cache

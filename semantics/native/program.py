@@ -12,16 +12,12 @@ from rlx.semantics.native.arrays import GUARDED
 from rlx.semantics.native.c_types import ZERO, CValue
 from rlx.semantics.native.conversions import constant
 from rlx.semantics.native.expressions import integral
+from rlx.semantics.native.frame import FIRST_SLOT
 from rlx.semantics.native.ranges import SMALL, IndexSum, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import returns, stores
 from rlx.semantics.native.writer import StopSite
-
-FIRST_SLOT = 16
-"""The index of the first scalar or extent in the numbers passed to a kernel; the prelude defines
-the fields before it.
-"""
 
 
 class CProgram:

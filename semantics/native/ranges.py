@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
-from rlx.semantics.native.c_types import Types, meet, type_of
+from rlx.grammar.dtype import INT64, DataType
+from rlx.semantics.native.c_types import Types, limits, meet, type_of, wrapped
 from rlx.semantics.native.writer import CWriter
 
 Monomial = tuple[str, ...]
@@ -96,8 +96,8 @@ class IndexSum:
 
 def literal(value: int) -> str:
     """An integer as a C constant of type ``int64_t``, wrapped to 64 bits."""
-    value = (value + (1 << 63)) % (1 << 64) - (1 << 63)
-    return f"INT64_C({value})" if value > -(1 << 63) else "INT64_MIN"
+    value, (smallest, _) = wrapped(value, INT64), limits(INT64)
+    return "INT64_MIN" if value == smallest else f"INT64_C({value})"
 
 
 class Bounds:

@@ -133,7 +133,7 @@ class LoopReduction:
         """Whether the operands are contiguous along the innermost loop of the reduction."""
         if self.term is None or not self.reduce:
             return False
-        inner = self.reduce[-1]
+        *_, inner = self.reduce
         if inner.count is not None and inner.count < 16:
             return False
         steps = [_step(operand, inner) for operand in self.operands]
@@ -143,14 +143,14 @@ class LoopReduction:
         """Whether the terms of a row are elements of memory that are certainly in bounds, and
         vectors of them can be combined in C as fast as the compiler does it.
         """
-        term = self.term
+        term, (*_, inner) = self.term, self.reduce
         return (
             isinstance(term, tir.BufferLoad)
             and self.certain
             and term.buffer.dtype == self.store.buffer.dtype
             and str(term.buffer.dtype) not in (*c_types.NARROW, "bool")
             and (not self.extremum or term.buffer.dtype.is_float)
-            and [_step(operand, self.reduce[-1]) for operand in self.operands] == [1]
+            and [_step(operand, inner) for operand in self.operands] == [1]
         )
 
 

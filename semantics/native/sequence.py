@@ -13,6 +13,16 @@ import numpy as np
 
 from rlx.semantics.faults import Stop
 from rlx.semantics.native import compiler
+from rlx.semantics.native.frame import (
+    FIRST_SLOT,
+    FIRST_VALUE,
+    FUEL,
+    LEFT,
+    SECOND_VALUE,
+    SITE,
+    WANTED,
+    beginning,
+)
 from rlx.semantics.native.kernel import (
     ENDLESS,
     MEMORY_LIMIT,
@@ -20,7 +30,6 @@ from rlx.semantics.native.kernel import (
     scalar,
     stop_of,
 )
-from rlx.semantics.native.program import FIRST_SLOT
 from rlx.semantics.native.workspace import (
     WORKSPACE_LIMIT,
     Memory,
@@ -28,6 +37,7 @@ from rlx.semantics.native.workspace import (
     give_back,
     larger_workspace,
     prepare,
+    use,
 )
 
 
@@ -169,7 +179,7 @@ class KernelSequence:
             held.append(here)
         words[0] = _FIRST_WORD
         failed = self._driver(words, pointers)
-        while failed == 2:
+        while failed == LEFT:
             stopped = self._again()
             if stopped is not None:
                 return stopped
@@ -180,8 +190,8 @@ class KernelSequence:
             return None
         k = self._starts[words[0]]
         numbers = self._numbers[k]
-        site = self._calls[k].kernel.entry.sites[numbers[8]]
-        return Failure(k, stop_of(site, numbers[9], numbers[10]))
+        site = self._calls[k].kernel.entry.sites[numbers[SITE]]
+        return Failure(k, stop_of(site, numbers[FIRST_VALUE], numbers[SECOND_VALUE]))
 
     def _again(self) -> Failure | None:
         """Bring the memory that the call at hand wants, or run it as one whose arguments share
@@ -195,12 +205,14 @@ class KernelSequence:
             self._use(larger)
             return None
         entry = kernel.general()
-        numbers[0] = ENDLESS
+        numbers[FUEL] = ENDLESS
         failed = entry.call(numbers, self._room)  # the driver put the addresses there
         if entry.takes:
             give_back(numbers)
         if failed:
-            return Failure(k, stop_of(entry.sites[numbers[8]], numbers[9], numbers[10]))
+            return Failure(
+                k, stop_of(entry.sites[numbers[SITE]], numbers[FIRST_VALUE], numbers[SECOND_VALUE])
+            )
         words[0] = at + 3 + 2 * words[at + 2]
         return None
 
@@ -210,7 +222,7 @@ class KernelSequence:
         for k in self._taking:
             numbers = self._numbers[k]
             give_back(numbers)
-            wanted = max(wanted, numbers[6])
+            wanted = max(wanted, numbers[WANTED])
         held = 0 if self._workspace is None else self._workspace[2]
         if wanted >= WORKSPACE_LIMIT:
             self._use(None)
@@ -220,9 +232,7 @@ class KernelSequence:
     def _use(self, workspace: Memory | None) -> None:
         self._workspace = workspace
         for k in self._taking:
-            self._numbers[k][3], self._numbers[k][4] = (
-                (0, 0) if workspace is None else workspace[1:]
-            )
+            use(self._numbers[k], workspace)
 
 
 def fits(kernel: Kernel, args: Sequence[np.ndarray[Any, Any] | int | float]) -> bool:
@@ -243,8 +253,7 @@ def fits(kernel: Kernel, args: Sequence[np.ndarray[Any, Any] | int | float]) -> 
 
 def _numbers(call: KernelCall) -> list[int]:
     """The numbers that a kernel is called with."""
-    found = [0] * FIRST_SLOT
-    found[1] = MEMORY_LIMIT
+    found = beginning(MEMORY_LIMIT)
     for position, arg in enumerate(call.args):
         if isinstance(arg, ArrayPlace):
             found += arg.shape

@@ -204,8 +204,7 @@ def _store(state: Generation, stmt: tir.BufferStore) -> Steps:
 def _let(state: Generation, stmt: tir.LetStmt) -> Steps:
     known = state.poly(stmt.value)
     value = converted(state, value_of(state, stmt.value), stmt.var.dtype)
-    integer = stmt.var.dtype.is_integer
-    if not state.fast and not state.nested and integer and stmt.var.dtype.bits < 65:
+    if not state.fast and not state.nested and stmt.var.dtype.is_integer:
         name = state.out.fresh("n")
         state.out.put(f"const int64_t {name} = (int64_t){value.text};")
         state.symbol(stmt.var, name, natural=False)
@@ -297,10 +296,14 @@ def _extent(state: Generation, loop: tir.For) -> IndexSum | None:
     return extent if all(c > 0 for c in extent.terms.values()) else None
 
 
+_EXACT = 1 << 53
+"""The integers below it are floats of 64 bits."""
+
+
 def pay(state: Generation, amount: IndexSum, span: Span | None) -> None:
     """Pay a number of units that is a sum over symbols."""
     site = _site(state, span)
-    if amount.constant is not None and amount.constant < 1 << 53:
+    if amount.constant is not None and amount.constant < _EXACT:
         line = f"RLX_PAY({literal(amount.constant)}, {site});"
     else:
         text = " + ".join(

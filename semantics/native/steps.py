@@ -9,7 +9,9 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from rlx.semantics.native.link import library
@@ -50,7 +52,10 @@ def by_steps(
 
 
 def _succeeds(command: Command, folder: Path, seconds: float) -> bool:
-    done = subprocess.run(command, capture_output=True, timeout=seconds, check=False, cwd=folder)
+    nowhere = subprocess.DEVNULL
+    done = subprocess.run(
+        command, stdout=nowhere, stderr=nowhere, timeout=seconds, check=False, cwd=folder
+    )
     return not done.returncode
 
 
@@ -66,26 +71,24 @@ def commands(path: str, flags: Command, link: Command) -> tuple[Command, ...]:
         found = [shlex.split(line) for line in said.splitlines() if line.startswith(" ")]
     except (OSError, ValueError):
         return ()
-    if [Path(command[0]).name for command in found] != ["cc1", "as", "collect2"]:
+    if [Path(program).name for program, *_ in found] != ["cc1", "as", "collect2"]:
         return ()
     linker = shutil.which("ld")
-    if linker is None or any(command.count("-o") != 1 for command in found):
+    if linker is None or not all("-o" in command for command in found):
         return ()
-    names = {_after_o(found[0]): _ASSEMBLY, _after_o(found[1]): _OBJECT}
-    compiler, assembler, collect = (tuple(names.get(a, a) for a in c) for c in found)
+    names = dict(zip(map(_after_o, found), (_ASSEMBLY, _OBJECT, _LIBRARY), strict=True))
+    compiler, assembler, (_, *collect) = ([names.get(a, a) for a in c] for c in found)
     # kernels include nothing; else the compiler would look for a header that it always includes
     alone = (*compiler, "-nostdinc")
-    return alone, assembler, (linker, *_without_plugin(collect[1:]))
+    return alone, tuple(assembler), (linker, *_without_plugin(collect))
 
 
 def _after_o(command: list[str]) -> str:
     return command[command.index("-o") + 1]
 
 
-def _without_plugin(words: Command) -> Command:
+def _without_plugin(words: Sequence[str]) -> Iterator[str]:
     """The linker's words but for what optimises across files: there is one."""
-    return tuple(
-        word
-        for before, word in zip(("", *words), words, strict=False)
-        if before != "-plugin" and not word.startswith("-plugin")
-    )
+    for before, word in pairwise(("", *words)):
+        if before != "-plugin" and not word.startswith("-plugin"):
+            yield word

@@ -13,7 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rlx.semantics.arrays import address
 from rlx.semantics.native.arrays import GUARDED, Damaged
+from rlx.semantics.native.frame import (
+    DAMAGED,
+    GIVE_BACK,
+    LAST_BLOCK,
+    LEFT,
+    LIMIT,
+    LIVE,
+    ROOM,
+    TAKE,
+    USED,
+    WANTED,
+    WORKSPACE,
+)
 from rlx.semantics.native.interface import ffi
 
 WORKSPACE_LIMIT = 256 << 20
@@ -22,6 +36,8 @@ FIRST_SIZE = 1 << 16
 _AROUND = 64
 """The number of bytes before and behind a block, which nothing may change."""
 _FILL = 0xA7
+_LINE = 64
+"""The bytes of a cache line, at whose start memory begins."""
 
 Numbers = Any
 """The numbers of a call as a kernel sees them; the prelude lists them."""
@@ -29,6 +45,9 @@ Numbers = Any
 
 Memory = tuple[np.ndarray[Any, Any], int, int]
 """Memory, the first address in it that is a multiple of 64, and the bytes from there."""
+
+
+_NOTHING: Memory = (np.empty(0, np.uint8), 0, 0)
 
 
 class _Workspace(threading.local):
@@ -58,8 +77,8 @@ _blocks: dict[int, _Block] = {}
 
 def aligned(size: int) -> tuple[np.ndarray[Any, Any], int]:
     """Memory of a size in bytes, and the first address in it that is a multiple of 64."""
-    memory = np.empty(size + 64, np.uint8)
-    return memory, (memory.__array_interface__["data"][0] + 63) & ~63
+    memory = np.empty(size + _LINE, np.uint8)
+    return memory, -(-address(memory) // _LINE) * _LINE
 
 
 def _of_size(size: int) -> Memory:
@@ -78,16 +97,16 @@ def call_with_memory(call: Any, numbers: Numbers, places: Any, limit: int) -> An
     if memory is None and not GUARDED:
         memory = _of_size(FIRST_SIZE)
     prepare(numbers, limit)
-    numbers[3], numbers[4] = (0, 0) if memory is None else memory[1:]
-    numbers[6] = 0
+    use(numbers, memory)
+    numbers[WANTED] = 0
     failed = call(numbers, places)
-    larger = larger_workspace(numbers) if failed == 2 else None
+    larger = larger_workspace(numbers) if failed == LEFT else None
     if larger is not None:
-        numbers[3], numbers[4] = larger[1:]
+        use(numbers, larger)
         failed = call(numbers, places)
-    wanted = numbers[6]
+    wanted = numbers[WANTED]
     give_back(numbers)
-    if larger is None and numbers[4] < wanted < WORKSPACE_LIMIT and not GUARDED:
+    if larger is None and numbers[ROOM] < wanted < WORKSPACE_LIMIT and not GUARDED:
         larger = _of_size(wanted)
     kept = larger is not None and wanted < WORKSPACE_LIMIT
     _workspace.memory = larger if kept else memory
@@ -98,8 +117,8 @@ def larger_workspace(numbers: Numbers) -> Memory | None:
     """A workspace for a kernel that did not begin, with half as much again as it wants, because
     many want a little more each time; None if it did not begin for another reason.
     """
-    wanted = numbers[6]
-    if not numbers[4] < wanted <= numbers[1]:
+    wanted = numbers[WANTED]
+    if not numbers[ROOM] < wanted <= numbers[LIMIT]:
         return None
     try:
         return _of_size(wanted + wanted // 2)
@@ -109,8 +128,13 @@ def larger_workspace(numbers: Numbers) -> Memory | None:
 
 def prepare(numbers: Numbers, limit: int) -> None:
     """Set the numbers by which a kernel takes memory; there is no workspace yet."""
-    numbers[1] = limit
-    numbers[14], numbers[15] = callbacks()
+    numbers[LIMIT] = limit
+    numbers[TAKE], numbers[GIVE_BACK] = callbacks()
+
+
+def use(numbers: Numbers, workspace: Memory | None) -> None:
+    """Let a kernel take its memory from a workspace, or from none."""
+    _, numbers[WORKSPACE], numbers[ROOM] = workspace or _NOTHING
 
 
 def give_back(numbers: Numbers) -> None:
@@ -121,12 +145,12 @@ def give_back(numbers: Numbers) -> None:
     Damaged
         If it wrote outside of its memory.
     """
-    if numbers[7]:
+    if numbers[LAST_BLOCK]:
         less(numbers, 0)
-    if numbers[5]:
-        numbers[2] = numbers[5] = 0
-    if numbers[11]:
-        numbers[11] = 0
+    if numbers[USED]:
+        numbers[LIVE] = numbers[USED] = 0
+    if numbers[DAMAGED]:
+        numbers[DAMAGED] = 0
         raise Damaged("a kernel wrote outside of memory that it allocated")
 
 
@@ -150,11 +174,11 @@ def more(numbers: Numbers, size: int) -> int:
     except MemoryError:
         return 0
     place = start + _AROUND
-    first = start - memory.__array_interface__["data"][0]
+    first = start - address(memory)
     memory[first : first + _AROUND] = _FILL
     memory[first + _AROUND + size :] = _FILL
-    _blocks[place] = _Block(memory, size, numbers[7])
-    numbers[7] = place
+    _blocks[place] = _Block(memory, size, numbers[LAST_BLOCK])
+    numbers[LAST_BLOCK] = place
     return place
 
 
@@ -162,11 +186,11 @@ def less(numbers: Numbers, until: int) -> None:
     """Give back the blocks that were taken after the one at an address (0: all), and note whether
     their surroundings were changed.
     """
-    while numbers[7] != until:
-        place = numbers[7]
+    while numbers[LAST_BLOCK] != until:
+        place = numbers[LAST_BLOCK]
         block = _blocks.pop(place)
-        numbers[7] = block.before
-        first = place - block.memory.__array_interface__["data"][0]
+        numbers[LAST_BLOCK] = block.before
+        first = place - address(block.memory)
         around = block.memory[first - _AROUND : first], block.memory[first + block.size :]
         if any((part != _FILL).any() for part in around):
-            numbers[11] = 1
+            numbers[DAMAGED] = 1

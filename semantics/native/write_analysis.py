@@ -37,12 +37,8 @@ def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
 
 def returns(func: tir.PrimFunc) -> bool:
     """Whether a function may end before its last statement."""
-    return any(
-        isinstance(stmt, tir.Evaluate)
-        and isinstance(stmt.value, tir.Call)
-        and stmt.value.op == "ret"
-        for stmt in statements(func.body)
-    )
+    values = (stmt.value for stmt in statements(func.body) if isinstance(stmt, tir.Evaluate))
+    return "ret" in [value.op for value in values if isinstance(value, tir.Call)]
 
 
 def flat(stmt: tir.Stmt) -> list[tir.Stmt]:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rlx.semantics import native
-from rlx.semantics.native import compiler
+from rlx.semantics.native import compiler, prelude
 
 from .programs import of_body
 
@@ -38,6 +38,7 @@ def test_the_directory_is_private_and_used_again(
     increment(1)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     [library] = folder.iterdir()
+    assert stat.S_IMODE(library.stat().st_mode) == 0o700
     before = library.stat().st_mtime_ns
     increment(1)
     assert [f.stat().st_mtime_ns for f in folder.iterdir()] == [before]
@@ -166,12 +167,79 @@ def test_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert caught.value.code == "E-native-compiler"
 
 
-def test_a_compiler_that_does_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = tmp_path / "cc"
-    broken.write_text("#!/bin/sh\nexit 1\n")
-    broken.chmod(0o755)
+def script(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("text", ["#!/bin/sh\nexit 1\n", "#!/no/such/program\n"])
+def test_a_compiler_that_does_not_work(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(tmp_path / "cc", text)
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
     assert not native.has_compiler()
+
+
+def test_a_compiler_that_says_nothing(tmp_path: Path) -> None:
+    path = script(tmp_path / "cc", "#!/bin/sh\nexit 3\n")
+    with pytest.raises(compiler.CompilerGaveUp, match="the C compiler failed with 3"):
+        compiler._run(str(path), (), "int x;", tmp_path / "x.so")
+    path = script(tmp_path / "cc", f"#!/bin/sh\necho 'a{'b' * 3000}c' >&2\nexit 3\n")
+    with pytest.raises(compiler.CompilerGaveUp) as caught:
+        compiler._run(str(path), (), "int x;", tmp_path / "x.so")
+    assert str(caught.value) == "b" * (compiler._SAID - 2) + "c\n"
+    assert compiler._version(str(tmp_path / "nothing")) == ""
+
+
+def test_a_compiler_that_does_not_take_all_flags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked once whether it does."""
+    path, *_ = compiler.toolchain()
+    lines = ["#!/bin/sh", f'case " $* " in *" {compiler.QUICK[-1]} "*) exit 1;; esac']
+    given = str(script(tmp_path / "mine", "\n".join([*lines, f'exec "{path}" "$@"\n'])))
+    monkeypatch.setenv("CC", given)
+    use(monkeypatch, tmp_path / "c")
+    doubted: set[str] = set()
+    monkeypatch.setattr(compiler, "_doubted", doubted)
+    increment(11)
+    assert doubted == {given}
+    found, flags, identity = compiler.toolchain()
+    assert found == given and compiler.QUICK[-1] not in flags
+    assert identity.splitlines()[0] == given
+    monkeypatch.setattr(compiler, "_identified", lambda *_: pytest.fail("asked again"))
+    increment(12)
+
+
+def test_a_kernel_that_a_good_compiler_rejects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doubted: set[str] = set()
+    monkeypatch.setattr(compiler, "_doubted", doubted)
+    with pytest.raises(compiler.CompilerGaveUp):
+        compiler.library("this is no C")
+    assert not doubted
+
+
+def test_flags_for_one_source() -> None:
+    short = "int x;"
+    for flags in (compiler.FLAGS, (*compiler.FLAGS, *compiler.TUNING[0])):
+        assert compiler.flags_for(short, flags) == flags
+        long = compiler.flags_for(short + " " * compiler._LARGE, flags)
+        left = [flag for flag in flags if flag not in compiler._THOROUGH]
+        assert [*long] == [compiler.SLIGHT if flag == "-O2" else flag for flag in left]
+        unrolled = compiler.flags_for(compiler.WRITTEN_OUT, flags)
+        assert [*unrolled] == [flag for flag in flags if flag != compiler.SLIGHT]
+
+
+def test_libraries_are_linked_where_functions_of_them_are_called() -> None:
+    called = prelude._basis() + "float expf(float);"
+    assert compiler.libraries([compiler.LIBMVEC], called) == ["-lmvec", "-lm"]
+    assert compiler.libraries([], called) == ["-lm"]
+    assert compiler.libraries([compiler.LIBMVEC], "int x;") == []
 
 
 def test_a_cache_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

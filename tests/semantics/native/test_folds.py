@@ -13,7 +13,7 @@ from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.native import compiler
 from rlx.semantics.native.emit_rows import BY_VECTORS
-from rlx.semantics.native.program import FIRST_SLOT
+from rlx.semantics.native.frame import FIRST_SLOT
 from tests.semantics.native.programs import of_body
 from tests.semantics.native.sanitised.batch import Array
 from tests.semantics.native.sanitised.compare import same

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from rlx.semantics.native import compiler, prelude
+from rlx.semantics.native.intrinsics import LIBM
+from tests.snapshots import assert_digest
 
-NAMES = sorted(prelude._providers())
+NAMES = sorted(prelude._providers(False))
 OURS = re.compile(r"\b(?:rlx|RLX)_\w+")
 ATTRIBUTE = re.compile(r"\s*__attribute__\(\((?:[^()]|\([^()]*\))*\)\)")
 
@@ -25,7 +28,7 @@ def defined(text: str) -> set[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_mentioned_is_defined(name: str) -> None:
-    text = prelude.text(f"x = {name}(y);")
+    text = prelude.text(f"x = {name}(y);", apart=False)
     known = defined(text)
     assert name in known
     missing = {word for word in OURS.findall(text) if word in NAMES and word not in known}
@@ -36,7 +39,23 @@ def test_what_is_mentioned_is_defined(name: str) -> None:
 def test_vectors_are_narrower_where_the_widest_do_not_help(name: str) -> None:
     """The flag is there for what mentions no tile and no half."""
     kernel = f"x = {name}(y);"
-    text = f"{prelude.text(kernel)}\n{kernel}"
+    text = f"{prelude.text(kernel, apart=False)}\n{kernel}"
     wide = {"RLX_LANES", "RLX_ROWS", "rlx_to_f16"} & {*OURS.findall(text), name}
     flags = compiler.flags_for(text, (compiler.NARROWER,))
     assert flags == (() if wide else (compiler.NARROWER,))
+
+
+SNAPSHOT = Path(__file__).parent / "snapshots" / "prelude.txt"
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_the_prelude_is_as_it_was(apart: bool) -> None:
+    """For each of its names, and for some together with functions of libm."""
+    names = sorted(prelude._providers(apart))
+    kernels = [*([name] for name in names), *zip(names, names[7:], names[31:], strict=False), names]
+    kernels += [
+        [name, f"{function}f(x)"] for name, function in zip(names, sorted(LIBM), strict=False)
+    ]
+    made = [prelude.text(*kernel, apart=apart) for kernel in kernels]
+    told = [f"{text}\n{prelude.is_wide(text)} {prelude.calls_libm(text)}" for text in made]
+    assert_digest(SNAPSHOT, f"apart: {apart}", "\n\n".join(told))
