@@ -12,6 +12,7 @@ import numpy as np
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.grammar.visit import shape_vars_of
+from rlx.semantics.arrays import address
 from rlx.semantics.tir.memory import (
     Array,
     BoundBuffer,
@@ -183,4 +184,4 @@ def _memories(
 
 
 def _place(array: Array) -> object:
-    return array.__array_interface__["data"][0], array.nbytes
+    return address(array), array.nbytes

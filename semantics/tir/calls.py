@@ -40,21 +40,26 @@ def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[A
 
 def extreme(word: str, dtype: DataType) -> Number:
     """`T.min_value`, `T.max_value`, `T.infinity` of a type."""
-    if word == "infinity":
-        return math.inf
-    if not dtype.is_float:
-        return limits(dtype)[word == "max_value"]
-    import ml_dtypes
+    match word:
+        case "infinity":
+            return math.inf
+    largest: Number
+    if dtype.is_float:
+        import ml_dtypes
 
-    largest = float(ml_dtypes.finfo(numpy_type(dtype)).max)  # type: ignore[no-untyped-call]
-    return largest if word == "max_value" else -largest
+        largest = float(ml_dtypes.finfo(numpy_type(dtype)).max)  # type: ignore[no-untyped-call]
+        smallest: Number = -largest
+    else:
+        smallest, largest = limits(dtype)
+    return {"min_value": smallest, "max_value": largest}[word]
 
 
 @rule("E-tir-if-then-else", "9af12077", "TIR expression")
 def _if_then_else(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """Only the value that the condition asks for is evaluated."""
-    condition = run.value(expr.args[0]).run
-    a, b = run.compile(expr.args[1]), run.compile(expr.args[2])
+    decides, one, other, *_ = expr.args
+    condition = run.value(decides).run
+    a, b = run.compile(one), run.compile(other)
     meet = common(a, b)
     first, second = converted(a, meet).run, converted(b, meet).run
 
@@ -80,14 +85,15 @@ def call(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def _reinterpret(run: ExpressionCompiler, expr: tir.Call) -> Term:
-    args = list(expr.args)
     target = expr.dtype
-    if args and isinstance(args[0], tir.StringImm):
-        target = _named_type(expr, args[0].value)
-        del args[0]
-    if target is None or len(args) != 1:
-        return opaque(expr)
-    value = run.value(args[0])
+    match expr.args:
+        case (tir.StringImm(value=name), given):
+            target = _named_type(expr, name)
+        case (given,) if target is not None and not isinstance(given, tir.StringImm):
+            pass
+        case _:
+            return opaque(expr)
+    value = run.value(given)
     scalar = vector_element(target)
     if value.vector and value.dtype.bits != scalar.bits:
         regroup = located(regrouped, expr.span)(value.dtype, scalar)
@@ -107,9 +113,11 @@ def _named_type(expr: tir.Call, name: str) -> DataType:
 
 def _extreme(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.min_value("int32")`, `T.max_value`, `T.infinity`: constants of a type."""
-    if len(expr.args) != 1 or not isinstance(expr.args[0], tir.StringImm):
-        return opaque(expr)
-    of = _named_type(expr, expr.args[0].value)
+    match expr.args:
+        case (tir.StringImm(value=name),):
+            of = _named_type(expr, name)
+        case _:
+            return opaque(expr)
     if expr.op == "infinity" and not of.is_float:
         unknown(expr.op, expr.span)
     value = extreme(expr.op, of)
@@ -117,9 +125,11 @@ def _extreme(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
-    if len(expr.args) != 3:
-        return opaque(expr)
-    base, stride, lanes = (run.compile(arg) for arg in expr.args)
+    match expr.args:
+        case (_, _, _):
+            base, stride, lanes = map(run.compile, expr.args)
+        case _:
+            return opaque(expr)
     start, step, count = base.run, stride.run, lanes.run
 
     def ramp(frame: Frame) -> tuple[Any, ...]:
@@ -130,9 +140,11 @@ def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def _broadcast(run: ExpressionCompiler, expr: tir.Call) -> Term:
-    if len(expr.args) != 2:
-        return opaque(expr)
-    value, lanes = run.compile(expr.args[0]), run.compile(expr.args[1])
+    match expr.args:
+        case (_, _):
+            value, lanes = map(run.compile, expr.args)
+        case _:
+            return opaque(expr)
     one, count = value.run, lanes.run
     return Term(lambda frame: (one(frame),) * count(frame), value.dtype, True)
 

@@ -10,12 +10,15 @@ from rlx.semantics.tir.terms import Evaluate, Term, converted
 from rlx.semantics.tir.values import unsupported, vector_element
 from rlx.spec.registry import rule
 
+_SHOWN = 80
+"""The length of the text that a message has."""
+
 
 @rule("E-tir-opaque", "4d9cfaf0", "TIR statement", refuses=True)
 def opaque(node: Any) -> Term:
     """The exception for uninterpreted text."""
-    text = getattr(node, "text", type(node).__name__).strip().split("\n")[0]
-    shown = f"this part of a PrimFunc cannot be evaluated: {text[:80]}"
+    text, *_ = getattr(node, "text", type(node).__name__).strip().split("\n")
+    shown = f"this part of a PrimFunc cannot be evaluated: {text[:_SHOWN]}"
     unsupported("E-tir-opaque", shown, node.span)
 
 
@@ -91,8 +94,8 @@ class ExpressionCompiler:
 
     def named(self, name: str) -> tir.Buffer | None:
         """The buffer last declared under a name."""
-        found = [b for b in self.slots if isinstance(b, tir.Buffer) and b.name == name]
-        return found[-1] if found else None
+        declared = (node for node in reversed(self.slots) if isinstance(node, tir.Buffer))
+        return next((buffer for buffer in declared if buffer.name == name), None)
 
 
 def _without_fraction(term: Term, expr: Any, what: str) -> Term:

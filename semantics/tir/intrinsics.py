@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
+from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType
 from rlx.grammar.node import Span
 from rlx.grammar.prim_operators import BY_INTRINSIC
 from rlx.grammar.script_vocabulary import ARITY
@@ -67,7 +67,7 @@ def _gamma(value: float) -> float:
 
 
 def _next_after(dtype: DataType) -> Function:
-    if str(dtype) == "float32":
+    if dtype == FLOAT32:
         return lambda a, b: float(np.nextafter(np.float32(a), np.float32(b)))
     return math.nextafter
 
@@ -95,7 +95,7 @@ REAL: dict[str, Function] = {
     "fmod": fmod,
     "hypot": math.hypot,
     "ldexp": total(lambda x, n: math.ldexp(x, int(n)), np.ldexp),
-    "log": total(math.log, np.log),
+    "log": total(lambda x: math.log(x), np.log),
     "log10": total(math.log10, np.log10),
     "log1p": total(math.log1p, np.log1p),
     "log2": total(math.log2, np.log2),
@@ -166,7 +166,12 @@ def reinterpret(source: DataType, target: DataType) -> Function:
     """The scalar of another type with the same bits."""
     a, b = _FORMATS.get(str(source)), _FORMATS.get(str(target))
     if a and b and source.bits == target.bits:
-        return lambda value: struct.unpack(b, struct.pack(a, value))[0]
+
+        def same_bits(value: Any) -> Any:
+            [found] = struct.unpack(b, struct.pack(a, value))
+            return found
+
+        return same_bits
     lanes = regrouped(source, target)
     if source.bits != target.bits:
         _no_reinterpretation(source, target)

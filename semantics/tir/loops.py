@@ -19,7 +19,7 @@ class LoopCompiler(Protocol):
     """What loops ask of the compiler of statements: see `statements.py`."""
 
     loops: dict[tir.PrimExpr, tir.For]
-    depth: int
+    inside: bool
 
     def statement(self, stmt: tir.Stmt) -> Execute: ...
     def integral(self, expr: tir.PrimExpr, what: str) -> Evaluate: ...
@@ -127,7 +127,7 @@ LEAVING = {"break_loop": LoopEnd, "continue_loop": IterationEnd}
 @rule("E-tir-leave", "a468109e", "TIR statement")
 def leave(run: LoopCompiler, stmt: Any) -> Execute:
     """The innermost loop ends, or goes on with its next iteration."""
-    word, inside = stmt.value.op, run.depth > 0
+    word, inside = stmt.value.op, run.inside
 
     def execute(frame: Frame) -> None:
         if not inside:
@@ -139,9 +139,9 @@ def leave(run: LoopCompiler, stmt: Any) -> Execute:
 
 def _iteration(run: LoopCompiler, loop: Any) -> Execute:
     """The body of a loop, which `T.continue_loop()` may leave."""
-    run.depth += 1
+    around, run.inside = run.inside, True
     body = run.statement(loop.body)
-    run.depth -= 1
+    run.inside = around
     return _until(IterationEnd, body) if _leaves(loop.body, "continue_loop") else body
 
 

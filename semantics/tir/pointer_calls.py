@@ -17,11 +17,11 @@ from rlx.semantics.tir.values import vector_element
 
 def buffer_of_data(expr: object) -> str | None:
     """The name of the buffer whose memory an expression denotes: ``A`` for ``A.data``."""
-    text = expr.text if isinstance(expr, tir.OpaqueExpr) else ""
-    name, _, rest = text.partition(".")
-    return name if rest == "data" else None
+    found = _DATA.match(expr.text) if isinstance(expr, tir.OpaqueExpr) else None
+    return found[1] if found else None
 
 
+_DATA = re.compile(r"([^.]*)\.data\Z")
 _PART = re.compile(r"(\w+)\.(?:(data|elem_offset)|(strides|shape)\[(\d+)\])\Z")
 
 
@@ -31,19 +31,21 @@ def text(run: ExpressionCompiler, expr: Any) -> Term:
     buffer = run.named(found[1]) if found else None
     if found is None or buffer is None:
         return opaque(expr)
-    slot, word = run.slots[buffer], found[2] or found[3]
-    if word == "data":
-        whole_bytes(buffer.dtype)
-        return Term(lambda frame: data_of(frame[slot]), HANDLE)
+    slot, (_, alone, of_axes, axis) = run.slots[buffer], found.groups()
     kind = next((dim.dtype for dim in buffer.shape if isinstance(dim, tir.IntImm | tir.Var)), INT32)
-    if word == "elem_offset":
-        return Term(lambda frame: frame[slot].offset, kind)
-    axis = int(found[4])
-    if axis >= len(buffer.shape) or buffer.dtype.lanes > 1:
+    match alone:
+        case "data":
+            whole_bytes(buffer.dtype)
+            return Term(lambda frame: data_of(frame[slot]), HANDLE)
+        case "elem_offset":
+            return Term(lambda frame: frame[slot].offset, kind)
+    at = int(axis)
+    if at >= len(buffer.shape) or buffer.dtype.lanes > 1:
         return opaque(expr)
-    if word == "strides":
-        return Term(lambda frame: frame[slot].strides[axis], kind)
-    return Term(lambda frame: frame[slot].dims[axis], kind)
+    match of_axes:
+        case "strides":
+            return Term(lambda frame: frame[slot].strides[at], kind)
+    return Term(lambda frame: frame[slot].dims[at], kind)
 
 
 def address_of(run: ExpressionCompiler, expr: tir.Call) -> Term:
@@ -94,17 +96,21 @@ def _pointer(run: ExpressionCompiler, expr: tir.PrimExpr) -> Callable[[Frame], P
 
 def further(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.handle_add_byte_offset(p, n)`"""
-    if len(expr.args) != 2:
-        return opaque(expr)
-    start, by = _pointer(run, expr.args[0]), run.value(expr.args[1]).run
+    match expr.args:
+        case (pointer, count):
+            start, by = _pointer(run, pointer), run.value(count).run
+        case _:
+            return opaque(expr)
     return Term(lambda frame: start(frame) + by(frame), HANDLE)
 
 
 def is_null(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.isnullptr(p)`: no pointer to memory is null."""
-    if len(expr.args) != 1:
-        return opaque(expr)
-    place = _pointer(run, expr.args[0])
+    match expr.args:
+        case (pointer,):
+            place = _pointer(run, pointer)
+        case _:
+            return opaque(expr)
     return Term(lambda frame: not isinstance(place(frame), Pointer), BOOL)
 
 

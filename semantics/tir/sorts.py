@@ -43,7 +43,7 @@ def _argsort_nms(data: Array, valid: Array, out: Array, axis: int, ascending: bo
     """Only the first few along the axis are sorted, as many as ``valid`` says; the rest stay where
     they are.
     """
-    rows, counts = np.moveaxis(data, axis, -1), valid.reshape(-1)
+    rows, counts = np.moveaxis(data, axis, -1), valid.ravel()
     results = np.moveaxis(out, axis, -1)
     for row, at in enumerate(np.ndindex(rows.shape[:-1])):
         size = rows.shape[-1]

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
+from rlx.grammar.node import Span
 from rlx.semantics.tir import loops, memory, pointers
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.expressions import COMPILERS, element
@@ -25,7 +26,7 @@ class StatementCompiler(ExpressionCompiler):
     def __init__(self) -> None:
         super().__init__(COMPILERS)
         self.loops: dict[tir.PrimExpr, tir.For] = {}
-        self.depth = 0
+        self.inside = False
         self.result: DataType | None = None
 
     def statement(self, stmt: tir.Stmt) -> Execute:
@@ -100,12 +101,12 @@ def _store_lanes(slot: int, runs: list[Evaluate], number: Evaluate) -> Execute:
 @rule("E-tir-evaluate", "4608db88", "TIR statement")
 def _evaluate(run: StatementCompiler, stmt: Any) -> Execute:
     """The value is computed for what its calls do, and dropped."""
-    if isinstance(stmt.value, tir.Call):
-        if stmt.value.op in _WITHOUT_EFFECT:
+    match stmt.value:
+        case tir.Call(op=op) if op in _WITHOUT_EFFECT:
             return _nothing
-        if stmt.value.op == "ret" and len(stmt.value.args) == 1:
-            return _return(run, stmt)
-        if stmt.value.op in loops.LEAVING:
+        case tir.Call(op="ret", args=(given,)):
+            return _return(run, given, stmt.span)
+        case tir.Call(op=op) if op in loops.LEAVING:
             return loops.leave(run, stmt)
     value = run.number(stmt.value)
 
@@ -120,15 +121,15 @@ class FunctionEnd(Exception):
 
 
 @rule("E-tir-return", "8d291174", "TIR statement")
-def _return(run: StatementCompiler, stmt: Any) -> Execute:
+def _return(run: StatementCompiler, given: tir.PrimExpr, span: Span | None) -> Execute:
     """The function ends with the value, cast to the type of its result."""
-    given = run.value(stmt.value.args[0])
-    value = given.run if run.result is None else converted(given, run.result).run
+    term = run.value(given)
+    value = term.run if run.result is None else converted(term, run.result).run
 
     def execute(frame: Frame) -> None:
         raise FunctionEnd(value(frame))
 
-    return located(execute, stmt.span)
+    return located(execute, span)
 
 
 def _nothing(frame: Frame) -> None:
@@ -153,15 +154,15 @@ def _if(run: StatementCompiler, stmt: Any) -> Execute:
 
 def _with(run: StatementCompiler, stmt: Any) -> Execute:
     """`T.attr` has no effect on its body; `T.launch_thread` is a loop around it."""
-    call, var = stmt.call, stmt.var
-    if call.op == "attr":
-        return run.statement(stmt.body)
-    if call.op != "launch_thread" or var is None or len(call.args) != 2:
-        opaque(stmt)
-    zero = tir.IntImm(0, var.dtype)
-    return loops.counted(
-        run, tir.For(var, zero, call.args[1], "thread_binding", stmt.body, {}, stmt.span)
-    )
+    match stmt.call, stmt.var:
+        case tir.Call(op="attr"), _:
+            return run.statement(stmt.body)
+        case tir.Call(op="launch_thread", args=(_, extent)), tir.Var() as var:
+            zero = tir.IntImm(0, var.dtype)
+            return loops.counted(
+                run, tir.For(var, zero, extent, "thread_binding", stmt.body, {}, stmt.span)
+            )
+    return _opaque(run, stmt)
 
 
 @rule("E-tir-assert", "e95a54e0", "TIR statement")

@@ -53,8 +53,7 @@ def common(a: Term, b: Term) -> DataType:
         return a.dtype
     if a.literal and not _is_wider(a, b):
         return b.dtype
-    rank = [(t.dtype.is_float, t.dtype.bits, t.dtype.code == "uint") for t in (a, b)]
-    return a.dtype if rank[0] >= rank[1] else b.dtype
+    return max(a.dtype, b.dtype, key=lambda t: (t.is_float, t.bits, t.code == "uint"))
 
 
 def _is_wider(one: Term, other: Term) -> bool:

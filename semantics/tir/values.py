@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
+from rlx.grammar.dtype import BOOL, FLOAT32, DataType
 from rlx.grammar.dtype import dtype as named
 from rlx.grammar.node import Span
 from rlx.grammar.prim_operators import DIVISIONS, exact
@@ -45,6 +45,8 @@ def unsupported(code: str, message: str, span: Span | None = None) -> NoReturn:
 
 # ---------------------------------------------------------------- types
 
+FLOAT64 = named("float64")
+
 
 def limits(dtype: DataType) -> tuple[int, int]:
     """The smallest and the largest integer of an integer type, or of ``bool``."""
@@ -67,7 +69,7 @@ def into(dtype: DataType) -> Unary:
     UnsupportedStop
         `E-tir-type`, for an unsupported type.
     """
-    if dtype.code == "bool":
+    if dtype == BOOL:
         return bool
     if dtype.is_integer:
         return wrapping(dtype)
@@ -95,9 +97,9 @@ def rounding(dtype: DataType) -> Unary:
     """Rounding to nearest, ties to even; beyond the largest number, the result is infinity (or its
     replacement in a narrow type).
     """
-    if dtype.code == "float" and dtype.bits == 64:
+    if dtype == FLOAT64:
         return float
-    if dtype.code == "float" and dtype.bits == 32:
+    if dtype == FLOAT32:
         single = ctypes.c_float
         return lambda value: single(value).value
     layout = _LAYOUTS.get(str(dtype))
@@ -244,7 +246,7 @@ def cast(source: DataType, target: DataType) -> Unary:
     """
     if source.is_float and target.is_integer:
         return lambda value: to_integer(value, target)
-    if target.code == "bool":
+    if target == BOOL:
         return lambda value: bool(value != 0)
     if target.is_float and not source.is_float:
         return lambda value: from_integer(value, target)
