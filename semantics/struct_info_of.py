@@ -118,11 +118,10 @@ def head_of(text: str) -> ast.Function:
     from rlx.grammar.parser import parse
 
     parsed = parse(text, "<type of a function>")
-    found = [f for module in parsed.modules for f in module.functions.values()]
-    heads = [function for function in found if isinstance(function, ast.Function)]
-    if any(d.is_error for d in parsed.diagnostics) or len(found) != 1 or not heads:
-        raise ValueError(text)
-    return heads[0]
+    match [f for module in parsed.modules for f in module.functions.values()]:
+        case [ast.Function() as head] if not any(d.is_error for d in parsed.diagnostics):
+            return head
+    raise ValueError(text)
 
 
 def known_of(head: ast.Function) -> ast.FuncStructInfo:
@@ -132,6 +131,14 @@ def known_of(head: ast.Function) -> ast.FuncStructInfo:
     return ast.FuncStructInfo(
         params, head.ret_struct_info or OBJECT, pure, binders=tuple(head.shape_vars)
     )
+
+
+def declared_by(types: tuple[ast.StructInfo, ...]) -> ast.StructInfo:
+    """What type arguments of a call declare: one of them the value, several its fields."""
+    match types:
+        case (one,):
+            return one
+    return ast.TupleStructInfo(types)
 
 
 def declared(function: ast.Function) -> ast.FuncStructInfo:

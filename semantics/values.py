@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.grammar.dtype import INT64, DataType
+from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.node import Record, replace
 from rlx.grammar.tir import PrimFunc
 from rlx.semantics.faults import FaultStop
@@ -154,7 +154,7 @@ def fitted(number: Any, kind: DataType) -> int | float:
     """
     if not isinstance(number, (bool, int, float)):
         raise DoesNotFit(f"{number!r} is not a number")
-    if kind.code == "bool":
+    if kind == BOOL:
         if number in (0, 1) and not isinstance(number, float):
             return bool(number)
         raise DoesNotFit(f"{number} is neither true nor false")
@@ -188,7 +188,7 @@ def fitted_arguments(args: Sequence[Value]) -> tuple[Value, ...]:
     """
     found = list(args)
     for k, arg in enumerate(found):
-        if type(arg) is not Tensor and _has_misfit(arg):
+        if _has_misfit(arg):
             found[k] = _fitted(arg)
     return tuple(found)
 

@@ -27,16 +27,17 @@ def named(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Arguments:
     operator = lookup(call.op.op_name)
     found: dict[str, Reader] = {}
     parameters = operator.parameters if operator else ()
-    for match in matched(parameters, len(args), call.attrs):
-        name = match.parameter.name
-        if match.source == "rest":
-            found[name] = _all(args[match.index :])
-        elif match.source == "keyword":
-            found[name] = keyword(body, call.attrs[name])
-        elif match.source == "positional":
-            found[name] = args[match.index]
-        elif match.source == "default":
-            found[name] = _always(match.parameter.default)
+    for each in matched(parameters, len(args), call.attrs):
+        name = each.parameter.name
+        match each.source:
+            case "rest":
+                found[name] = _all(args[each.index :])
+            case "keyword":
+                found[name] = keyword(body, call.attrs[name])
+            case "positional":
+                found[name] = args[each.index]
+            case "default":
+                found[name] = _always(each.parameter.default)
     return found
 
 

@@ -242,13 +242,15 @@ def _multinomial(prob: Tensor, sample: Tensor) -> Value:
     from rlx.operators.evaluate.sorting import multinomial_from_uniform
     from rlx.operators.evaluation import OperatorFault
 
-    rows = prob.data.shape[0] if prob.data.ndim == 2 else -1
-    if sample.data.size != rows:
-        words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
-        raise FaultStop("E-builtin-draw-rows", words)
+    match prob.data.shape:
+        case (rows, _) if sample.data.size == rows:
+            pass
+        case _:
+            words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
+            raise FaultStop("E-builtin-draw-rows", words)
     try:
         found = multinomial_from_uniform(
-            prob.data, sample.data.reshape(-1, 1), np.arange(rows), None
+            prob.data, sample.data.ravel()[:, np.newaxis], np.arange(rows), None
         )
     except OperatorFault as fault:
         raise FaultStop(fault.code, fault.message) from None
@@ -264,7 +266,7 @@ def _check_string(value: Value, _: Value = NULL) -> Value:
 def _check_device(value: Value, target: StringValue, index: Scalar, _: Value = NULL) -> Value:
     wanted = (target.value, _integer(index))
     if isinstance(value, Tensor) and value.device not in (None, wanted):
-        _refuse("E-cast-device", f"a tensor on {wanted[0]}:{wanted[1]}", show(value))
+        _refuse("E-cast-device", "a tensor on {}:{}".format(*wanted), show(value))
     return UNIT
 
 

@@ -31,7 +31,7 @@ from rlx.semantics.machine.configuration import (
 from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.machine.operators import KILLS, OTHERS, SPECIAL
 from rlx.semantics.machine.signature import Check, cast_of
-from rlx.semantics.struct_info_of import declared
+from rlx.semantics.struct_info_of import declared, declared_by
 from rlx.semantics.values import Value
 from rlx.solver.order import free_vars as vars_of_info
 
@@ -218,7 +218,7 @@ class _Body:
 
     def tuple(self, expr: ast.Tuple, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
         spans = expr.field_spans or (span,) * len(expr.fields)
-        fields = tuple(self.operand(f, s) for f, s in zip(expr.fields, spans, strict=False))
+        fields = tuple(self.operand(f, s) for f, s in zip(expr.fields, spans, strict=True))
         return Instruction(expression_rules.tuple_, expr, span, fields, None)
 
     def item(
@@ -279,7 +279,7 @@ class _Body:
         expr = as_operator(expr, self.compiler.hidden)
         spans = expr.arg_spans or (span,) * len(expr.args)
         head = () if isinstance(expr.op, ast.Op) else (self.operand(expr.op, span),)
-        args = tuple(self.operand(a, s) for a, s in zip(expr.args, spans, strict=False))
+        args = tuple(self.operand(a, s) for a, s in zip(expr.args, spans, strict=True))
         if not isinstance(expr.op, ast.Op):
             made: Instruction[Any] = Instruction(
                 expression_rules.call, expr, span, (*head, *args), None
@@ -337,16 +337,15 @@ class _Literal:
     def __call__(self) -> Any:
         if self._array is None:
             data = self._data
-            if data.value is None and data.content is None:
+            if data.value is not None:
+                made = np.array(data.value, dtype=numpy_type(data.dtype))
+            elif data.content is not None:
+                made = np.frombuffer(data.content, numpy_type(data.dtype))
+            else:
                 raise UnsupportedStop(
                     "E-constant-data", "the program text omits the constant's data"
                 )
-            kind = numpy_type(data.dtype)
-            if data.value is not None:
-                self._array = np.array(data.value, dtype=kind).reshape(data.shape or ())
-            else:
-                assert data.content is not None
-                self._array = np.frombuffer(data.content, kind).reshape(data.shape or ())
+            self._array = made.reshape(data.shape or ())
         return self._array
 
 
@@ -354,9 +353,8 @@ def _declared(call: ast.Call) -> ast.StructInfo | None:
     """What a call declares of its value: by its type arguments, or by the annotation of an opaque
     callee.
     """
-    types = call.sinfo_args
-    if types:
-        return types[0] if len(types) == 1 else ast.TupleStructInfo(types)
+    if call.sinfo_args:
+        return declared_by(call.sinfo_args)
     info = call.op.struct_info if isinstance(call.op, ast.ExternFunc) else None
     if isinstance(call.op, ast.Var):
         info = call.op.struct_info_annotation

@@ -56,7 +56,8 @@ class Frame:
         resume: Instruction[Any] | None,
     ) -> None:
         self.code, self.slots, self.outer = code, slots, outer
-        self.caller, self.resume = caller, resume
+        self.caller = caller
+        self.resume: Any = resume  # there is one where there is a caller
         self.depth: int = caller.depth + 1 if caller is not None else 0
 
 

@@ -23,10 +23,11 @@ from rlx.spec.registry import rule
 @rule("E-if", "97a49ab0", "step")
 def branch(at: Instruction[tuple[Code, ...]], c: Configuration) -> Configuration:
     frame = c.frame
-    condition = at.operands[0](frame)
-    if c.version.store.blank:
-        readable(c.version.store, (condition,), "E-if-written")
-    code = at.payload[0 if truth(condition) else 1]
+    [read] = at.operands
+    condition = read(frame)
+    readable(c.version.store, (condition,), "E-if-written")
+    first, second = at.payload
+    code = first if truth(condition) else second
     return Configuration(code.entry, Frame(code, [], frame, frame, at), at.rule, c.version)
 
 
@@ -44,10 +45,11 @@ def truth(value: Value) -> bool:
 @rule("E-seq", "fdd0d892", "step")
 def sequence_end(at: Instruction[None], c: Configuration) -> Configuration:
     frame = c.frame
-    value = at.operands[0](frame)
-    outer, resume = frame.caller, frame.resume
-    assert outer is not None and resume is not None  # only functions have no frame around them
-    return bind(resume, Configuration(at, outer, "", c.version), value, applied=at.rule)
+    [read] = at.operands
+    value = read(frame)
+    outer = frame.caller
+    assert outer is not None  # only functions have no frame around them
+    return bind(frame.resume, Configuration(at, outer, "", c.version), value, applied=at.rule)
 
 
 @rule("E-dataflow-end", "934d8a26", "step")
@@ -58,7 +60,8 @@ def dataflow_end(at: Instruction[None], c: Configuration) -> Configuration:
 @rule("E-match-cast", "daf8733b", "step")
 def match_cast(at: Instruction[Compare], c: Configuration) -> Configuration:
     frame = place(c.frame, at.index)
-    value = at.operands[0](frame)
+    [read] = at.operands
+    value = read(frame)
     bound = at.payload(frame, (value,))
     if at.var is not None:
         frame.slots.append(value)

@@ -49,7 +49,8 @@ def constant(at: Instruction[Callable[[], Any]], c: Configuration) -> Configurat
 @rule("E-var", "259866bf", "step")
 def variable(at: Instruction[None], c: Configuration) -> Configuration:
     # WF02: every variable is defined before it is used.
-    return bind(at, c, at.operands[0](c.frame))
+    [read] = at.operands
+    return bind(at, c, read(c.frame))
 
 
 @rule("E-tuple", "b11f94da", "step")
@@ -60,7 +61,8 @@ def tuple_(at: Instruction[None], c: Configuration) -> Configuration:
 
 @rule("E-tuple-get-item", "810a8c57", "step")
 def tuple_get_item(at: Instruction[int], c: Configuration) -> Configuration:
-    value = at.operands[0](c.frame)
+    [read] = at.operands
+    value = read(c.frame)
     # D12: the operand is a tuple and has that field.
     if not isinstance(value, TupleValue):
         raise IllFormedStop("E-tuple-get-item-tuple", f"expected a tuple, found {kind(value)}")
@@ -156,11 +158,11 @@ def enter(
 @rule("E-return", "28e508de", "step")
 def return_(at: Instruction[Compare | None], c: Configuration) -> Configuration | Outcome:
     frame = c.frame
-    value = at.operands[0](frame)
-    leave = at.payload
+    [read] = at.operands
+    value, leave = read(frame), at.payload
     if leave is not None:
         leave(frame, (value,))
-    if frame.caller is None or frame.resume is None:
+    if frame.caller is None:
         readable(c.version.store, (value,), "E-return-written")
         return Returned(value, c)
     if frame.resume.receive is not None:

@@ -31,7 +31,7 @@ def _environment(at: Instruction[Any], frame: Frame) -> dict[Variable, Any]:
 def stack(configuration: Configuration) -> Iterator[tuple[Frame, Instruction[Any]]]:
     """The frames with their current instructions, innermost first."""
     frame: Frame | None = configuration.frame
-    at: Instruction[Any] | None = configuration.at
-    while frame is not None and at is not None:
+    at = configuration.at
+    while frame is not None:
         yield frame, at
         at, frame = frame.resume, frame.caller

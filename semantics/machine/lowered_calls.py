@@ -15,31 +15,38 @@ Given = Sequence[ast.Expr]
 
 
 def _made(call: ast.Call, given: Given) -> ast.Call | None:
-    if not given:
-        return None
-    args = (given[0], ast.Tuple(tuple(given[1:])))
-    return replace(call, op=ast.op("relax.make_closure"), args=args, arg_spans=())
+    return _applied("relax.make_closure", call, given)
 
 
 def _invoked(call: ast.Call, given: Given) -> ast.Call | None:
-    if not given:
-        return None
-    args = (given[0], ast.Tuple(tuple(given[1:])))
-    return replace(call, op=ast.op("relax.invoke_closure"), args=args, arg_spans=())
+    return _applied("relax.invoke_closure", call, given)
+
+
+def _applied(operator: str, call: ast.Call, given: Given) -> ast.Call | None:
+    """The operator on a function and a tuple of what it gets."""
+    match given:
+        case (function, *rest):
+            args = (function, ast.Tuple(tuple(rest)))
+            return replace(call, op=ast.op(operator), args=args, arg_spans=())
+    return None
 
 
 def _printed(call: ast.Call, given: Given) -> ast.Call | None:
-    if not given:
-        return None
-    attrs = {"format": given[0]}
-    return replace(call, op=ast.op("relax.print"), args=tuple(given[1:]), attrs=attrs, arg_spans=())
+    match given:
+        case (text, *rest):
+            attrs, op = {"format": text}, ast.op("relax.print")
+            return replace(call, op=op, args=tuple(rest), attrs=attrs, arg_spans=())
+    return None
 
 
 def _asserted(call: ast.Call, given: Given) -> ast.Call | None:
-    if not given:
-        return None
-    attrs = {"format": given[1]} if len(given) > 1 else {}
-    args = (given[0], *given[2:])
+    match given:
+        case (condition, text, *rest):
+            attrs, args = {"format": text}, (condition, *rest)
+        case (_,):
+            attrs, args = {}, tuple(given)
+        case _:
+            return None
     return replace(call, op=ast.op("relax.assert_op"), args=args, attrs=attrs, arg_spans=())
 
 

@@ -22,7 +22,7 @@ def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration
     given = at.payload
     size = argument((given.get("size") or given["shape"])(c.frame), "shape")
     made = allocate(size, numpy_type(argument(given["dtype"](c.frame), "dtype")))
-    storage = Storage(made.reshape(-1).view(np.uint8), _device(given, c))
+    storage = Storage(made.ravel().view(np.uint8), _device(given, c))
     return bind(at, c, storage)
 
 
@@ -76,5 +76,6 @@ def laid_into(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dt
 
 @rule("E-kill", "a76d9054", "step")
 def kill(at: Instruction[None], c: Configuration) -> Configuration:
-    at.operands[0](c.frame)  # it was not killed before
+    [read] = at.operands
+    read(c.frame)  # it was not killed before
     return bind(at, c, UNIT)

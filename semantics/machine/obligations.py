@@ -75,7 +75,7 @@ class _Measured(CallAlone):
 def _infos(exprs: Sequence[ast.Expr], values: Sequence[Value]) -> dict[ast.Expr, ast.StructInfo]:
     """The struct info of operands, and of the fields of tuples that are written out."""
     found: dict[ast.Expr, ast.StructInfo] = {}
-    pending = list(zip(exprs, values, strict=False))
+    pending = list(zip(exprs, values, strict=True))
     while pending:
         expr, value = pending.pop()
         found[expr] = struct_info_of(value)

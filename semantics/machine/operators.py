@@ -247,7 +247,8 @@ def _device(values: Sequence[Value]) -> Device | None:
 
 @rule("E-to-vdevice", "542d4817", "step")
 def to_vdevice(at: Instruction[Device | None], c: Configuration) -> Configuration:
-    value, device = at.operands[0](c.frame), at.payload
+    (read, *_), device = at.operands, at.payload
+    value = read(c.frame)
     readable(c.version.store, (value,), "E-evaluate-written")
     if device is None:
         raise IllFormedStop(
@@ -266,23 +267,23 @@ def _moved(value: Value, device: Device) -> Value:
 
 def _target(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device | None:
     """The device that a call of ``to_vdevice`` names."""
-    given: Any = call.attrs.get("dst_vdevice", call.args[1] if len(call.args) > 1 else None)
+    _, *rest = call.args
+    given: Any = call.attrs.get("dst_vdevice", next(iter(rest), None))
     if isinstance(given, ast.VDevice):
         return given.target, given.index
     name = getattr(given, "value", given)
     if not isinstance(name, str):
         return None
-    target, _, rest = name.partition(":")
-    index = rest.partition(":")[0]
+    target, index, *_ = *name.split(":"), ""
     return target, int(index) if index.isdigit() else 0
 
 
 @rule("E-hint-on-device", "9efbcbe7", "step")
 def hint_on_device(at: Instruction[Device | None], c: Configuration) -> Configuration:
-    value = at.operands[0](c.frame)
-    device = (
-        at.payload or _named(at.operands[1](c.frame), c) if len(at.operands) > 1 else at.payload
-    )
+    value, *named = (read(c.frame) for read in at.operands)
+    device = at.payload
+    for each in named:
+        device = device or _named(each, c)
     if device is not None and isinstance(value, Tensor) and value.device != device:
         readable(c.version.store, (value,), "E-evaluate-written")
         value = _moved(value, device)

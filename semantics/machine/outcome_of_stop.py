@@ -41,7 +41,8 @@ def ended(
     kind = OUTCOMES.get(type(stop), outcome.Stuck)
     considered: tuple[tuple[str, str], ...] = ()
     if kind in (outcome.Stuck, outcome.IllFormed):
-        words = words if kind is outcome.IllFormed else f"{type(stop).__name__}: {stop}"
+        if kind is outcome.Stuck:
+            words = f"{type(stop).__name__}: {stop}"
         considered = getattr(stop, "considered", ()) or ((rule, f"{code}: {words}"),)
     at = getattr(stop, "span", None) or span
     sought = _at_fault(stop, values)
@@ -64,8 +65,10 @@ def _operands(c: Configuration) -> tuple[Value, ...]:
 def _at_fault(stop: Exception, values: tuple[Value, ...]) -> object:
     """The value at fault: the one that the rule names, else the operand if there is only one."""
     named: object = getattr(stop, "value", None)
-    alike = {id(value) for value in values}
-    return values[0] if named is None and len(alike) == 1 else named
+    match [*{id(value): value for value in values}.values()]:
+        case [one] if named is None:
+            return one
+    return named
 
 
 def _origin(c: Configuration | None, sought: object) -> Span | None:

@@ -11,6 +11,7 @@ from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.prim_operators import BY_NODE, DIVISIONS, exact
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine.configuration import Frame, Reader, ScopeSlots
+from rlx.semantics.tir.values import limits
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 _DEEP = 64
@@ -95,13 +96,6 @@ def overflow(value: object, kind: DataType, node: tir.PrimExpr) -> FaultStop:
     return FaultStop("E-prim-overflow", f"{value} does not fit into {kind}", _span(node))
 
 
-def limits(kind: DataType) -> tuple[int, int]:
-    """The smallest and the largest number of an integer type."""
-    if kind.code == "uint":
-        return 0, (1 << kind.bits) - 1
-    return -(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1
-
-
 def _fits(value: int, kind: DataType) -> bool:
     low, high = limits(kind)
     return low <= value <= high
@@ -180,10 +174,12 @@ def _select(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -
 
 
 def _call(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
-    if node.op == "if_then_else" and len(node.args) == 3:
-        c, t, f = (made[arg] for arg in node.args)
-        return lambda frame: t(frame) if c(frame) else f(frame)
-    return _intrinsic(node, [made[arg] for arg in node.args])
+    match node.op, [made[arg] for arg in node.args]:
+        case "if_then_else", (c, t, f):
+            return lambda frame: t(frame) if c(frame) else f(frame)
+        case _, operands:
+            return _intrinsic(node, operands)
+    raise AssertionError
 
 
 def _intrinsic(node: Any, operands: list[Reader]) -> Reader:
@@ -194,16 +190,18 @@ def _intrinsic(node: Any, operands: list[Reader]) -> Reader:
         kind, function = intrinsic(node.op, [tir.type_of(arg) for arg in node.args])
     except (UnsupportedStop, KeyError):
         return _no_arithmetic(node)
-    shifts = node.op == "shift_left"
 
     def run(frame: Frame) -> Any:
-        values = [read(frame) for read in operands]
-        found = function(*values)
-        if shifts and found >> values[1] != values[0]:
-            raise overflow(values[0] << values[1], kind, node)
+        return function(*[read(frame) for read in operands])
+
+    def shifted(frame: Frame) -> Any:
+        value, by = (read(frame) for read in operands)
+        found = function(value, by)
+        if found >> by != value:
+            raise overflow(value << by, kind, node)
         return found
 
-    return run
+    return {"shift_left": shifted}.get(node.op, run)
 
 
 def _cast(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:

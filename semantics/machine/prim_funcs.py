@@ -130,8 +130,9 @@ class PrimFuncs:
         return self._runners[func]
 
     def _compiled(self, func: tir.PrimFunc) -> Kernel | None:
-        if self.backend == "steps":
-            return None
+        match self.backend:
+            case "steps":
+                return None
         from rlx.semantics.native import NoCompiler
 
         try:

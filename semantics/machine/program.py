@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from rlx.checker.normalize import normalize
@@ -151,14 +152,16 @@ class MachineProgram:
         self, entry: str, args: Sequence[Value], limit: int | None = None
     ) -> Iterator[Configuration | Outcome]:
         """The configurations of a run, at most ``limit`` of them, and the outcome."""
+        return islice(self._configurations(entry, args), limit)
+
+    def _configurations(
+        self, entry: str, args: Sequence[Value]
+    ) -> Iterator[Configuration | Outcome]:
         now = self.start(entry, args)
-        count = 0
-        while True:
+        while isinstance(now, Configuration):
             yield now
-            count += 1
-            if not isinstance(now, Configuration) or count == limit:
-                return
             now = self.step(now)
+        yield now
 
     def run(self, entry: str, args: Sequence[Value], fuel: int | None = None) -> Outcome:
         """Run to the end.
@@ -176,11 +179,9 @@ class MachineProgram:
         now = self.start(entry, args, keep=False)
         if not isinstance(now, Configuration):
             return now
-        left = sys.maxsize if fuel is None else fuel
         try:
             with collecting_less():
-                while left > 0:
-                    left -= 1
+                for _ in range(sys.maxsize if fuel is None else fuel):
                     after = now.at.apply(now.at, now)
                     if type(after) is not Configuration:
                         assert isinstance(after, Outcome)
@@ -232,14 +233,23 @@ def callable_functions(
 
 def default_entry(functions: Mapping[str, object]) -> str:
     """The function that is called by default: ``main``, or the only one."""
-    return "main" if "main" in functions or len(functions) != 1 else next(iter(functions))
+    match [*functions]:
+        case [only]:
+            return only
+    return "main"
+
+
+_YOUNG = 200_000
+_MIDDLE = 50
+_OLD = 1000
+"""How many objects, and how many collections of younger ones, a collection waits for."""
 
 
 @contextmanager
 def collecting_less() -> Iterator[None]:
     """Reduce garbage collection during a run, because deep stacks have no cycles."""
     before = gc.get_threshold()
-    gc.set_threshold(200_000, 50, 1000)
+    gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
     try:
         yield
     finally:

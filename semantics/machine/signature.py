@@ -170,15 +170,15 @@ def _sizes(said: Said, variables: Variables) -> Callable[[Sequence[int], list[An
     """The comparison of sizes with a rank, and with dimensions that are numbers and bound
     variables.
     """
-    (count,) = said.get("rank", [-1])
+    (count,) = said.get("rank", [None])
     if "dimension" not in said:
-        return lambda sizes, numbers: count in (-1, len(sizes))
-    steps: list[tuple[int, int]] = []
+        return lambda sizes, numbers: count in (None, len(sizes))
+    steps: list[tuple[int | None, int | None]] = []
     for dim in said["dimension"]:
         if isinstance(dim, tir.IntImm):
-            steps.append((-1, dim.value))
+            steps.append((None, dim.value))
         elif dim in variables:
-            steps.append((variables[dim], 0))
+            steps.append((variables[dim], None))
         else:
             return None
 
@@ -186,7 +186,7 @@ def _sizes(said: Said, variables: Variables) -> Callable[[Sequence[int], list[An
         if len(sizes) != count:
             return False
         for size, (at, wanted) in zip(sizes, steps, strict=True):
-            if at < 0:
+            if at is None:
                 if size != wanted:
                     return False
             elif numbers[at] is None:

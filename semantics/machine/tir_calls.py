@@ -26,6 +26,7 @@ from rlx.semantics.machine.message_text import kind, show
 from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.machine.prim_funcs import allocate, call_outside, memory, run_prim_func
 from rlx.semantics.store import Store
+from rlx.semantics.struct_info_of import declared_by
 from rlx.semantics.values import (
     UNIT,
     Closure,
@@ -73,7 +74,7 @@ class Results(Record):
 def results(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Results:
     """The declared results of a call with ``out_sinfo``."""
     types = call.sinfo_args
-    declared = types[0] if len(types) == 1 else ast.TupleStructInfo(types)
+    declared = declared_by(types)
     single = not isinstance(declared, ast.TupleStructInfo)
     fields = declared.fields if isinstance(declared, ast.TupleStructInfo) else (declared,)
     each = tuple(_result(body, info) for info in fields)
@@ -130,14 +131,22 @@ def _numbers(found: Results, frame: Frame) -> list[Value]:
 
 
 def _grouped(found: Results, made: Sequence[Value]) -> Value:
-    return made[0] if found.single else TupleValue(tuple(made))
+    if found.single:
+        [value] = made
+        return value
+    return TupleValue(tuple(made))
+
+
+def _behind(args: Sequence[Value], made: Sequence[Value]) -> range:
+    """The positions of the results, which are passed after the arguments."""
+    return range(len(args), len([*args, *made]))
 
 
 @rule("E-call-tir", "0f876bf2", "step")
 def call_tir(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
-    new = range(len(args), len(args) + len(made))
+    new = _behind(args, made)
     with _Untouched(store, callee, args, ()):
         version = run_prim_func(store, callee, [*args, *made, *_numbers(found, frame)], new, new)
     return bind(at, c, _grouped(found, made), version)
@@ -150,7 +159,7 @@ def call_tir_inplace(at: Instruction[Results], c: Configuration) -> Configuratio
     reused = [_reused(found, k, args, frame) for k in range(len(found.inplace))]
     fresh = iter(made)
     out = [next(fresh) if tensor is None else tensor for tensor in reused]
-    new = range(len(args), len(args) + len(made))
+    new = _behind(args, made)
     touched = {*new, *(k for k in found.inplace if k >= 0)}
     with _Untouched(store, callee, args, touched):
         version = run_prim_func(
@@ -216,7 +225,7 @@ def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
     if isinstance(callee, PrimFuncValue):
-        new = range(len(args), len(args) + len(made))
+        new = _behind(args, made)
         version = run_prim_func(store, callee, [*args, *made], new, new)
     else:
         untouched_memory.fill(made)

@@ -22,14 +22,20 @@ def _unique(x: Tensor, *rest: Value) -> Value:
     from rlx.operators.evaluate.indexing import unique
     from rlx.operators.evaluation import OperatorFault
 
-    ordered, *wanted, axis = [*[_number(v) for v in rest], None][:5]
+    ordered, index, inverse, counts, axis, *_ = [*map(_number, rest), None]
     try:
-        values, *extra = unique(x.data, ordered or 0, 1, 1, 1, axis)
+        values, *extra = unique(x.data, ordered or 0, True, True, True, axis)
     except OperatorFault as fault:
         raise FaultStop(fault.code, fault.message) from None
-    found = [values, *(a for a, asked in zip(extra, wanted, strict=True) if asked)]
+    found = [
+        values,
+        *(a for a, asked in zip(extra, (index, inverse, counts), strict=True) if asked),
+    ]
     tensors = tuple(Tensor(np.ascontiguousarray(each), x.device) for each in found)
-    return tensors[0] if len(tensors) == 1 else TupleValue(tensors)
+    match tensors:
+        case (one,):
+            return one
+    return TupleValue(tensors)
 
 
 def _number(value: Value) -> int | None:

@@ -23,7 +23,7 @@ def _elements(tensor: Tensor) -> Any:
     data = tensor.data
     if data.itemsize < _NARROWEST:
         return None
-    return data.reshape(-1).view(np.uint8).reshape(-1, data.itemsize)
+    return data.ravel().view(np.uint8).reshape(data.size, data.itemsize)
 
 
 def fill(tensors: Sequence[Tensor]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -37,11 +38,8 @@ def cells(value: Value, blank: Blank | None = None) -> dict[str, object] | None:
     """
     if not isinstance(value, Tensor) or value.data.size == 0 or value.data.ndim == 0:
         return None
-    array = value.data if value.data.ndim > 1 else value.data.reshape(1, -1)
+    array = np.atleast_2d(value.data)
     *outer, rows, columns = array.shape
-    slices = 1
-    for size in outer:
-        slices *= size
     written = _written(array, blank)
     shown = [
         [label, [_row(*lines) for lines in zip(part[:ROWS], known[:ROWS], strict=True)]]
@@ -49,7 +47,7 @@ def cells(value: Value, blank: Blank | None = None) -> dict[str, object] | None:
             zip(_slices(array), _slices(written), strict=True), SLICES
         )
     ]
-    left = [max(0, rows - ROWS), max(0, columns - COLUMNS), max(0, slices - SLICES)]
+    left = [max(0, rows - ROWS), max(0, columns - COLUMNS), max(0, prod(outer) - SLICES)]
     return {"rank": value.data.ndim, "slices": shown, "left": left}
 
 

@@ -57,7 +57,7 @@ def load(path: Path, info: ast.StructInfo) -> Value:
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
     except (EOFError, MemoryError, OverflowError, zipfile.BadZipFile, zlib.error) as error:
-        raise FileError(f"{path} cannot be read: {error or type(error).__name__}") from None
+        raise FileError(f"{path} cannot be read: {str(error) or type(error).__name__}") from None
     except FileError:
         raise
     except ValueError as error:

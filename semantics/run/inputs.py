@@ -5,6 +5,8 @@ variables are given, inferred from given values, or solved for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -197,10 +199,11 @@ def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: F
             if isinstance(shape, ast.ShapeExpr):
                 dims = _sizes(name, shape.values, sizes)
             else:
-                dims = (DEFAULT_SIZE,) * min(max(ndim, 1 if ndim < 0 else 0), MOST_DIMENSIONS + 1)
+                rank = 1 if ndim < 0 else min(ndim, MOST_DIMENSIONS + 1)
+                dims = (DEFAULT_SIZE,) * rank
             if len(dims) > MOST_DIMENSIONS:
                 raise InputError(f"{name}: a tensor has at most {MOST_DIMENSIONS} dimensions here")
-            if _count(dims) > MOST_ELEMENTS:
+            if prod(dims) > MOST_ELEMENTS:
                 raise InputError(f"{name}: a tensor of shape {dims} is too large to generate")
             return Tensor(fill(dims, _numpy_type(name, FLOAT32 if kind.is_void else kind)))
         case ast.ShapeStructInfo(values=dims) if dims is not None:
@@ -241,13 +244,6 @@ def _sizes(
     return found
 
 
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
-
-
 def _random(
     random: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
@@ -261,7 +257,7 @@ def _random(
 def _iota(
     _: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
-    return np.arange(_count(shape)).reshape(shape).astype(kind)
+    return np.arange(prod(shape)).reshape(shape).astype(kind)
 
 
 _WAYS: dict[str, Callable[..., np.ndarray[Any, Any]]] = {
@@ -272,12 +268,15 @@ _WAYS: dict[str, Callable[..., np.ndarray[Any, Any]]] = {
 }
 
 
+_POINTS = 10
+"""How many numbers of a variable show whether an expression is linear in it."""
+
 Known = dict[tir.Var, int]
 Position = tuple[str, tir.PrimExpr, int]
 """A position in an annotation: its owner, its expression, and the number of a value there."""
 
-SEARCHED = 64
-"""The largest number that is tried if a dimension is not linear in its variable."""
+SEARCHED = 65
+"""How many numbers are tried, from 0 on, if a dimension is not linear in its variable."""
 
 
 class NoSizeError(ValueError):
@@ -355,7 +354,7 @@ def _candidates(expr: tir.PrimExpr, var: tir.Var, number: int, known: Known) -> 
         if found >= 0:
             yield found
     else:
-        yield from range(SEARCHED + 1)
+        yield from range(SEARCHED)
 
 
 def _slope(expr: tir.PrimExpr, var: tir.Var, known: Known) -> int | None:
@@ -363,13 +362,12 @@ def _slope(expr: tir.PrimExpr, var: tir.Var, known: Known) -> int | None:
     plain = (tir.Add, tir.Sub, tir.Mul, tir.IntImm, tir.Var)
     if not all(isinstance(node, plain) for node in tir.postorder(expr)):
         return None
-    values = [_value(expr, known | {var: at}) for at in (0, 1, 2, 3, 1000)]
-    if None in values:
+    found = (_value(expr, known | {var: at}) for at in range(_POINTS))
+    values = [value for value in found if value is not None]
+    if len(values) < _POINTS:
         return None
-    first, second, *others = (value for value in values if value is not None)
-    slope = second - first
-    same = [first + slope * at for at in (2, 3, 1000)] == others
-    return slope if same and slope else None
+    slope, *others = {after - before for before, after in pairwise(values)}
+    return slope if slope and not others else None
 
 
 def _value(expr: tir.PrimExpr, known: Known) -> int | None:

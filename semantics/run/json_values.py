@@ -19,7 +19,7 @@ def json_value(value: Value) -> object:
         case Tensor(data=array):
             found: dict[str, object] = {"shape": list(value.shape), "dtype": value.dtype}
             if array.size <= 1000:
-                found["data"] = [_element(x) for x in array.reshape(-1)]
+                found["data"] = [_element(x) for x in array.ravel()]
             return found
         case TupleValue(fields=fields):
             return [json_value(field) for field in fields]

@@ -121,10 +121,12 @@ def _size(size: Any) -> int:
 
 def _tuple(found: tuple[Any, ...], infos: tuple[ast.StructInfo, ...]) -> TupleValue:
     if len(found) != len(infos):
-        raise DoesNotFit(
-            f"found {len(found)} field{'s' * (len(found) != 1)} instead of {len(infos)}"
-        )
+        raise DoesNotFit(_other_fields(len(found), len(infos)))
     return TupleValue(tuple([_value(one, info) for one, info in zip(found, infos, strict=True)]))
+
+
+def _other_fields(found: int, wanted: int) -> str:
+    return f"found {found} field{'' if found == 1 else 's'} instead of {wanted}"
 
 
 def _array(found: Any, kind: DataType) -> np.ndarray[Any, Any]:
@@ -145,7 +147,7 @@ def _shape(found: Any) -> tuple[int, ...]:
         shape.append(len(found))
         if not found:
             break
-        found = found[0]
+        found, *_ = found
     return tuple(shape)
 
 
@@ -212,8 +214,8 @@ def _tuple_of(
     name: str, given: tuple[Any, ...] | list[Any], info: ast.TupleStructInfo
 ) -> TupleValue:
     if len(given) != len(info.fields):
-        found = f"found {len(given)} field{'s' * (len(given) != 1)} instead of {len(info.fields)}"
-        raise DoesNotFit(f"expected {show(info)}; {found}")
+        words = _other_fields(len(given), len(info.fields))
+        raise DoesNotFit(f"expected {show(info)}; {words}")
     pairs = enumerate(zip(given, info.fields, strict=True))
     return TupleValue(tuple(from_python(f"{name}[{at}]", one, inner) for at, (one, inner) in pairs))
 

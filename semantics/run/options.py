@@ -192,12 +192,12 @@ def checked(path: str, name: str | None = None) -> ast.IRModule:
     if not report.ok:
         raise IllFormedError(report)
     found = [m for m in report.modules if name in (None, m.name)]
-    if len(found) != 1:
-        known = ", ".join(m.name for m in report.modules) or "none"
-        wanted = "one module" if name is None else f"one module {name!r}"
-        raise UsageError(f"{path}: expected {wanted}, found {known}; select one with --module NAME")
-    (module,) = found
-    return module
+    match found:
+        case [module]:
+            return module
+    known = ", ".join(m.name for m in report.modules) or "none"
+    wanted = "one module" if name is None else f"one module {name!r}"
+    raise UsageError(f"{path}: expected {wanted}, found {known}; select one with --module NAME")
 
 
 def show_errors(report: Report) -> None:
@@ -212,8 +212,9 @@ def show_errors(report: Report) -> None:
 
 def _read(path: str) -> str:
     try:
-        if path == "-":
-            return sys.stdin.read()
+        match path:
+            case "-":
+                return sys.stdin.read()
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 (byte {error.start})") from None

@@ -112,8 +112,7 @@ class TraceRecorder:
             return
         if new.depth < old.depth:
             self._changes.append(["<"])
-            filled = new.slots[before.frame.resume.index :] if before.frame.resume else []
-            self._bind(new, len(new.slots) - len(filled), after)
+            self._bind(new, old.resume.index, after)
             return
         if new is not old:
             self._changes.append(["<"])
@@ -185,7 +184,8 @@ class TraceRecorder:
             elif isinstance(item, (Tensor, Storage)):
                 if id(item) not in self._objects:
                     self._add(item)
-                parts.append((path, self._objects[id(item)][0]))
+                number, _ = self._objects[id(item)]
+                parts.append((path, number))
         return parts
 
     def _add(self, item: Tensor | Storage) -> None:
@@ -223,7 +223,8 @@ class TraceRecorder:
     def _label(self, value: Value) -> str:
         small = isinstance(value, Tensor) and value.data.size <= SMALL
         shown = tensor_line(value) if small else tensor_kind(value)
-        return f"#{self._objects[id(value)][0]} {shown}"
+        number, _ = self._objects[id(value)]
+        return f"#{number} {shown}"
 
     def _memory(self, before: Configuration) -> None:
         """What the step changed in the store."""

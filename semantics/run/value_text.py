@@ -90,7 +90,7 @@ def tensor_line(value: Value) -> str:
         return tensor_kind(value)
     assert isinstance(value, Tensor)
     array = value.data
-    flat = array.reshape(-1)[:FIELDS] if array.flags.c_contiguous else array.flat[:FIELDS]
+    flat = array.ravel()[:FIELDS] if array.flags.c_contiguous else array.flat[:FIELDS]
     shown = " ".join(number(x) for x in flat)
     return f"{tensor_kind(value)} [{shown}{' …' if array.size > FIELDS else ''}]"
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rlx.checker.check import check_text
 from rlx.grammar import ast
 from rlx.semantics.machine import load
+from rlx.semantics.machine.operators import _target
 from rlx.semantics.outcome import CheckFailed, Outcome, Returned
 from rlx.semantics.run.inputs import inputs
 
@@ -42,3 +45,22 @@ def test_an_input_is_where_its_parameter_is() -> None:
 
 def test_a_tensor_that_nobody_placed_is_anywhere() -> None:
     assert isinstance(outcome('R.zeros(R.shape([4]), "float32")'), Returned)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("cuda", ("cuda", 0)),
+        ("cuda:2", ("cuda", 2)),
+        ("cuda:2:global", ("cuda", 2)),
+        ("cuda:x", ("cuda", 0)),
+        ("cuda:", ("cuda", 0)),
+    ],
+)
+def test_a_text_names_a_device(name: str, wanted: tuple[str, int]) -> None:
+    x = ast.Var("x")
+    by_position = ast.Call(ast.op("relax.to_vdevice"), (x, ast.StringImm(name)))
+    assert _target(None, by_position, ()) == wanted
+    by_keyword = ast.Call(ast.op("relax.to_vdevice"), (x,), attrs={"dst_vdevice": name})
+    assert _target(None, by_keyword, ()) == wanted
+    assert _target(None, ast.Call(ast.op("relax.to_vdevice"), (x,)), ()) is None
