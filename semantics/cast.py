@@ -134,12 +134,13 @@ class _Comparison:
         """Put demands to a value, and those behind them to what they are about."""
         for demand in found:
             _COMPARED[demand.premise](self, value, demand)
-            if demand.premise == "fields":
-                assert isinstance(value, TupleValue)
-                for inner in demand.then:
-                    self.all_hold(value.fields[inner.fields[-1]], (inner,))
-            else:
-                self.all_hold(value, demand.then)
+            match demand.premise, value:
+                case "fields", TupleValue(fields=fields):
+                    for inner in demand.then:
+                        *_, at = inner.fields
+                        self.all_hold(fields[at], (inner,))
+                case _:
+                    self.all_hold(value, demand.then)
 
     def _kind(self, value: Value, demand: Demand) -> None:
         if type(value) not in VALUES[type(demand.wanted)] or (
@@ -206,9 +207,12 @@ class _Comparison:
             # What this very closure yields is known, whatever it is given.
             given = ast.FuncStructInfo(None, rename_apart(given).ret, given.purity)
         found = compatibility(given, wanted, Prover())
-        derived = found.reason is not None and found.reason.code == "COMPAT-opaque-derivation"
-        if found.kind != "compatible" and not (derived and info.derive_func is not None):
-            self._fail("function", demand, "a function of that type", found.message)
+        match found.kind, found.reason:
+            case "compatible", _:
+                return
+            case _, object(code="COMPAT-opaque-derivation") if info.derive_func is not None:
+                return
+        self._fail("function", demand, "a function of that type", found.message)
 
     def _evaluated(self, demand: Demand) -> int | float:
         expr = demand.wanted

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import UNIT, Scalar, ShapeValue, Tensor, Value
@@ -47,7 +49,7 @@ def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
 
 def holds_sizes(heap: Tensor) -> bool:
     """Whether a tensor has the element type of a shape heap."""
-    return bool(heap.data.dtype.kind == "i")
+    return np.issubdtype(heap.data.dtype, np.signedinteger)
 
 
 def _dims(value: Value) -> tuple[int, ...]:

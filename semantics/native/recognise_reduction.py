@@ -197,7 +197,7 @@ def recognise(state: Generation, loop: tir.For) -> LoopReduction | None:
             return None
         extent = state.poly(level.extent)
         count = None if extent is None else extent.constant
-        axes = reduce if kinds[level.loop_var] == "R" else spatial
+        axes = {"R": reduce, "S": spatial}[kinds[level.loop_var]]
         axes.append(Axis(name, begin, end, count))
     for axis in block.iter_vars:
         bind_axis(state, axis)
@@ -252,17 +252,22 @@ def _plain(block: tir.Block, chain: list[tir.For]) -> bool:
         return False
     for axis in block.iter_vars:
         level = loops.get(axis.binding) if isinstance(axis.binding, tir.Var) else None
-        if level is None and axis.kind == "R":
-            return False
-        if level is not None and axis.kind == "R" and axis.dom is not None:
-            first, low = axis.dom[0], level.min
-            if not (isinstance(first, tir.IntImm) and isinstance(low, tir.IntImm)):
-                return False
-            if first.value != low.value:
+        match axis.kind:
+            case "R" if level is None or not _from_the_first(axis, level):
                 return False
     return all(isinstance(s, (tir.BufferStore, tir.LetStmt)) for s in flat(block.body)) and all(
         isinstance(s, tir.BufferStore) for s in flat(block.init)
     )
+
+
+def _from_the_first(axis: tir.IterVar, level: tir.For) -> bool:
+    """Whether an axis of the reduction begins where its loop does."""
+    match axis.dom, level.min:
+        case None, _:
+            return True
+        case (tir.IntImm(value=first), _), tir.IntImm(value=low):
+            return first == low
+    return False
 
 
 def _own_elements(

@@ -193,8 +193,10 @@ class Generation(IndexKnowledge):
                 return self._divides(node)
             case tir.Cast(dtype=dtype, value=value):
                 return dtype == BOOL or dtype.is_float or not self.type_of(value).is_float
-            case tir.Call(op=op):
-                return op == "likely"
+            case tir.Call(op="likely"):
+                return True
+            case tir.Call():
+                return False
         return True
 
     def _divides(self, node: tir.Binary) -> bool:

@@ -24,7 +24,7 @@ def order(data: Array, axis: int, ascending: bool) -> Array:
         return np.argsort(data, axis=axis, kind="stable")
     last = data.shape[axis] - 1
     found: Array = last - np.flip(np.argsort(np.flip(data, axis), axis=axis, kind="stable"), axis)
-    if data.dtype.kind == "f":
+    if np.issubdtype(data.dtype, np.floating):
         numbers = ~np.isnan(np.take_along_axis(data, found, axis))
         behind = np.argsort(~numbers, axis=axis, kind="stable")
         found = np.take_along_axis(found, behind, axis)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rlx.semantics.machine.builtin_words import misused
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.run import inputs
@@ -86,3 +87,11 @@ def test_values_inside_are_in_order_and_tuples_count_once(
     for value in values:
         visit(value)
     assert [*map(id, values_inside(values))] == [*map(id, wanted)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 11, 12, 13, 14, 25, 40])
+def test_twelve_arguments_are_shown(count: int) -> None:
+    shown = ", ".join(f"{k} (int64)" for k in range(min(count, 12))) or "nothing"
+    more = f" and {count - 12} more" if count > 12 else ""
+    stop = misused("name", "two", [Scalar(k) for k in range(count)])
+    assert stop.message == f"name takes two; found {shown}{more}"
