@@ -231,7 +231,7 @@ def test_flags_for_one_source() -> None:
         long = compiler.flags_for(short + " " * compiler._LARGE, flags)
         left = [flag for flag in flags if flag not in compiler._THOROUGH]
         assert [*long] == [compiler.SLIGHT if flag == "-O2" else flag for flag in left]
-        unrolled = compiler.flags_for(compiler.WRITTEN_OUT, flags)
+        unrolled = compiler.flags_for(prelude.WRITTEN_OUT, flags)
         assert [*unrolled] == [flag for flag in flags if flag != compiler.SLIGHT]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import struct
 import subprocess
 import tempfile
 import zlib
@@ -101,7 +102,7 @@ def test_libraries_are_as_they_were(name: str) -> None:
 @pytest.mark.parametrize("name", SOURCES)
 def test_libraries_of_damaged_files_are_as_they_were(name: str) -> None:
     """Most damages are in what the linker looks at: headers, symbols, relocations."""
-    random, said = Random(name), []
+    random, said = Random(name), list[str]()
     whole = HELD[name]
     start = int.from_bytes(whole[40:48], "little")
     for _ in range(100):
@@ -120,7 +121,7 @@ def changed(whole: bytes, at: int, value: int, size: int = 4) -> bytes:
 @pytest.mark.parametrize("name", ["constants, and what is seen", "addresses of functions"])
 def test_libraries_of_other_sections_are_as_they_were(name: str) -> None:
     """Sections of another kind, with another flag, or of another alignment."""
-    whole, said = HELD[name], []
+    whole, said = HELD[name], list[str]()
     start = int.from_bytes(whole[40:48], "little")
     for at, section in enumerate(object_file.sections(whole, 1)):
         head = start + 64 * at
@@ -133,7 +134,7 @@ def test_libraries_of_other_sections_are_as_they_were(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["constants, and what is seen", "addresses of functions"])
 def test_libraries_of_other_relocations_are_as_they_were(name: str) -> None:
-    whole, said = HELD[name], []
+    whole, said = HELD[name], list[str]()
     for section in object_file.sections(whole, 1):
         if section.kind == object_file.RELA:
             for at in range(section.offset, section.offset + section.size, 24):
@@ -158,7 +159,7 @@ def test_a_library_that_cannot_be_opened_is_left_to_the_linker(
 def versions(library: bytes) -> str:
     try:
         return str(object_file.default_versions(library))
-    except (ValueError, OverflowError, LookupError, object_file.struct.error) as error:
+    except (ValueError, OverflowError, LookupError, struct.error) as error:
         return type(error).__name__
 
 

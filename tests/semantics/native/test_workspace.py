@@ -9,6 +9,7 @@ import pytest
 
 from rlx.semantics.arrays import address
 from rlx.semantics.native import frame, workspace
+from rlx.semantics.native.arrays import Damaged
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 1000, 1 << 16])
@@ -107,7 +108,7 @@ def test_what_is_written_around_a_block_is_noticed(at: int) -> None:
     place = workspace.more(numbers, 8)
     block = workspace._blocks[place]
     block.memory[place - address(block.memory) + at] ^= 1
-    with pytest.raises(workspace.Damaged, match="outside of memory that it allocated"):
+    with pytest.raises(Damaged, match="outside of memory that it allocated"):
         workspace.give_back(numbers)
     assert not numbers[frame.DAMAGED] and not workspace._blocks
 
