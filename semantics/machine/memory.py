@@ -30,7 +30,9 @@ def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration
 def _device(given: Arguments, c: Configuration) -> Device | None:
     """The device that an index stands for; the operators have several names for it."""
     read = next((given[name] for name in _INDEX if name in given), None)
-    index = -1 if read is None else argument(read(c.frame), "number")
+    if read is None:
+        return None
+    index = argument(read(c.frame), "number")
     devices = c.version.store.program.devices
     return devices[index] if 0 <= index < len(devices) else None
 

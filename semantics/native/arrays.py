@@ -52,12 +52,10 @@ class Copies:
 
     def compact(self, position: int, array: Array) -> Array:
         """The array itself if it can be used, otherwise its copy."""
-        if array.flags.c_contiguous and array.flags.aligned and not self._made:
-            return array
         place = _place(array)
         _, copy, before = self._made.get(place, (None, None, False))
         if copy is None:
-            if array.flags.c_contiguous and array.flags.aligned:
+            if _usable(array):
                 return array
             copy = np.array(array, order="C")
         self._made[place] = (array, copy, position in self._written or before)
@@ -106,15 +104,18 @@ def tangled(args: Sequence[object], written: Collection[int]) -> bool:
     that is written to.
     """
     arrays = [(k, arg) for k, arg in enumerate(args) if isinstance(arg, np.ndarray)]
-    for k, one in arrays:
-        if one.flags.carray or (one.flags.c_contiguous and one.flags.aligned):
-            continue
-        for other, two in arrays:
-            if k == other or not (k in written or other in written) or _place(one) == _place(two):
-                continue
-            if _shared(one, two):
-                return True
-    return False
+    return any(
+        _shared(one, two)
+        for k, one in arrays
+        if not _usable(one)
+        for other, two in arrays
+        if k != other and (k in written or other in written) and _place(one) != _place(two)
+    )
+
+
+def _usable(array: Array) -> bool:
+    """Whether a kernel can read an array where it is."""
+    return bool(array.flags.c_contiguous and array.flags.aligned)
 
 
 def _shared(one: Array, two: Array) -> bool:
