@@ -50,10 +50,9 @@ def test_reductions_of_rows_are_as_they_were(kind: str) -> None:
             extents = axes.replace("m", size.strip('"'))
             other = "int8" if "Cast" in term else kind
             shape = f'("n", {axes.replace("m", size)})'
-            func = reduction(
-                *(f'{shape}, "{kind}"', f'({size},), "{other}"', f'("n",), "{kind}"'),
-                *(1, f"n, {extents}", f"z[v0] = {_zero(kind)}", f"z[v0] = {text}"),
-            )
+            arrays = f'{shape}, "{kind}"', f'({size},), "{other}"', f'("n",), "{kind}"'
+            stores = f"z[v0] = {_zero(kind)}", f"z[v0] = {text}"
+            func = reduction(*arrays, 1, f"n, {extents}", *stores)
             made.append(code(func, True, True, 32))
     assert_digest(SNAPSHOT, f"rows {kind}", "\n\n".join(made))
 
@@ -68,21 +67,22 @@ def test_reductions_of_columns_are_as_they_were(kind: str) -> None:
             z="z[v0]", term=term.format(x="x[v1, v0]", y="y[v1, v0]", w="y[v1, v0]")
         )
         shape = f'("k", {size})'
-        alone = reduction(
-            *(f'{shape}, "{kind}"', f'{shape}, "{other}"', f'({size},), "{kind}"', 1),
-            *(f"{size}, k".replace('"', ""), f"z[v0] = {_zero(kind)}", f"z[v0] = {text}"),
-        )
+        arrays = f'{shape}, "{kind}"', f'{shape}, "{other}"', f'({size},), "{kind}"'
+        stores = f"z[v0] = {_zero(kind)}", f"z[v0] = {text}"
+        alone = reduction(*arrays, 1, f"{size}, k".replace('"', ""), *stores)
         made.append(code(alone, True, True, 32))
         text = update.format(
             z="z[v0, v1]", term=term.format(x="x[v0, v2]", y="y[v2, v1]", w="y[v2, v1]")
         )
         for rows, depth in (('"n"', '"k"'), ("5", "3"), ("2", "20")):
             extents = ", ".join(each.strip('"') for each in (rows, size, depth))
-            func = reduction(
-                *(f'({rows}, {depth}), "{kind}"', f'({depth}, {size}), "{other}"'),
-                *(f'({rows}, {size}), "{kind}"', 2, extents),
-                *(f"z[v0, v1] = {_zero(kind)}", f"z[v0, v1] = {text}"),
+            arrays = (
+                f'({rows}, {depth}), "{kind}"',
+                f'({depth}, {size}), "{other}"',
+                f'({rows}, {size}), "{kind}"',
             )
+            stores = f"z[v0, v1] = {_zero(kind)}", f"z[v0, v1] = {text}"
+            func = reduction(*arrays, 2, extents, *stores)
             made.append(code(func, True, True, 32))
     assert_digest(SNAPSHOT, f"columns {kind}", "\n\n".join(made))
 
