@@ -9,12 +9,12 @@ from rlx.checker.render.files import Obligations
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Node, Record, replace
+from rlx.grammar.node import Node, Record, Span, replace
 from rlx.solver.budget import Statistics
 
 MARK = "rlx: ignore"
 """A text without it has no comment that silences a diagnostic."""
-_ORDER = {"error": 0, "warning": 1, "note": 2}
+_ORDER = ("error", "warning", "note")
 
 
 class Report(Record):
@@ -215,7 +215,7 @@ def _check(
     from rlx.checker.well_formed import well_formed
 
     gathered = _Found(found)
-    errors = [d.span or (0, 0) for d in found if d.is_error]
+    errors = [d.span for d in found if d.is_error]
     for module in modules:
         gathered.diagnostics += well_formed(module, holes, bool(errors))
         if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
@@ -249,14 +249,15 @@ def _check(
 
 def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Without the note on a text that is not understood where an error inside of it says why."""
-    wrong = [d.span for d in diagnostics if d.is_error and d.span is not None]
-    return [
-        d
-        for d in diagnostics
-        if d.code != "PARSE-opaque"
-        or d.span is None
-        or not any(d.span[0] <= start and end <= d.span[1] for start, end in wrong)
-    ]
+    wrong = [d.span for d in diagnostics if d.is_error and d.span]
+    return [d for d in diagnostics if not (d.code == "PARSE-opaque" and _holds_one(d, wrong))]
+
+
+def _holds_one(note: Diagnostic, places: Sequence[Span]) -> bool:
+    """Whether one of the places lies inside of the text that a note is about."""
+    assert note.span is not None
+    first, last = note.span
+    return any(first <= start and end <= last for start, end in places)
 
 
 def _sorted(diagnostics: list[Diagnostic], source: Source) -> tuple[Diagnostic, ...]:
@@ -264,7 +265,6 @@ def _sorted(diagnostics: list[Diagnostic], source: Source) -> tuple[Diagnostic, 
     return tuple(replace(d, source=source) for d in sorted(diagnostics, key=position))
 
 
-def position(diagnostic: Diagnostic) -> tuple[int, int, int, str]:
-    """The order in which diagnostics are told."""
-    start, end = diagnostic.span or (-1, -1)
-    return start, end, _ORDER[diagnostic.severity], diagnostic.code
+def position(diagnostic: Diagnostic) -> tuple[Span | tuple[()], int, str]:
+    """The order in which diagnostics are told; those without a place come first."""
+    return diagnostic.span or (), _ORDER.index(diagnostic.severity), diagnostic.code

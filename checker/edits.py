@@ -255,6 +255,5 @@ def _last_in_block(text: str, block: ast.DataflowBlock, inside: Span, line: str)
     if indent.strip():
         return None
     end = max(found[-1].end for found in statements(text, block.span))
-    stop = text.find("\n", end)
-    at = len(text) if stop < 0 else stop
+    at = f"{text}\n".index("\n", end)
     return Edit((at, at), f"\n{indent}{line}")

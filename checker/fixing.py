@@ -76,7 +76,8 @@ def _applied(now: Mended, chosen: Sequence[Diagnostic], path: str, check: Check)
 def with_edits_applied(text: str, edits: Sequence[Edit]) -> str:
     """A text after edits that do not overlap."""
     for edit in sorted(edits, key=lambda e: e.span, reverse=True):
-        text = text[: edit.span[0]] + edit.text + text[edit.span[1] :]
+        start, end = edit.span
+        text = f"{text[:start]}{edit.text}{text[end:]}"
     return text
 
 
@@ -87,15 +88,15 @@ def _apart(proposals: Sequence[Diagnostic]) -> list[Diagnostic]:
     for proposal in proposals:
         edit = proposal.edit
         assert edit is not None
-        if edit in taken or any(_touch(edit, other) for other in taken):
-            continue
-        taken.append(edit)
-        chosen.append(proposal)
+        if not any(_touch(edit, other) for other in taken):
+            taken.append(edit)
+            chosen.append(proposal)
     return chosen
 
 
 def _touch(one: Edit, other: Edit) -> bool:
-    return one.span[0] <= other.span[1] and other.span[0] <= one.span[1]
+    (a, b), (c, d) = one.span, other.span
+    return a <= d and c <= b
 
 
 def _badness(report: Report) -> tuple[int, int]:

@@ -97,10 +97,10 @@ def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> I
     idle = [(code, span) for code, span in ignore.codes if code not in used]
     if not idle or not complete:
         return
-    unknown = [code for code, _ in idle if not _is_code(code)]
-    if unknown:
-        yield _misspelt(unknown[0], dict(ignore.codes)[unknown[0]])
-        return
+    for code, _ in idle:
+        if not _is_code(code):
+            yield _misspelt(code, dict(ignore.codes)[code])
+            return
     names = ", ".join(code for code, _ in idle)
     left = [code for code, _ in ignore.codes if code in used]
     text = f"# rlx: ignore[{', '.join(left)}]" if left else ""
@@ -128,7 +128,10 @@ def _misspelt(selector: str, span: Span) -> Diagnostic:
 
     known = {code.casefold(): code for code in codes()}
     meant = [known[near] for near in closest(selector.casefold(), known)]
-    edit = Edit(span, meant[0]) if len(meant) == 1 else None
+    edit = None
+    match meant:
+        case [word]:
+            edit = Edit(span, word)
     words = f"no rule has the name {selector}"
     help = did_you_mean(meant) or "`relax-check --explain CODE` shows a rule"
     return Diagnostic("IGNORE-unused", "warning", words, span, help=help, edit=edit)
@@ -136,5 +139,5 @@ def _misspelt(selector: str, span: Span) -> Diagnostic:
 
 def _whole(span: Span, text: str) -> Span:
     """A comment with the space in front of it and the reason behind it."""
-    end = text.find("\n", span[1])
-    return len(text[: span[0]].rstrip(" \t")), end if end >= 0 else len(text)
+    start, end = span
+    return len(text[:start].rstrip(" \t")), f"{text}\n".index("\n", end)

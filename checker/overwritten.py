@@ -141,15 +141,16 @@ class _Overwriting:
                 return
 
     def _in_place(self, call: ast.Call, name: str) -> Held:
-        if name == "relax.call_tir_inplace":
-            given = call.args[1] if len(call.args) > 1 else None
-            args = given.fields if isinstance(given, ast.Tuple) else ()
-        else:
-            args = call.args[1:]
+        args: Sequence[ast.Expr] = ()
+        match name, call.args:
+            case "relax.call_tir_inplace", (_, ast.Tuple(fields=args), *_):
+                pass
+            case "relax.call_inplace_packed", (_, *args):
+                pass
         results: list[Held] = []
         for number, k in enumerate(_indices(call)):
-            if not 0 <= k < len(args):
-                results.append(frozenset([(call, number)]))
+            results.append(frozenset([(call, number)]))
+            if k not in range(len(args)):
                 continue
             cells = frozenset(_cells(self._memory(args[k])))
             for at, other in enumerate(args):
@@ -162,9 +163,11 @@ class _Overwriting:
                     self.gone.setdefault(cell, (call, k))
                     if not isinstance(cell, tuple):
                         break
-                    cell = cell[0]
-            results.append(frozenset([(call, number)]))
-        return results[0] if len(results) == 1 else tuple(results)
+                    cell, _ = cell
+        match results:
+            case [only]:
+                return only
+        return tuple(results)
 
     def _use(self, expr: ast.Expr, span: Span | None) -> None:
         """An expression is used, with what is in its fields."""
@@ -200,7 +203,7 @@ class _Overwriting:
             case ast.TupleGetItem(tuple_value=inner, index=index):
                 held = self._memory(inner)
                 if isinstance(held, tuple):
-                    return held[index] if 0 <= index < len(held) else frozenset()
+                    return held[index] if index in range(len(held)) else frozenset()
                 return frozenset((cell, index) for cell in _cells(held))
         return frozenset()
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
+from operator import attrgetter
 
-from rlx.grammar.diagnostic import Source
-from rlx.grammar.node import Record, Span
+from rlx.grammar.diagnostic import Source, region
+from rlx.grammar.node import Record
 from rlx.solver.budget import Slow, Statistics
 
 SLOWEST = 3
@@ -42,7 +44,7 @@ def questions(statistics: Sequence[Statistics], source: Source) -> Questions:
 
 def slowest(found: Iterable[Slow]) -> list[Slow]:
     """The slowest three, the slowest first."""
-    return sorted(found, key=lambda slow: -slow.seconds)[:SLOWEST]
+    return nlargest(SLOWEST, found, key=attrgetter("seconds"))
 
 
 def _asked(slow: Slow, source: Source) -> Asked:
@@ -51,6 +53,5 @@ def _asked(slow: Slow, source: Source) -> Asked:
 
     weight = prim_exprs.weight(slow.question)
     text = show(slow.question) if weight <= _SHOWN else f"a question of {weight} parts"
-    span: Span | None = getattr(slow.place, "span", None)
-    line, column = (1, 1) if span is None else source.position(span[0])
+    line, column, _, _ = region(source, getattr(slow.place, "span", None))
     return Asked(slow.seconds, text, line, column)

@@ -78,11 +78,10 @@ def _exchanged(
         for at, (given, param) in enumerate(zip(found, wanted, strict=True))
         if given is not param and node.args[at] not in state.poison and not same_kind(given, param)
     ]
-    if len(wrong) != 2:
-        return None
-    first, second = wrong
-    fits = same_kind(found[first], wanted[second]) and same_kind(found[second], wanted[first])
-    return (first, second) if fits else None
+    match wrong:
+        case [first, second] if same_kind(found[first], wanted[second]):
+            return (first, second) if same_kind(found[second], wanted[first]) else None
+    return None
 
 
 def same_kind(given: StructInfo, wanted: StructInfo) -> bool:
@@ -144,7 +143,7 @@ def _dimensions(info: StructInfo) -> Iterator[tir.PrimExpr]:
 
 def _mentions(result: Compatibility, variables: Sequence[tir.Var]) -> bool:
     """Whether it comes down to variables of the callee that no argument says."""
-    if result.relation is None or result.reason is None or not variables:
+    if result.relation is None or result.reason is None:
         return False
     return not set(variables).isdisjoint(free_shape_vars(result.reason.wanted))
 
@@ -170,22 +169,21 @@ def _blame(
     extra["related"] = (*definition(state, arg), *of_global(state, node.op))
     if guess:
         extra["notes"] = ("no argument determines its shape variables",)
-    argument = f"argument {index} of {callee(node.op)}"
-    severity = "error" if result.kind == "incompatible" else "warning"
-    if severity == "error":
+    argument, place = f"argument {index} of {callee(node.op)}", of_argument(node, index)
+    if result.kind == "incompatible":
         message = f"{argument} is {show(found)}, but {show(wanted)} is expected"
-    elif policy.unknown_only(result):
+        state.add("D14-argument", "error", message, place, **extra)
+        state.poison.add(node)
+        return
+    if policy.unknown_only(result):
         known = f"{argument} is only known to be {show(found)}"
         message = f"{known}, but {show(wanted)} is expected"
     else:
         message = f"{argument} is {show(found)}, which may differ from the expected {show(wanted)}"
-    if severity == "warning":
-        extra["help"] = (
-            f"check it at run time before the call: R.match_cast({named(arg)}, {written(wanted)})"
-        )
-    state.add("D14-argument", severity, message, of_argument(node, index), **extra)
-    if severity == "error":
-        state.poison.add(node)
+    extra["help"] = (
+        f"check it at run time before the call: R.match_cast({named(arg)}, {written(wanted)})"
+    )
+    state.add("D14-argument", "warning", message, place, **extra)
 
 
 def _check_conflicts(
@@ -205,9 +203,10 @@ def _check_conflicts(
 def _report_conflict(
     state: DerivationState, node: ast.Call, function: FuncStructInfo, conflict: Conflict
 ) -> None:
-    params = function.params or ()
+    assert function.params is not None
+    params = function.params
     said_by = [i for i, p in enumerate(params) if conflict.var in free_shape_vars(p)]
-    at = said_by[0] if len(said_by) == 1 else None
+    (at,) = said_by if len(said_by) == 1 else (None,)
     extra: dict[str, object] = {}
     if conflict.relation is not None:
         extra |= policy.evidence(conflict.relation)

@@ -204,8 +204,8 @@ def _report_cast_annotation(
     wanted: StructInfo,
     result: Compatibility,
 ) -> None:
-    severity = "error" if result.kind == "incompatible" else "warning"
-    doubt = "" if severity == "error" else ", which may differ"
+    certain = result.kind == "incompatible"
+    severity, doubt = ("error", "") if certain else ("warning", ", which may differ")
     message = f"'{var.name_hint}' is annotated {show(wanted)}, but is cast to {show(target)}{doubt}"
     span = var.annotation_span or var.span
     state.add("D11-cast-annotation", severity, message, span, **policy.explained(result))
@@ -302,7 +302,7 @@ def _meet(found: StructInfo, target: StructInfo, pairs: list[Pair]) -> None:
         case (
             (TensorStructInfo(), TensorStructInfo()) | (ShapeStructInfo(), ShapeStructInfo())
         ) as both:
-            given, said = dimensions(both[0]), dimensions(both[1])
+            given, said = map(dimensions, both)
             if given and said and len(given) == len(said):
                 pairs.extend(p for p in zip(given, said, strict=True) if not _trivial(*p))
         case PrimStructInfo(value=tir.PrimExpr() as a), PrimStructInfo(value=tir.PrimExpr() as b):

@@ -46,7 +46,7 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
     info = operator.derive(node, state)
     state.call = outer
     state.inherit(node, node.args)
-    if len(state.diagnostics) > before:
+    if state.diagnostics[before:]:
         if state.spoiled(node):
             _withdraw(state, node, before)
             state.poison.add(node)
@@ -88,7 +88,7 @@ def _call_unknown(state: DerivationState, node: ast.Call, op: ast.Op) -> StructI
 
 def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:
     """A note on what is allowed, an error on every other operator that has no declaration."""
-    shown = name.replace("relax.", "R.", 1)
+    shown = name.replace("relax.", "R.")
     where = node.op_span or node.span
     if is_known(name):
         message = (

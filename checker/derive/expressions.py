@@ -95,7 +95,7 @@ def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo
         message = f"only a tuple can be indexed with {node.index}, but this is {show(info)}"
         state.add("D12-tuple", "error", message, _place(node), **_about(state, node, info))
         return _part_of_unknown(state, node, info)
-    if not 0 <= node.index < len(info.fields):
+    if node.index not in range(len(info.fields)):
         count = len(info.fields)
         have = f"its fields are 0 to {count - 1}" if count else "it is empty"
         message = f"the tuple has no field {node.index}: {have}"
@@ -113,7 +113,7 @@ def _part_of_unknown(
     state.poison.add(node)
     if node.tuple_value in state.unsaid:
         state.unsaid.add(node)
-    if isinstance(info, TupleStructInfo) and 0 <= node.index < len(info.fields):
+    if isinstance(info, TupleStructInfo) and node.index in range(len(info.fields)):
         return info.fields[node.index]
     return OBJECT
 

@@ -90,26 +90,18 @@ class Knowledge:
 
     def poison_is_wrong(self, call: ast.Call) -> bool:
         """Whether something is wrong with an argument of a call, which is more than not known."""
-        given = (*call.args, *call.attrs.values()) if call.attrs else call.args
+        given = (*call.args, *call.attrs.values())
         poison, unsaid = self.poison, self.unsaid
         return any(isinstance(a, Node) and a in poison and a not in unsaid for a in given)
 
     def is_open(self, info: StructInfo) -> bool:
         """Whether a part of an info is what Python around the program says."""
-        return bool(self.captured) and any(part in self.captured for part in of_the_value(info))
+        return not self.captured.isdisjoint(of_the_value(info))
 
     def depends(self, parts: Iterable[Node]) -> bool:
         """Whether dimensions or infos mention a number that Python around the program gives."""
         captured = self.captured
-        if not captured:
-            return False
-        for part in parts:
-            free = (
-                tir.free_vars(part) if isinstance(part, tir.PrimExpr) else free_shape_vars(part)  # type: ignore[arg-type]
-            )
-            if any(var in captured for var in free):
-                return True
-        return False
+        return bool(captured) and any(not captured.isdisjoint(_shape_vars(part)) for part in parts)
 
     def inherit(self, node: Node, parts: Sequence[Expr]) -> None:
         """What is made from something poisoned or vague is so as well."""
@@ -131,18 +123,15 @@ class Knowledge:
     def leave(self, outer: DerivationScope) -> None:
         """Take out of scope what the present scope brought."""
         scope, self.scope = self.scope, outer
-        if scope.shape_vars:
-            self.shape_vars.difference_update(scope.shape_vars)
-        if scope.shapes:
-            self.shapes.difference_update(scope.shapes)
+        self.shape_vars.difference_update(scope.shape_vars)
+        self.shapes.difference_update(scope.shapes)
         if scope.facts:
             self.prover.context.pop()
 
     def bind_shape_vars(self, variables: Sequence[tir.Var]) -> None:
         """Add to Σ."""
-        if variables:
-            self.shape_vars.update(variables)
-            self.scope.shape_vars.extend(variables)
+        self.shape_vars.update(variables)
+        self.scope.shape_vars.extend(variables)
 
     def assumptions(self) -> Context:
         """The context of the present scope, to add one fact to; the facts end with the scope."""
@@ -157,7 +146,7 @@ class Knowledge:
             return info
         aliases = self.prover.aliases
         known = {v: aliases[v] for v in free_shape_vars(info) if v in aliases}
-        return substitute(info, known) if known else info
+        return substitute(info, known)
 
     def erased(self, info: StructInfo) -> StructInfo:
         """What is left of an info in the present scope."""
@@ -169,6 +158,11 @@ class Knowledge:
         """Report a diagnostic at a place of the text."""
         refuted(code)
         self.diagnostics.append(Diagnostic(code, severity, message, span, **extra))
+
+
+def _shape_vars(part: Node) -> Iterable[object]:
+    """The shape variables that a dimension or an info mentions."""
+    return tir.free_vars(part) if isinstance(part, tir.PrimExpr) else free_shape_vars(part)  # type: ignore[arg-type]
 
 
 _KEPT = 100_000

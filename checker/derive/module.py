@@ -286,14 +286,14 @@ class Derivation(Record):
 
     info: Mapping[Node, StructInfo]
     diagnostics: tuple[Diagnostic, ...]
-    proved: int = 0
-    refuted: int = 0
-    unknown: int = 0
-    statistics: Statistics = Statistics()
-    poison: frozenset[Node] = frozenset()
-    overwrites: bool = False
-    lowered: bool = False
-    places: tuple[tuple[ast.Call, int, ast.VDevice], ...] = ()
+    proved: int
+    refuted: int
+    unknown: int
+    statistics: Statistics
+    poison: frozenset[Node]
+    overwrites: bool
+    lowered: bool
+    places: tuple[tuple[ast.Call, int, ast.VDevice], ...]
 
 
 def derive(

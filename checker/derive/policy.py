@@ -46,8 +46,12 @@ class Judged(Record):
 
 def judged(condition: tir.PrimExpr | Sequence[tir.PrimExpr], prover: Prover) -> Relation:
     """How often a condition, or all of several together, hold."""
-    conditions = (condition,) if isinstance(condition, tir.PrimExpr) else condition
-    return prover.relate_all([_equation(c) for c in conditions])
+    return prover.relate_all([_equation(c) for c in conditions_of(condition)])
+
+
+def conditions_of(condition: tir.PrimExpr | Sequence[tir.PrimExpr]) -> Sequence[tir.PrimExpr]:
+    """The conditions of an obligation, which may be one alone."""
+    return (condition,) if isinstance(condition, tir.PrimExpr) else condition
 
 
 def _equation(condition: tir.PrimExpr) -> tuple[tir.PrimExpr, tir.PrimExpr]:
@@ -74,7 +78,7 @@ def evidence(relation: Relation) -> dict[str, object]:
     notes: list[str] = []
     if relation.counterexample:
         extra["counterexample"] = relation.counterexample
-        if relation.kind != "never":
+        if relation.kind in ("sometimes", "unknown"):
             notes.append(f"it fails for {values(relation.counterexample)}")
     if relation.assumption is not None:
         notes.append(f"it holds if {show(relation.assumption)}")

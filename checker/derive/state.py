@@ -160,22 +160,21 @@ class DerivationState(Knowledge):
     ) -> bool:
         """Prove an obligation of the call at hand; see :meth:`OperatorContext.require`."""
         relation = policy.judged(condition, self.prover)
-        if relation.kind == "sometimes" and self.captured:
-            conditions = (condition,) if isinstance(condition, tir.PrimExpr) else condition
-            if self.depends(conditions):
+        match relation.kind:
+            case "always":
+                self.proved += 1
+                return True
+            case "sometimes" if self.depends(policy.conditions_of(condition)):
                 self.unknown += 1
                 return True
-        if relation.kind == "always":
-            self.proved += 1
-            return True
+            case "unknown":
+                self.unknown += 1
+            case _:
+                self.refuted += 1
         text = message if isinstance(message, str) else message()
         found = policy.weighed(relation, text)
-        if relation.kind == "unknown":
-            self.unknown += 1
-        else:
-            self.refuted += 1
         self.report(code, found.severity, found.message, at, **found.extra)
-        return relation.kind != "never"
+        return relation.kind in ("sometimes", "unknown")
 
     # What operators ask
 

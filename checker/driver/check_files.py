@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.sources import STDIN, decode, displayed, read, size, unreadable
-from rlx.checker.render.files import FileReport, Obligations
+from rlx.checker.render.files import FileReport
 from rlx.grammar.diagnostic import Diagnostic, Source
 
 if TYPE_CHECKING:
@@ -83,8 +83,6 @@ def _check(
         report, trees = _derived(source)
     else:
         report = (by or check_text)(source.text, source.path)
-    held = report.obligations
-    obligations = Obligations(held.proved, held.refuted, held.unknown)
     found = tuple(report.diagnostics)
     shown = source if found else None
     checks = _listed(report) if listing else None
@@ -93,7 +91,7 @@ def _check(
         source.path,
         shown,
         found,
-        obligations,
+        report.obligations,
         dynamic_checks=checks,
         questions=asked,
         derivations=trees,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 
 from rlx.grammar.diagnostic import Diagnostic
@@ -54,7 +55,7 @@ class ProjectSettings(Record):
         from fnmatch import fnmatch
 
         inside = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
-        folders = ["/".join(inside.split("/")[:k]) for k in range(1, inside.count("/") + 2)]
+        folders = list(accumulate(inside.split("/"), "{}/{}".format))
         return any(fnmatch(part, each.rstrip("/")) for each in self.exclude for part in folders)
 
 

@@ -68,7 +68,7 @@ class Analysis(DerivationState):
         self.written: set[tir.Var] = set()
         self.results: dict[Node, tuple[ast.Function, StructInfo]] = {}
         self.owners: list[ast.Function] = []
-        self._unused: tuple[ast.Function, set[tir.Var]] | None = None
+        self._unused: dict[ast.Function, set[tir.Var]] = {}
 
     def info(self, expr: ast.Expr) -> StructInfo:
         """What is guaranteed of an expression; a PrimFunc is no closure, whatever its signature
@@ -80,10 +80,10 @@ class Analysis(DerivationState):
 
     def unused(self) -> set[tir.Var]:
         """The shape variables that stand at one place only of the outermost function at hand."""
-        outermost = self.owners[0]
-        if self._unused is None or self._unused[0] is not outermost:
-            self._unused = outermost, stand_once(outermost)
-        return self._unused[1]
+        outermost, *_ = self.owners
+        if outermost not in self._unused:
+            self._unused[outermost] = stand_once(outermost)
+        return self._unused[outermost]
 
     def judgement(self, binders: Sequence[tir.Var] = ()) -> PartJudge:
         """A judgement of what is checked here."""
@@ -96,7 +96,7 @@ class Analysis(DerivationState):
         if found is wanted:
             return True
         (parts,) = self.judgement().judge([found], [wanted])
-        return all(part.status == "proved" for part in parts)
+        return all(part.is_proved for part in parts)
 
 
 def sequence(state: Analysis, node: ast.SeqExpr) -> StructInfo:
@@ -276,10 +276,10 @@ def call(state: Analysis, node: ast.Call) -> StructInfo:
     if node.sinfo_args:
         refuted("CHECK-call-made")
         return OBJECT
-    doubtful = len(state.diagnostics) > before or node in state.poison or node in state.vague
-    if doubtful:
+    if state.diagnostics[before:] or node in state.poison or node in state.vague:
         refuted("CHECK-call-certain")
-    return OBJECT if doubtful else info
+        return OBJECT
+    return info
 
 
 def _makes(state: Analysis, node: ast.Call, operator: str) -> bool:

@@ -98,8 +98,9 @@ class PartJudge:
             self.parts = []
             self._compare(found, wanted)
             judged.append(self.parts)
-        several = len(self.equations) > 1
-        self.contradictory = several and self._never(equation(self.equations))
+        match self.equations:
+            case [_, _, *_]:  # one alone was judged where it stands
+                self.contradictory = self._never(equation(self.equations))
         return judged
 
     # ------------------------------------------------------------ first phase
@@ -166,9 +167,13 @@ class PartJudge:
         return self._plain(demand, _device(demand.wanted), given)
 
     def _rank(self, found: Any, demand: Demand) -> PartStatus:
-        dims = None if found is None else self._spelled(found)
-        ndim = len(dims) if dims is not None else -1 if found is None else rank(found)
-        return self._plain(demand, str(demand.wanted), str(ndim) if ndim >= 0 else "")
+        given = "" if found is None else self._known_rank(found)
+        return self._plain(demand, str(demand.wanted), given)
+
+    def _known_rank(self, found: TensorStructInfo | ShapeStructInfo) -> str:
+        dims = self._spelled(found)
+        ndim = rank(found) if dims is None else len(dims)
+        return "" if ndim < 0 else str(ndim)
 
     def _held(self, found: Any, demand: Demand) -> PartStatus:
         """A shape that a variable holds: the same variable, or dimensions that are known."""
@@ -199,8 +204,7 @@ class PartJudge:
         wanted = demand.wanted
         known = substitute(wanted, self._known)
         proved = found is not None and all(
-            subtype(a, b, self.prover).status == "proved"
-            for a, b in ((found, known), (known, found))
+            subtype(a, b, self.prover).proved for a, b in ((found, known), (known, found))
         )
         status: PartStatus = "proved"
         if not proved:
@@ -260,7 +264,7 @@ class PartJudge:
         return all(premises.values())
 
     def _divides(self, node: tir.Binary) -> bool:
-        return self.prover.always(tir.NE(node.b, _ZERO)).status == "proved"
+        return self.prover.always(tir.NE(node.b, _ZERO)).proved
 
     def _negative(self, size: PrimExpr) -> bool:
         """Whether no tensor has a dimension of this size."""
@@ -283,14 +287,15 @@ class PartJudge:
             status: PartStatus = "impossible" if apart(said, found) else "needed"
             return self._add(path, premise, status, name, show(found))
         verdict = self.prover.equal(said, found)
-        if verdict.status == "proved":
-            status = "proved" if self._defined(said, found) else "needed"
+        if verdict.proved:
+            if self._defined(said, found):
+                return self._add(path, premise, "proved", name, show(found))
         else:
             refuted("CHECK-number-equal")
-            status = "impossible" if self._never(tir.EQ(said, found)) else "needed"
-        if status == "needed":
-            self.equations.append((found, said))
-        return self._add(path, premise, status, name, show(found), verdict.counterexample)
+            if self._never(tir.EQ(said, found)):
+                return self._add(path, premise, "impossible", name, show(found))
+        self.equations.append((found, said))
+        return self._add(path, premise, "needed", name, show(found), verdict.counterexample)
 
     def _defined(self, said: PrimExpr, found: PrimExpr) -> bool:
         """Whether an expression has a value wherever the one found has."""
@@ -301,7 +306,7 @@ class PartJudge:
         return False
 
     def _never(self, condition: PrimExpr) -> bool:
-        return self.prover.never(condition).status == "proved"
+        return self.prover.never(condition).proved
 
     def _add(
         self,
@@ -312,8 +317,7 @@ class PartJudge:
         found: str,
         counterexample: Mapping[str, int] | None = None,
     ) -> PartStatus:
-        example = counterexample if status == "needed" else None
-        self.parts.append(CheckPart(path, premise, status, wanted, found, example))
+        self.parts.append(CheckPart(path, premise, status, wanted, found, counterexample))
         return status
 
 
@@ -327,7 +331,7 @@ def always_fails(
     """Why a cast fails whatever the value is; None where it may succeed."""
     judgement = PartJudge(prover, binders, held)
     (parts,) = judgement.judge([found], [wanted])
-    never = [part for part in parts if part.status == "impossible"]
+    never = [part for part in parts if part.is_impossible]
     if never:
         return joined(never)
     return EXCLUDE if judgement.contradictory else None

@@ -73,21 +73,23 @@ def _together(part: CheckPart, seen: Sequence[CheckPart | None]) -> CheckPart:
     """A part for all calls: proved or impossible if it is so for each."""
     if part.status in ("binds", "impossible"):
         return part
-    worst = next((p for p in seen if p is None or p.status != "proved"), part)
-    if worst is part:
+    missing = [p for p in seen if p is None or not p.is_proved]
+    if not missing:
         return replace(part, status="proved")
     refuted("CHECK-entry-calls")
-    if all(p is not None and p.status == "impossible" for p in seen):
-        return worst or part
-    if worst is None or worst.status == "impossible":
-        return part if worst is None else replace(worst, status="needed")
-    return worst
+    first, *_ = missing
+    if first is None:
+        return part
+    if first.is_impossible and not all(p is not None and p.is_impossible for p in seen):
+        return replace(first, status="needed")
+    return first
 
 
 def settle(part: CheckPart, unused: Collection[tir.Var]) -> CheckPart:
     """A part that only binds an unused variable holds of every value."""
-    if part.status == "binds" and part.var in unused:
-        return replace(part, status="proved")
+    match part:
+        case CheckPart(status="binds", var=var) if var in unused:
+            return replace(part, status="proved")
     return part
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Region, region
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rlx.grammar.diagnostic import Source
 
 STATUSES = ("redundant", "impossible", "needed")
-_SUBJECTS = {"entry": "parameter '{}'", "cast": "cast of {}", "return": "{}"}
+_SUBJECTS = {"entry": "parameter {}", "cast": "cast of {}", "return": "{}"}
 
 
 class Listed(Record):
@@ -47,12 +48,11 @@ def listed(modules: Iterable[IRModule], source: Source) -> tuple[Listed, ...]:
     from rlx.checker.dynamic_checks import analyse
 
     found = [_listed(check, source) for module in modules for check in analyse(module)]
-    return tuple(sorted(found, key=lambda check: check.region[:2]))
+    return tuple(sorted(found, key=attrgetter("region")))
 
 
 def _listed(check: DynamicCheck, source: Source) -> Listed:
-    quoted = check.subject if " " in check.subject else f"'{check.subject}'"
-    subject = check.subject if check.kind == "entry" else quoted
+    subject = check.subject if " " in check.subject else f"'{check.subject}'"
     return Listed(
         check.kind,
         check.function,

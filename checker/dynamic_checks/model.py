@@ -48,6 +48,16 @@ class CheckPart(Record):
     image: PrimExpr | None = None
 
     @property
+    def is_proved(self) -> bool:
+        """Whether it holds whenever the check is reached."""
+        return self.status == "proved"
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether it never holds."""
+        return self.status == "impossible"
+
+    @property
     def place(self) -> str:
         """``field 1, dimension 0``; nothing for the value itself."""
         return ", ".join(self.path)
@@ -56,9 +66,10 @@ class CheckPart(Record):
     def reason(self) -> str:
         """Why the part is not proved, in words."""
         place = f"{self.place}: " if self.path else ""
-        if self.status == "binds":
-            known = "" if self.image is None else f", which is already known to be {self.found}"
-            return f"{place}it binds {self.wanted}{known}"
+        match self.status:
+            case "binds":
+                known = "" if self.image is None else f", which is already known to be {self.found}"
+                return f"{place}it binds {self.wanted}{known}"
         wanted = self.wanted if self.premise in _OWN_WORDS else f"{self.premise} {self.wanted}"
         if not self.found:
             return f"{place}{wanted} is expected, but nothing is known"
@@ -109,7 +120,7 @@ class DynamicCheck(Record):
     @property
     def open_parts(self) -> tuple[CheckPart, ...]:
         """The parts that keep the check from being redundant."""
-        return tuple(p for p in self.parts if p.status != "proved")
+        return tuple(p for p in self.parts if not p.is_proved)
 
     @property
     def counterexample(self) -> Mapping[str, int] | None:
@@ -127,7 +138,7 @@ _SAID = 3
 """How many parts a reason names."""
 
 
-def summed_up(check: DynamicCheck, contradictory: bool = False, because: str = "") -> DynamicCheck:
+def summed_up(check: DynamicCheck, contradictory: bool, because: str = "") -> DynamicCheck:
     """A check with its status and reason.
 
     Parameters
@@ -137,25 +148,27 @@ def summed_up(check: DynamicCheck, contradictory: bool = False, because: str = "
     because
         Why it is needed, where that is not for its parts to say.
     """
-    never = [p for p in check.parts if p.status == "impossible"]
+    never = [p for p in check.parts if p.is_impossible]
     if never:
         return replace(check, status="impossible", reason=joined(never))
     missing = [p for p in check.parts if not _dispensable(p, check)]
     if not missing:
-        bound = [p for p in check.parts if p.status == "binds"]
-        return replace(check, status="redundant", reason=joined(bound))
-    status: Status = "impossible" if contradictory else "needed"
-    reason = EXCLUDE if contradictory else because or joined(missing)
-    return replace(check, status=status, reason=reason)
+        return replace(check, status="redundant", reason=joined(check.open_parts))
+    if contradictory:
+        return replace(check, status="impossible", reason=EXCLUDE)
+    return replace(check, status="needed", reason=because or joined(missing))
 
 
 def _dispensable(part: CheckPart, check: DynamicCheck) -> bool:
     """Whether a run can do without a part: a cast's variable may be replaced, a signature's may
     not.
     """
-    if part.status == "binds":
-        return check.kind == "cast" and part.image is not None
-    return part.status == "proved"
+    match part.status, check.kind:
+        case "proved", _:
+            return True
+        case "binds", "cast":
+            return part.image is not None
+    return False
 
 
 def joined(parts: Sequence[CheckPart]) -> str:

@@ -10,9 +10,10 @@ from rlx.checker.dynamic_checks.entry_checks import is_private
 from rlx.checker.dynamic_checks.model import DynamicCheck, summed_up
 from rlx.checker.dynamic_checks.uses import stand_once
 from rlx.grammar import ast
+from rlx.grammar.node import Span
 from rlx.grammar.struct_infos import OBJECT
 
-_ORDER = {"entry": 0, "cast": 1, "return": 2}
+_ORDER = ("entry", "cast", "return")
 
 
 def judged(module: ast.IRModule, trusting: bool, public: bool = True) -> tuple[DynamicCheck, ...]:
@@ -32,9 +33,8 @@ def judged(module: ast.IRModule, trusting: bool, public: bool = True) -> tuple[D
     return tuple(sorted(checks, key=_position))
 
 
-def _position(check: DynamicCheck) -> tuple[int, int, int]:
-    start, end = check.span or (-1, -1)
-    return start, _ORDER[check.kind], end
+def _position(check: DynamicCheck) -> tuple[Span | tuple[()], int]:
+    return check.span or (), _ORDER.index(check.kind)
 
 
 def _entries(state: Analysis, function: ast.Function) -> Iterator[DynamicCheck]:

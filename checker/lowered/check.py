@@ -114,7 +114,7 @@ class _Walk:
                 held = self._memory(whole)
                 if not isinstance(held, tuple):
                     return held
-                return held[index] if 0 <= index < len(held) else frozenset()
+                return held[index] if index in range(len(held)) else frozenset()
         return frozenset()
 
     def _call(self, call: ast.Call, var: ast.Var | None, span: Span | None) -> Held:

@@ -100,10 +100,10 @@ class Heaps:
         return [n for n in map(self._values.integer, args) if n is not None]
 
     def _size(self, call: ast.Call) -> int | None:
-        given = call.args[-1] if call.args else None
-        if isinstance(given, ast.Tuple):
-            given = next(iter(given.fields), None)
-        return None if given is None else self._values.integer(given)
+        match call.args:
+            case (*_, ast.Tuple(fields=(given, *_))) | (*_, given):
+                return self._values.integer(given)
+        return None
 
     def _forget(self, heap: ast.Var) -> None:
         self._unknown.add(heap)
@@ -231,16 +231,19 @@ class Heaps:
 
 
 def _makes(call: ast.Call) -> bool:
-    callee = call.args[0] if call.args else None
-    return any(
-        isinstance(each, ast.ExternFunc) and each.global_symbol in _HEAPS
-        for each in (call.op, callee)
-    )
+    match call:
+        case ast.Call(op=ast.ExternFunc(global_symbol=name)) if name in _HEAPS:
+            return True
+        case ast.Call(args=(ast.ExternFunc(global_symbol=name), *_)):
+            return name in _HEAPS
+    return False
 
 
 def _index(indices: Sequence[tir.PrimExpr]) -> int | None:
-    (index,) = indices if len(indices) == 1 else (None,)
-    return index.value if isinstance(index, tir.IntImm) else None
+    match indices:
+        case (tir.IntImm(value=slot),):
+            return slot
+    return None
 
 
 def _steps(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -256,17 +259,19 @@ Before = Sequence[ast.Expr]
 
 
 def _matched(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:
+    (value,) = args
     for k, (code, slot) in enumerate(_steps(numbers)):
         if code == _STORE:
-            yield SlotAccess(slot, True, heaps.values.axis(args[0], k) if args else None)
+            yield SlotAccess(slot, True, heaps.values.axis(value, k))
         elif code == _LOAD:
             yield SlotAccess(slot, False)
 
 
 def _matched_scalar(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:
+    (value,) = args
     for code, slot in _step(numbers):
         if code == _STORE:
-            yield SlotAccess(slot, True, heaps.values.some_number(args[0]) if args else None)
+            yield SlotAccess(slot, True, heaps.values.some_number(value))
         elif code == _LOAD:
             yield SlotAccess(slot, False)
 
@@ -280,8 +285,9 @@ def _scalar(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[Slot
 
 
 def _kept(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:
+    (value,) = args
     for k, slot in enumerate(numbers):
-        yield SlotAccess(slot, True, heaps.values.axis(args[0], k) if args else None)
+        yield SlotAccess(slot, True, heaps.values.axis(value, k))
 
 
 def _loaded(heaps: Heaps, args: Before, numbers: Sequence[int]) -> Iterator[SlotAccess]:

@@ -68,7 +68,7 @@ class KnownValues:
         dims = self.dimensions(leaf)
         if dims is None and isinstance(leaf, ast.Var):
             dims = self._of_tensor(leaf)
-        if dims is not None and 0 <= k < len(dims):
+        if dims is not None and k in range(len(dims)):
             return dims[k]
         return self._variable(leaf, k)
 

@@ -21,7 +21,7 @@ from rlx.spec.registry import rule
 def prim_funcs(
     module: IRModule,
     source: Source | None = None,
-    errors: Sequence[Span] = (),
+    errors: Sequence[Span | None] = (),
     holes: Collection[Node] = frozenset(),
 ) -> list[Diagnostic]:
     """Every violation of TIR01 to TIR15 in the PrimFuncs of a module.
@@ -79,8 +79,11 @@ def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:
     return lambda name: name in names()
 
 
-def _within(span: Span, whole: Span | None) -> bool:
-    return whole is not None and whole[0] <= span[0] <= whole[1]
+def _within(span: Span | None, whole: Span | None) -> bool:
+    match span, whole:
+        case (at, _), (start, end):
+            return start <= at <= end
+    return False
 
 
 def regions(state: PrimFuncCheck) -> None:
@@ -102,18 +105,14 @@ def covers(state: PrimFuncCheck, block: tir.Block) -> None:
         return
     if not block.reads and not block.writes:  # it leaves both to a comment, as TVM's own kernels do
         return
-    reads, writes = _named(block.reads), _named(block.writes)
-    own = {*block.alloc_buffers}
-    told: set[tuple[str, tir.Buffer]] = set()
+    listed = {"reads": _named(block.reads), "writes": _named(block.writes)}
+    # What a block writes it may also read: a reduction does.
+    own = {*block.alloc_buffers, *(listed["writes"] or ())}
     for buffer, word, span in _touched(block, own):
-        given = (block.writes, writes) if word == "writes" else (block.reads, reads)
-        if given[0] is None or given[1] is None or buffer in own:
+        named = listed[word]
+        if named is None or buffer in named or buffer in own:
             continue
-        # What a block writes it may also read: a reduction does.
-        if buffer in given[1] or (word == "reads" and writes is not None and buffer in writes):
-            continue
-        if (word, buffer) not in told:
-            told.add((word, buffer))
+        if state.once((word, block, buffer)):
             state.report(
                 f"TIR12-{word}",
                 (
@@ -135,7 +134,9 @@ def is_marked(state: PrimFuncCheck) -> None:
     function = state.function
     if state.source is None or function.span is None or function.attrs.get("s_tir"):
         return
-    if state.source.find("T.sblock", *function.span) < 0:  # most have none: no need to read them
+    if (
+        "T.sblock" not in state.source[slice(*function.span)]
+    ):  # most have none: no need to read them
         return
     names = kept_names(state.source, *function.span)
     found = next((n for n in names if n.name in _BLOCKS and n.after == "("), None)

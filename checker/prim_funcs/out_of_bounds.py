@@ -19,11 +19,13 @@ from rlx.spec.registry import rule
 
 _CORNERS = 64
 """Most combinations of first and last values that are tried for one index."""
-_DEPTH, _SHORT = 3, 40
-"""Most variables that stand for one another, and most parts of an index: longer ones are nobody's
+_SHORT = 40
+_DEPTH = 3
+"""Most parts of an index, and most variables that stand for one another: longer ones are nobody's
 slips.
 """
-_SIZES = (1, 2, 3, 7, 8, 64)
+_LARGE = 64
+_SIZES = (1, 2, _LARGE)
 """Values of shape variables that are tried before the prover is asked."""
 
 Range = tuple[tir.PrimExpr, tir.PrimExpr]
@@ -45,8 +47,8 @@ class _Accesses:
         What iterators and variables that are bound once stand for, where that is short.
     depths
         How many others have to be put in for each of them.
-    sizes
-        The variables of shapes, which are at least 1.
+    sizes, points
+        The variables of shapes, which are at least 1; some values of all of them.
     reduced
         Iterators of reductions: an initial value is stored only where they begin.
     """
@@ -57,6 +59,8 @@ class _Accesses:
         self.values: dict[tir.Var, tir.PrimExpr] = {}
         self.depths: dict[tir.Var, int] = {}
         self.sizes = {v for b in state.function.buffer_map.values() for v in shape_vars_of(b)}
+        points = [dict.fromkeys(self.sizes, size) for size in _SIZES]
+        self.points: list[dict[tir.Var, int]] = points if self.sizes else [{}]
         self.reduced: frozenset[tir.Var] = frozenset()
 
     def visit(self, stmt: tir.Stmt) -> bool:
@@ -204,21 +208,18 @@ class _Accesses:
         self, index: tir.PrimExpr, chosen: Mapping[tir.Var, tir.PrimExpr], extent: tir.PrimExpr
     ) -> str | None:
         """The value of an index at a corner, if it is outside for all sizes."""
-        first = None
-        for size in _SIZES if self.sizes else (1,):
-            point = dict.fromkeys(self.sizes, size)
+        for sizes in self.points:
             try:
-                point |= {v: evaluate(bound, point) for v, bound in chosen.items()}
+                point = sizes | {v: evaluate(bound, sizes) for v, bound in chosen.items()}
                 number = self._number(index, point)
                 end = evaluate(extent, point)
             except UndefinedError:
                 return None
-            if 0 <= number < end:
+            if number in range(end):
                 return None
-            first = number if first is None else first
         whole = _replaced(index, chosen, self.values)
         if not (self.sizes & {*tir.free_vars(whole), *tir.free_vars(extent)}):
-            return str(first)
+            return str(number)
         return _text(whole) if _certain(whole, extent) else None
 
     def _number(self, expr: tir.PrimExpr, point: dict[tir.Var, int]) -> int:
@@ -294,7 +295,7 @@ def _certain(index: tir.PrimExpr, extent: tir.PrimExpr) -> bool:
     for goal in (tir.GE(index, extent), tir.LT(index, tir.IntImm(0))):
         lower: dict[str, int | None] = {v.name: 1 for v in tir.free_vars(goal)}
         try:
-            if prove(goal, lower=lower).status == "proved":
+            if prove(goal, lower=lower).proved:
                 return True
         except ValueError:  # two variables of one name
             return False

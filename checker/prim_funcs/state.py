@@ -100,13 +100,13 @@ class PrimFuncCheck:
     def close(self, outer: tuple[int, set[str]]) -> None:
         """End a scope."""
         mark, self.frame = outer
-        while len(self.added) > mark:
-            node, before = self.added.pop()
+        for node, before in reversed(self.added[mark:]):
             self.in_scope.discard(node)
             if before is None:
                 self.names.pop(node.name, None)
             else:
                 self.names[node.name] = before
+        del self.added[mark:]
 
     def excused(self, name: str) -> bool:
         """Whether nothing can be said of a name: text that is not understood may bind it, or
@@ -122,10 +122,10 @@ class PrimFuncCheck:
         """How many axes a buffer has; None where its shape as a whole is captured or kept as
         text.
         """
-        shape = buffer.shape
-        if len(shape) == 1 and (shape[0] in self.holes or isinstance(shape[0], tir.OpaqueExpr)):
-            return None
-        return len(shape)
+        match buffer.shape:
+            case (whole,) if whole in self.holes or isinstance(whole, tir.OpaqueExpr):
+                return None
+        return len(buffer.shape)
 
     # ------------------------------------------------------------ reports
 
@@ -162,7 +162,7 @@ class PrimFuncCheck:
         if not found:
             from difflib import get_close_matches
 
-            found = get_close_matches(name, sorted(known), 1, 0.6)
+            found = get_close_matches(name, sorted(known), 1)
         return did_you_mean([before + each for each in found], quote)
 
 
@@ -208,12 +208,10 @@ def name_is_bound(state: PrimFuncCheck, name: str, span: Span | None) -> bool:
     return is_bound(state, tir.Buffer(name, ()), span)
 
 
-def bind(state: PrimFuncCheck, node: Named, span: Span | None, again: bool = False) -> None:
-    """A statement binds a name: one that its body has not bound, unless it may be bound
-    ``again``.
-    """
+def bind(state: PrimFuncCheck, node: Named, span: Span | None) -> None:
+    """A statement binds a name: one that its body has not bound."""
     before = state.names.get(node.name)
-    if before is not None and before is not node and node.name in state.frame and not again:
+    if before is not None and before is not node and node.name in state.frame:
         state.report(
             "TIR01-twice",
             f"{node.name!r} is bound a second time in this body",

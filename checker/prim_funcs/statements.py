@@ -261,7 +261,7 @@ def _shown(extent: tir.PrimExpr) -> str:
 def _match(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
     said = len(state.diagnostics)
     value(state, stmt.source)
-    if len(state.diagnostics) == said:
+    if not state.diagnostics[said:]:
         fits(state, stmt)
     for var in shape_vars_of(stmt.buffer):
         if var not in state.in_scope and not state.excused(var.name):
@@ -279,7 +279,7 @@ def _store(state: PrimFuncCheck, stmt: tir.BufferStore) -> None:
         return
     if state.rank(buffer) not in (None, len(at)):
         wrong_rank(state, buffer, len(at), stmt.span)
-    elif len(state.diagnostics) == said:
+    elif not state.diagnostics[said:]:
         keeps_the_type(state, stmt, at, found)
 
 
@@ -346,13 +346,18 @@ def _assert(state: PrimFuncCheck, stmt: tir.Assert) -> None:
 
 def _is_parameter(state: PrimFuncCheck, stmt: tir.OpaqueStmt, names: Sequence[KeptName]) -> None:
     """What a buffer is matched to by name alone is a parameter."""
-    if [(n.name, n.after) for n in names[1:2]] != [("T.match_buffer", "(")] or len(names) < 3:
-        return
-    if names[0].after != "=" or names[2].after != ",":
-        return
-    name, params = names[2].name, [param.name for param in state.function.params]
-    unknown = not (state.incomplete or state.captured(name) or name in state.names)
-    if unknown and name not in params and state.once(("name", name)):
+    match names:
+        case [
+            KeptName(after="="),
+            KeptName(name="T.match_buffer", after="("),
+            KeptName(name=name, after=","),
+            *_,
+        ]:
+            params = [param.name for param in state.function.params]
+        case _:
+            return
+    known = state.incomplete or state.captured(name) or name in state.names or name in params
+    if not known and state.once(("name", name)):
         help = state.suggestion(name, params)
         words = f"{name!r} is not defined in this PrimFunc"
         state.report("TIR01-undefined", words, stmt.span, help=help)
@@ -364,23 +369,27 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
     """
     names = list(kept_names(stmt.text))
     _is_parameter(state, stmt, names)
-    first = names[0] if names else None
-    stored = first is not None and first.span[0] == 0 and first.after == "["
-    if first is not None and stored and state.is_scalar(state.names.get(first.name)):
-        words = f"{first.name!r} is a number, not a buffer: it cannot be stored to"
-        state.report("TIR04-buffer", words, stmt.span)
+    match names:
+        case [KeptName(name=name, span=(0, _), after="["), *_]:
+            if state.is_scalar(state.names.get(name)):
+                words = f"{name!r} is a number, not a buffer: it cannot be stored to"
+                state.report("TIR04-buffer", words, stmt.span)
     start, text = 0, stmt.text
     if state.source is not None and stmt.span is not None:
         start = stmt.span[0]
         text = state.source[start : stmt.span[1]]
     for found in kept_names(text):
-        module, *rest = found.name.split(".")
-        if module == "T" and rest:
-            word = ".".join(rest[:2] if rest[0] == "axis" else rest[:1])
-            at = start + found.span[0]
-            where = (at, at + len(f"T.{word}")) if state.source is not None else stmt.span
-            if not is_known(word):
-                unknown_word(state, word, where)
+        match found.name.split("."):
+            case ["T", "axis", kind, *_]:
+                word = f"axis.{kind}"
+            case ["T", word, *_]:
+                pass
+            case _:
+                continue
+        at = start + found.span[0]
+        where = (at, at + len(f"T.{word}")) if state.source is not None else stmt.span
+        if not is_known(word):
+            unknown_word(state, word, where)
 
 
 _CHECKS: dict[type, Callable[[PrimFuncCheck, Any], None]] = {

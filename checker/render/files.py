@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -65,19 +66,16 @@ class Summary(Record):
     obligations: Obligations
 
 
-def summarise(files: Iterable[FileReport]) -> Summary:
+def summarise(files: Sequence[FileReport]) -> Summary:
     """Add up files."""
-    count = proved = refuted = unknown = 0
-    severities = {"error": 0, "warning": 0, "note": 0}
-    for file in files:
-        count += 1
-        proved += file.obligations.proved
-        refuted += file.obligations.refuted
-        unknown += file.obligations.unknown
-        for diagnostic in file.diagnostics:
-            severities[diagnostic.severity] += 1
-    errors, warnings, notes = severities.values()
-    return Summary(count, errors, warnings, notes, Obligations(proved, refuted, unknown))
+    number = Counter(d.severity for file in files for d in file.diagnostics)
+    held = [file.obligations for file in files]
+    obligations = Obligations(
+        sum(each.proved for each in held),
+        sum(each.refuted for each in held),
+        sum(each.unknown for each in held),
+    )
+    return Summary(len(files), number["error"], number["warning"], number["note"], obligations)
 
 
 def counterexample(diagnostic: Diagnostic) -> str:

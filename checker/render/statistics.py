@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from heapq import nlargest
+from typing import Any, TypeVar
 
 from rlx.checker.questions import SLOWEST, Asked
 from rlx.checker.render.files import FileReport, counted
 from rlx.checker.render.human import PLAIN, paint, safe
+
+Key = TypeVar("Key", str, tuple[str, str])
 
 
 def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
@@ -22,10 +25,9 @@ def codes(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
     if not counts:
         return ""
     size = len(str(max(counts.values())))
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return "".join(
         f"{number:>{size}}  {paint(theme, severity, f'{severity:<7}')}  {code}\n"
-        for (code, severity), number in ordered
+        for (code, severity), number in _most_frequent_first(counts)
     )
 
 
@@ -79,11 +81,16 @@ def _means(files: Sequence[FileReport]) -> dict[str, int]:
     for file in files:
         if file.questions is not None:
             means.update(file.questions.means)
-    return dict(sorted(means.items(), key=lambda item: (-item[1], item[0])))
+    return dict(_most_frequent_first(means))
+
+
+def _most_frequent_first(counts: Counter[Key]) -> list[tuple[Key, int]]:
+    """What was counted, with its number; of equal numbers in the order of the keys."""
+    return Counter(dict(sorted(counts.items()))).most_common()
 
 
 def _slowest(files: Sequence[FileReport]) -> list[tuple[str, Asked]]:
-    return sorted(_asked(files), key=lambda pair: -pair[1].seconds)[:SLOWEST]
+    return nlargest(SLOWEST, _asked(files), key=lambda pair: pair[1].seconds)
 
 
 def _asked(files: Sequence[FileReport]) -> Iterator[tuple[str, Asked]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from rlx.checker.well_formed.state import WellFormedCheck
@@ -22,16 +23,11 @@ def call_graph(
     for name, function in module.functions.items():
         mentioned: dict[ast.GlobalVar, None] = {}
         if isinstance(function, ast.Function):
-            callees = 0
-            for expr in walk(function):
-                if type(expr) is ast.GlobalVar:
-                    mentioned[expr] = None
-                    if callees:
-                        callees = 0
-                    else:
-                        as_values.add(expr)
-                elif type(expr) is ast.Call:
-                    callees = 1 if type(expr.op) is ast.GlobalVar else 0
+            inside = list(walk(function))
+            uses = Counter(expr for expr in inside if type(expr) is ast.GlobalVar)
+            mentioned = dict.fromkeys(uses)
+            uses.subtract(e.op for e in inside if type(e) is ast.Call and e.op in mentioned)
+            as_values.update(+uses)
         graph[name] = list(mentioned)
     return graph, as_values
 
@@ -225,7 +221,7 @@ def _call_of_value(state: WellFormedCheck, call: ast.Call, callee: ast.Var) -> N
             label="recursion",
             help="move the call out of the dataflow block",
         )
-    elif callee not in state.local_functions and state.global_name in state.called_as_values():
+    elif callee not in state.local_functions and state.global_name in state.called_as_values:
         assert state.global_name is not None
         name = state.global_name.name_hint
         state.report(

@@ -79,7 +79,6 @@ class WellFormedCheck:
         self.holders: set[ast.Var] = set()
         self.local_functions: dict[ast.Var, ast.Function] = {}
         self._mentions: dict[ast.Var, list[ast.Expr]] = {}
-        self._by_value: set[ast.GlobalVar] | None = None
         self.has_form: dict[str, bool] = {}
         self.module_names = [v.name_hint for v in module.functions]
         self.suggestions: dict[str, str | None] = {}
@@ -131,24 +130,24 @@ class WellFormedCheck:
 
     def mentions(self, var: ast.Var) -> list[ast.Expr]:
         """The functions, global and local, that a local function mentions."""
-        found = self._mentions.get(var)
-        if found is None and var in self.local_functions:
-            inside = walk(self.local_functions[var])
-            found = [e for e in inside if isinstance(e, (ast.GlobalVar, ast.Var))]
-            self._mentions[var] = found
-        return found or []
+        function = self.local_functions.get(var)
+        if function is None:
+            return []
+        if var not in self._mentions:
+            inside = (e for e in walk(function) if isinstance(e, (ast.GlobalVar, ast.Var)))
+            self._mentions[var] = list(inside)
+        return self._mentions[var]
 
+    @cached_property
     def called_as_values(self) -> set[ast.GlobalVar]:
         """The global functions that a call of some function value can reach."""
-        if self._by_value is None:
-            roots = set(self.as_values)
-            for function in self.module.functions.values():
-                if isinstance(function, ast.Function):
-                    inner = (e for e in walk(function) if type(e) is ast.Function)
-                    for literal in (e for e in inner if e is not function):
-                        roots.update(e for e in walk(literal) if isinstance(e, ast.GlobalVar))
-            self._by_value = roots.union(*(self.reachable.get(root, ()) for root in roots))
-        return self._by_value
+        roots = set(self.as_values)
+        for function in self.module.functions.values():
+            if isinstance(function, ast.Function):
+                inner = (e for e in walk(function) if type(e) is ast.Function)
+                for literal in (e for e in inner if e is not function):
+                    roots.update(e for e in walk(literal) if isinstance(e, ast.GlobalVar))
+        return roots.union(*(self.reachable.get(root, ()) for root in roots))
 
     def report(
         self,
@@ -243,9 +242,8 @@ def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None
         _uses_itself(state, var, span)
         return
     later = state.later.get(name)
-    if var in state.bound or (later is not None and later in state.bound):
-        known = var if var in state.bound else later
-        assert known is not None
+    known = next((each for each in (var, later) if each in state.bound), None)
+    if known is not None:
         state.report(
             "WF03-scope",
             f"{name!r} is used outside the scope that binds it",

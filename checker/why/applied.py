@@ -8,7 +8,7 @@ from typing import Any
 from rlx.checker.why import values
 from rlx.checker.why.leaf_steps import alike, changed_nothing, failed_premise, question, sentence
 from rlx.checker.why.premises import that_apply
-from rlx.checker.why.recorder import BINDING, COMPARISON, QUESTION, Application
+from rlx.checker.why.recorder import Application
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic
@@ -77,18 +77,19 @@ class Applied:
             rule = premise_rule(diagnostic.code)
             if rule is None or rule.identifier == record.name:
                 continue
-            inside = [r for r in record.inner if r.name == rule.identifier]
-            if inside:
-                found.setdefault(inside[-1], []).append(diagnostic)
+            match [r for r in record.inner if r.name == rule.identifier]:
+                case [*_, last]:
+                    found.setdefault(last, []).append(diagnostic)
         return found
 
     def _inner(
         self, step: Step, record: Application, reported: Iterable[Diagnostic], fails: bool
     ) -> None:
         """A rule, a question, a comparison or a binding inside of a rule."""
-        if record.kind == BINDING:
-            self._images(step, record)
-            return
+        match record.kind:
+            case "binding":
+                self._images(step, record)
+                return
         if record.name.startswith(_REWRITES) and changed_nothing(record):
             return
         found = self._of_record(record, fails)
@@ -110,10 +111,11 @@ class Applied:
                 step.values.append(pair)
 
     def _of_record(self, record: Application, fails: bool) -> Step | None:
-        if record.kind == QUESTION:
-            return question(record)
-        if record.kind == COMPARISON:
-            return self._comparison(record, fails)
+        match record.kind:
+            case "question":
+                return question(record)
+            case "comparison":
+                return self._comparison(record, fails)
         text = ", ".join(f"{name} = {text}" for name, text in values.given(record.arguments))
         result = values.result_text(record.result)
         step = rule_step(record.name, f"{text} ⇒ {result}" if result else text)

@@ -112,9 +112,9 @@ class StepBuilder:
     def expression(self, expr: ast.Expr) -> Step:
         """The step that gives an expression its struct info."""
         if isinstance(expr, ast.Var) and is_nameless(expr, self.source):
-            _, home = self.index.home.get(expr, ("", expr))
-            if isinstance(home, ast.VarBinding) and not isinstance(home.value, ast.Var):
-                return self.expression(home.value)
+            match self.index.home.get(expr):
+                case _, ast.VarBinding(value=value) if not isinstance(value, ast.Var):
+                    return self.expression(value)
         found = self._steps.get(expr)
         if found is not None:
             return found
@@ -207,11 +207,11 @@ class StepBuilder:
     # ------------------------------------------------------------ names
 
     def _bound(self, var: ast.Var) -> Step:
-        kind, home = self.index.home.get(var, ("", var))
-        if kind == "parameter":
-            return self._parameter(var)
-        if isinstance(home, ast.Binding):
-            return self._binding(home)
+        match self.index.home.get(var):
+            case "parameter", _:
+                return self._parameter(var)
+            case _, ast.Binding() as binding:
+                return self._binding(binding)
         return Step("note", f"nothing binds '{var.name_hint}'", span=var.span)
 
     def _global(self, gv: ast.GlobalVar) -> Iterator[tuple[str, Step]]:
@@ -311,13 +311,13 @@ class StepBuilder:
     def _home_of(self, diagnostic: Diagnostic) -> Step:
         """The derivation inside of which something was found wrong."""
         record, subject = self.reports.get(said(diagnostic), (None, None))
-        match subject:
-            case ast.Function(body=ast.SeqExpr() as body) if diagnostic.rule == "D15":
+        match diagnostic.rule, subject:
+            case "D15", ast.Function(body=ast.SeqExpr() as body):
                 return self._result(body)
-            case ast.Function() | tir.PrimFunc() | None:
+            case _, ast.Function() | tir.PrimFunc() | None:
                 return self._outside(diagnostic, record)
-            case ast.Binding():
-                return self._binding(subject)
+            case _, ast.Binding() as binding:
+                return self._binding(binding)
         assert isinstance(subject, ast.Expr)
         return self.expression(subject)
 

@@ -9,7 +9,7 @@ from rlx.checker.why.build import StepBuilder
 from rlx.checker.why.place import Construct, PlaceError, at_column, constructs, on_line
 from rlx.checker.why.recorder import DerivationRecorder, recording
 from rlx.checker.why.step import ERROR, Step, every, settle
-from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.diagnostic import Diagnostic, Source, region
 from rlx.grammar.node import Record
 from rlx.grammar.visit import recursion_room
 
@@ -134,8 +134,8 @@ def _diagnostics_at(report: Report, line: int, column: int | None) -> list[Diagn
 
 def _unread(report: Report) -> str:
     """That a part of the text could not be read, where that may be why nothing is there."""
-    unread = [d for d in report.diagnostics if d.code == "PARSE"]
-    if not unread:
+    unread = next((d for d in report.diagnostics if d.code == "PARSE"), None)
+    if unread is None:
         return ""
-    line, column = report.source.position((unread[0].span or (0, 0))[0])
-    return f"; the text does not parse at {line}:{column}: {unread[0].message}"
+    line, column, _, _ = region(report.source, unread.span)
+    return f"; the text does not parse at {line}:{column}: {unread.message}"

@@ -51,7 +51,7 @@ from typing import Any
 
 from rlx.checker.why.leaf_steps import formula
 from rlx.checker.why.step import Step, every
-from rlx.grammar.diagnostic import Source
+from rlx.grammar.diagnostic import Source, region
 from rlx.spec import premise_rule
 
 VERSION = 1
@@ -91,8 +91,7 @@ def _step(step: Step, source: Source, numbers: dict[int, int]) -> dict[str, Any]
     below = [(label, numbers[id(s)]) for label, s in step.below if id(s) in numbers]
     return {
         "kind": step.kind,
-        "rule": _rule(step),
-        "premise": step.code if step.kind == "premise" else None,
+        **_codes(step),
         "title": step.title,
         "formula": formula(step.code) or None,
         "text": step.text,
@@ -108,11 +107,13 @@ def _step(step: Step, source: Source, numbers: dict[int, int]) -> dict[str, Any]
     }
 
 
-def _rule(step: Step) -> str | None:
-    if step.kind == "premise":
-        rule = premise_rule(step.code)
-        return None if rule is None else rule.identifier
-    return step.code or None
+def _codes(step: Step) -> dict[str, str | None]:
+    """The rule, and of a premise that fails its own code."""
+    match step.kind:
+        case "premise":
+            rule = premise_rule(step.code)
+            return {"rule": None if rule is None else rule.identifier, "premise": step.code}
+    return {"rule": step.code or None, "premise": None}
 
 
 def _written(step: Step) -> str | None:
@@ -125,6 +126,4 @@ def _place(step: Step, source: Source) -> dict[str, int | None]:
     names = ("line", "column", "end_line", "end_column")
     if step.span is None:
         return dict.fromkeys(names)
-    start, end = step.span
-    place = (*source.position(start), *source.position(max(start, end)))
-    return dict(zip(names, place, strict=True))
+    return dict(zip(names, region(source, step.span), strict=True))

@@ -61,8 +61,10 @@ def sentence(code: str) -> str:
 def changed_nothing(record: Application) -> bool:
     """Whether a rule that rewrites gave back what it was given."""
     given = next((v for v in record.arguments.values() if isinstance(v, StructInfo)), None)
-    same = given is not None and isinstance(record.result, StructInfo)
-    return same and show(given) == show(record.result)  # type: ignore[arg-type]
+    match given, record.result:
+        case StructInfo(), StructInfo():
+            return show(given) == show(record.result)
+    return False
 
 
 def alike(a: Step, b: Step) -> bool:
@@ -78,7 +80,7 @@ def alike(a: Step, b: Step) -> bool:
 def parameter_name(parameters: Sequence[Parameter], index: int) -> str:
     """The parameter that takes a positional argument."""
     for at, parameter in enumerate(parameters):
-        if parameter.variadic and index >= at:
+        if parameter.variadic:
             return f"{parameter.name}[{index - at}]"
         if at == index:
             return str(parameter.name)

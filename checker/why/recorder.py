@@ -16,11 +16,8 @@ from typing import Any
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.spec import registry
 
-RULE, QUESTION, COMPARISON, BINDING = "rule", "question", "comparison", "binding"
-"""What is recorded: rules, questions to the prover, comparisons, bindings of shape variables."""
-
-FAILURE, REPORT = "failure", "report"
-"""What is added to the application at hand: a premise that fails, and what is said about it."""
+_WATCHED = frozenset(["call", "return"])
+"""Other events that the interpreter tells of are not looked at."""
 
 _KEPT = frozenset(["D01"])
 """The outermost applications that are kept even where nothing fails."""
@@ -32,7 +29,8 @@ class Application:
     Attributes
     ----------
     kind
-        ``"rule"``, or one of the kinds above.
+        ``"rule"``, ``"question"`` (to the prover), ``"comparison"`` (of two struct infos) or
+        ``"binding"`` (of shape variables).
     name
         The rule's id; of a question the method of the prover.
     arguments
@@ -82,7 +80,7 @@ class DerivationRecorder:
 
     def hook(self, frame: FrameType, event: str, value: object) -> None:
         """What the interpreter calls wherever a function begins or ends."""
-        if event != "call" and event != "return":
+        if event not in _WATCHED:
             return
         code = frame.f_code
         known = self._known.get(id(code))
@@ -95,22 +93,22 @@ class DerivationRecorder:
     def _look_up(self, code: CodeType) -> tuple[CodeType, tuple[str, str] | None]:
         """What code is to be recorded as; it is kept, so that its identity stays its own."""
         rule = registry.codes.get(id(code))
-        watched = self._watched.get(id(code)) if rule is None else (RULE, rule)
+        watched = self._watched.get(id(code)) if rule is None else ("rule", rule)
         known = self._known[id(code)] = code, watched
         return known
 
     def _seen(self, watched: tuple[str, str], frame: FrameType, event: str, value: object) -> None:
-        kind, name = watched
-        if kind == FAILURE:
-            if event == "call":
+        match *watched, event:
+            case "failure", _, "call":  # a premise fails in the application at hand
                 self._note("failed", frame.f_locals["code"])
-        elif kind == REPORT:
-            if event == "return":
+            case "report", _, "return":  # that is said
                 self._note("diagnostics", frame.f_locals["self"])
-        elif event == "call":
-            self._open.append(Application(kind, name, dict(frame.f_locals)))
-        else:
-            self._end(value)
+            case "failure" | "report", _, _:
+                pass
+            case kind, name, "call":
+                self._open.append(Application(kind, name, dict(frame.f_locals)))
+            case _:
+                self._end(value)
 
     def _end(self, value: object) -> None:
         if not self._open:
@@ -134,11 +132,11 @@ def _seams() -> dict[int, tuple[str, str]]:
     from rlx.solver.order import bind, compatibility
 
     asked = (AliasProver.equal, AliasProver.always, AliasProver.never, AliasProver.relate_all)
-    found = {id(method.__code__): (QUESTION, method.__name__) for method in asked}
-    found[id(compatibility.__code__)] = (COMPARISON, compatibility.__name__)
-    found[id(bind.__code__)] = (BINDING, bind.__name__)
-    found[id(registry.refuted.__code__)] = (FAILURE, "")
-    found[id(Diagnostic.__init__.__code__)] = (REPORT, "")
+    found = {id(method.__code__): ("question", method.__name__) for method in asked}
+    found[id(compatibility.__code__)] = ("comparison", compatibility.__name__)
+    found[id(bind.__code__)] = ("binding", bind.__name__)
+    found[id(registry.refuted.__code__)] = ("failure", "")
+    found[id(Diagnostic.__init__.__code__)] = ("report", "")
     return found
 
 

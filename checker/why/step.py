@@ -8,7 +8,7 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Span
 
 HOLDS, NOTE, WARNING, ERROR = "holds", "note", "warning", "error"
-GRAVITY = {HOLDS: 0, NOTE: 1, WARNING: 2, ERROR: 3}
+GRAVITY = (HOLDS, NOTE, WARNING, ERROR)
 
 Below = list[tuple[str, "Step"]]
 """The steps that one rests on, by what they are there: a parameter, ``value``, or nothing."""
@@ -87,7 +87,7 @@ class Step:
 
 def graver(a: str, b: str) -> str:
     """The graver of two."""
-    return a if GRAVITY[a] >= GRAVITY[b] else b
+    return max(a, b, key=GRAVITY.index)
 
 
 def every(roots: Iterable[Step]) -> Iterator[Step]:

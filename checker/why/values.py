@@ -99,8 +99,9 @@ def question_text(method: str, arguments: Mapping[str, Any]) -> str:
 
 def _equation(a: tir.PrimExpr, b: tir.PrimExpr) -> str:
     """Two sides of a comparison; a condition alone where the other side is true."""
-    if isinstance(b, tir.IntImm) and b.dtype.code == "bool" and b.value == 1:
-        return show(a)
+    match b:
+        case tir.IntImm(value=1, dtype=DataType(code="bool")):
+            return show(a)
     return f"{show(a)} == {show(b)}"
 
 
