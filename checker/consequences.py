@@ -29,14 +29,8 @@ _DIMENSIONS = frozenset(
 _OBLIGATION = "OBL-"
 """The beginning of the codes of what an operator asks of shapes."""
 _WORD = re.compile(r"\w+")
-_BRACKETS = {
-    **dict.fromkeys(["HEAD", "LPAR"], ("(", 1)),
-    "RPAR": ("(", -1),
-    "LSQB": ("[", 1),
-    "RSQB": ("[", -1),
-    "LBRACE": ("{", 1),
-    "RBRACE": ("{", -1),
-}
+_OPENS = {"HEAD": "(", "LPAR": "(", "LSQB": "[", "LBRACE": "{"}
+_CLOSES = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
 """The kind of bracket that a token opens or closes."""
 _CAST = "match_"
 """A part of the words for what binds shape variables."""
@@ -118,27 +112,34 @@ def _binds(text: str, at: int, unless: str | None = None) -> bool:
     have bound more.
     """
     tokens = _line_of(text, at)
-    depth, signs = Counter[str](), []
-    for number, token in enumerate(tokens):
-        if bracket := _BRACKETS.get(token.type):
-            depth[bracket[0]] += bracket[1]
-        is_sign = token.type == "EQUAL" or token.type == "TARGET"
-        if is_sign and (number == 0 or text[token.end - 2 : token.end + 1] == " = "):
-            signs.append(token.end)
-    if any(depth.values()) or (unless is not None and any(unless in t.value for t in tokens)):
+    kinds = [token.type for token in tokens]
+    opened = Counter(_OPENS[kind] for kind in kinds if kind in _OPENS)
+    closed = Counter(_CLOSES[kind] for kind in kinds if kind in _CLOSES)
+    if opened != closed or (unless is not None and any(unless in t.value for t in tokens)):
         return False
-    kinds = [token.type for token in tokens[:2]]
-    binds = kinds[:1] == ["TARGET"] or kinds == ["NAME", "COLON"]
-    # A second sign says that the end of a line is missing.
-    return binds and len(signs) == 1 and signs[0] <= at
+    signs = [
+        token.end
+        for number, token in enumerate(tokens)
+        if token.type in ("EQUAL", "TARGET") and (number == 0 or _stands_apart(text, token.end))
+    ]
+    match kinds, signs:
+        # A second sign says that the end of a line is missing.
+        case ["TARGET", *_] | ["NAME", "COLON", *_], [sign]:
+            return sign <= at
+    return False
+
+
+def _stands_apart(text: str, end: int) -> bool:
+    """Whether the sign that ends here has a space on both sides."""
+    return text.endswith(" =", None, end) and text.startswith(" ", end)
 
 
 def _declared(text: str, at: int) -> str | None:
     """The shape variable that the line in which an offset stands declares, `n = T.int64()`."""
-    tokens = _line_of(text, at)
-    if [token.type for token in tokens[:1]] != ["TARGET"] or len(tokens) < 2:
-        return None
-    return tokens[0].value if tokens[1].value.startswith("T.") else None
+    match _line_of(text, at):
+        case [Token(type="TARGET", value=name), Token(value=word), *_] if word.startswith("T."):
+            return str(name)
+    return None
 
 
 def _without_class(

@@ -15,7 +15,7 @@ from rlx.grammar import ast
 from rlx.grammar.node import Span, changed, replace, same
 from rlx.grammar.python_places import here, module_of
 from rlx.grammar.rewrite import joined
-from rlx.grammar.visit import LEAVES, is_leaf
+from rlx.grammar.visit import LEAVES, argument_places, is_leaf
 
 __all__ = ["is_in_normal_form", "keep_as_normal", "normalize", "normalize_function"]
 
@@ -152,7 +152,7 @@ class Normalizer:
         if type(call.op) is ast.Op:
             call = custom_form(call)
         op = call.op if type(call.op) is ast.Op else self.leaf(call.op, blocks)
-        spans = call.arg_spans or (call.span,) * len(call.args)
+        spans = argument_places(call)
         args = same(
             call.args,
             (

@@ -14,7 +14,7 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Span
-from rlx.grammar.visit import bindings_in, result_of
+from rlx.grammar.visit import argument_places, bindings_in, result_of
 from rlx.spec.registry import refuted, rule
 
 IN_PLACE = frozenset(["relax.call_tir_inplace", "relax.call_inplace_packed"])
@@ -100,9 +100,8 @@ class _Overwriting:
         return either(then, other)
 
     def _call(self, call: ast.Call) -> Held:
-        spans = call.arg_spans or (call.span,) * len(call.args)
-        for arg, span in zip(call.args, spans, strict=False):
-            self._use(arg, span or call.span)
+        for arg, span in zip(call.args, argument_places(call), strict=False):
+            self._use(arg, span)
         callee = self.module.functions.get(call.op) if isinstance(call.op, ast.GlobalVar) else None
         if isinstance(callee, tir.PrimFunc) and is_noalias(callee):
             self._apart(call, callee)
@@ -132,8 +131,7 @@ class _Overwriting:
                     f"{call.op.name_hint!r} is declared noalias and stores to {buffer.name!r},"
                     f" but in this call {buffer.name!r} shares memory with {beside.name!r}"
                 )
-                spans = call.arg_spans
-                where = spans[k] if k < len(spans) else call.span
+                where = argument_places(call)[k]
                 help = "pass a tensor with its own memory, or remove noalias"
                 self.found.append(
                     Diagnostic("USE-aliased-apart", "warning", message, where, help=help)

@@ -31,6 +31,12 @@ LEAVES = frozenset(
 _NOTHING_INSIDE = LEAVES | {ast.Op}
 
 
+def argument_places(call: ast.Call) -> tuple[Span | None, ...]:
+    """Where each argument stands; the place of the call where the text does not say it."""
+    missing = len(call.args) - len(call.arg_spans)
+    return (*call.arg_spans, *[call.span] * missing)
+
+
 def is_leaf(expr: Expr) -> bool:
     """Whether an expression is a leaf, which may be a part of another in normal form."""
     kind = type(expr)

@@ -100,13 +100,10 @@ def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:
     meant = similar(name)
     if meant:
         extra["help"] = did_you_mean(meant, "`")
-        # Under another name than R, the letter in front is not to be replaced.
-        if (
-            len(meant) == 1
-            and node.op_span is not None
-            and node.op_span[1] - node.op_span[0] == len(shown)
-        ):
-            extra["edit"] = Edit(node.op_span, meant[0])
+        match meant, node.op_span:
+            # Under another name than R, the letter in front is not to be replaced.
+            case [only], (start, end) as span if end - start == len(shown):
+                extra["edit"] = Edit(span, only)
     else:
         extra["help"] = (
             f"if you define this operator yourself, allow it: --allow-operator {shown[2:]}"

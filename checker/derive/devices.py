@@ -84,15 +84,15 @@ class _Classes:
         first, second = self.root(a), self.root(b)
         if first is second:
             return
-        left, right = self.device.get(first), self.device.get(second)
-        if left and right and not same_device(left[0], right[0]):
-            self.conflict(b, left, right)
-            return
+        match self.device.get(first), self.device.get(second):
+            case (one, _) as left, (other, _) as right if not same_device(one, other):
+                self.conflict(b, left, right)
+                return
+            case None, (_, _) as right:
+                self.device[first] = right
         self.parent[second] = first
         if second in self.broken:
             self.broken.add(first)
-        if left is None and right is not None:
-            self.device[first] = right
 
     def conflict(self, at: Expr, first: tuple[VDevice, Node], second: tuple[VDevice, Node]) -> None:
         """Report that an expression would be on two devices, unless one of them was reported
@@ -169,8 +169,8 @@ def _relate(node: Expr, classes: _Classes) -> None:
 def argument_is_there(call: ast.Call, index: int, wanted: VDevice, classes: _Classes) -> None:
     """An argument is on the device of its parameter (D14), as far as propagation places it."""
     arg = call.args[index]
-    here = classes.device.get(classes.root(arg))
-    if here is not None and same_device(here[0], wanted):
+    here, _ = classes.device.get(classes.root(arg), (None, arg))
+    if here is not None and same_device(here, wanted):
         return
     argument = f"argument {index} of {callee(call.op)}"
     help = (
@@ -182,7 +182,7 @@ def argument_is_there(call: ast.Call, index: int, wanted: VDevice, classes: _Cla
         message = f"the device of {argument} is unknown, but {show(wanted)} is expected"
     else:
         severity = "error"
-        message = f"{argument} is on {show(here[0])}, but {show(wanted)} is expected"
+        message = f"{argument} is on {show(here)}, but {show(wanted)} is expected"
     refuted("D14-argument")
     span = of_argument(call, index)
     classes.diagnostics.append(Diagnostic("D14-argument", severity, message, span, help=help))
@@ -196,7 +196,8 @@ def _return(body: Expr, said: VDevice, classes: _Classes) -> None:
         return
     root = classes.root(body)
     found = classes.device.setdefault(root, (said, body))
-    if not same_device(found[0], said):
+    device, _ = found
+    if not same_device(device, said):
         end = body.body if isinstance(body, ast.SeqExpr) else body
         classes.conflict(end, (said, end), found)
 
@@ -205,9 +206,9 @@ def _placed(classes: _Classes) -> dict[Node, StructInfo]:
     new: dict[Node, StructInfo] = {}
     for node, info in classes.info.items():
         if isinstance(info, TensorStructInfo) and info.vdevice is None:
-            known = classes.device.get(classes.root(node))
-            if known is not None:
-                new[node] = TensorStructInfo(info.shape, info.dtype, info.ndim, known[0])
+            match classes.device.get(classes.root(node)):
+                case device, _:
+                    new[node] = TensorStructInfo(info.shape, info.dtype, info.ndim, device)
     for node, info in classes.info.items():
         if isinstance(node, ast.Tuple) and isinstance(info, TupleStructInfo):
             fields = tuple([new.get(f, i) for f, i in zip(node.fields, info.fields, strict=True)])
@@ -223,7 +224,8 @@ def _conflict(
     second: tuple[VDevice, Node],
 ) -> None:
     refuted("VDEV-propagate-agree")
-    message = f"this value must be on {show(first[0])} and on {show(second[0])} at the same time"
+    places = " and ".join(f"on {show(device)}" for device, _ in (first, second))
+    message = f"this value must be {places} at the same time"
     related = [
         Label(span, f"on {show(device)}")
         for device, node in (first, second)

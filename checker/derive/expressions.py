@@ -152,10 +152,14 @@ def if_(state: DerivationState, node: ast.If) -> StructInfo:
 @contextmanager
 def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> Iterator[None]:
     """In a branch the condition (or its negation) holds, as far as arithmetic can say it."""
-    known = condition.value if isinstance(condition, PrimStructInfo) else None
-    if known is None or _is_condition(condition) != "yes" or not may_be_condition(known):
-        yield  # a value of another type than its annotation says is reported where it stands
-        return
+    match condition:
+        case PrimStructInfo(dtype=dtype, value=tir.PrimExpr() as known) if (
+            dtype == BOOL and may_be_condition(known)
+        ):
+            pass
+        case _:
+            yield  # a value of another type than its annotation says is reported where it stands
+            return
     context = state.prover.context
     context.push()
     context.assume(known if holds else tir.Not(known))
@@ -167,19 +171,18 @@ def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> 
 
 def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> None:
     """A Boolean tensor of rank 0, or a Boolean scalar (ledger 29)."""
-    holds = _is_condition(info)
-    if holds == "yes":
-        return
     span = node.cond_span or node.span
-    wanted = "a Boolean tensor of rank 0 or a Boolean scalar"
+    must = "the condition must be a Boolean tensor of rank 0 or a Boolean scalar"
     related = definition(state, node.cond)
-    if holds == "no":
-        message = f"the condition must be {wanted}, but it is {show(info)}"
-        state.add("D09-condition", "error", message, span, related=related)
-    else:
-        message = f"the condition must be {wanted}, but it is only known to be {show(info)}"
-        help = f'check it at run time: R.match_cast({show(node.cond)}, R.Tensor((), dtype="bool"))'
-        state.add("D09-condition", "warning", message, span, related=related, help=help)
+    match _is_condition(info):
+        case "no":
+            message = f"{must}, but it is {show(info)}"
+            state.add("D09-condition", "error", message, span, related=related)
+        case "maybe":
+            message = f"{must}, but it is only known to be {show(info)}"
+            cast = f'R.match_cast({show(node.cond)}, R.Tensor((), dtype="bool"))'
+            help = f"check it at run time: {cast}"
+            state.add("D09-condition", "warning", message, span, related=related, help=help)
 
 
 def _is_condition(info: StructInfo) -> str:

@@ -105,13 +105,12 @@ class Knowledge:
 
     def inherit(self, node: Node, parts: Sequence[Expr]) -> None:
         """What is made from something poisoned or vague is so as well."""
-        poison, vague = self.poison, self.vague
-        if poison and any(part in poison for part in parts):
-            poison.add(node)
-            if self.unsaid.issuperset(part for part in parts if part in poison):
+        if not self.poison.isdisjoint(parts):
+            if self.unsaid.issuperset(self.poison.intersection(parts)):
                 self.unsaid.add(node)
-        elif vague and any(part in vague for part in parts):
-            vague.add(node)
+            self.poison.add(node)
+        elif not self.vague.isdisjoint(parts):
+            self.vague.add(node)
 
     # Scopes
 

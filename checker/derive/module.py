@@ -235,8 +235,11 @@ def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr
                 return wide.get(node)
         return None
 
-    leaf = type(extent) is tir.IntImm or type(extent) is tir.Var
-    return widen(extent) or extent if leaf else transform((extent,), widen)[0]
+    match extent:
+        case tir.IntImm() | tir.Var():
+            return widen(extent) or extent
+    (found,) = transform((extent,), widen)
+    return found
 
 
 RULES: Mapping[type[Node], Rule] = {

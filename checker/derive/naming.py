@@ -80,7 +80,7 @@ def meant(
         return info
     known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr] = {}
     for var in free_vars(info):
-        if _is_shape(state, var, span, value is not None and value in state.poison):
+        if _is_shape(state, var, span, value in state.poison):
             known[var] = shape_of(state, var)
         else:
             known[var] = var
@@ -113,18 +113,16 @@ def _ranks_agree(
     for part in whole(info):
         shape = held_shape(part)
         image = None if shape is None else known.get(shape)
-        found = len(image.values) if isinstance(image, ShapeExpr) else -1
-        if (
-            shape is not None
-            and isinstance(part, TensorStructInfo)
-            and 0 <= part.ndim != found >= 0
-        ):
-            message = (
-                f"the shape {shape.name_hint!r} has {found} "
-                f"dimension{'s' * (found != 1)}, but the annotation says ndim={part.ndim}"
-            )
-            state.add("D17-rank", "error", message, span or shape.span)
-            return False
+        match part, shape, image:
+            case TensorStructInfo(ndim=ndim), ast.Var(name_hint=name), ShapeExpr(values=values):
+                found = len(values)
+                if ndim not in (-1, found):
+                    message = (
+                        f"the shape {name!r} has {found} "
+                        f"dimension{'s' * (found != 1)}, but the annotation says ndim={ndim}"
+                    )
+                    state.add("D17-rank", "error", message, span or shape.span)
+                    return False
     return True
 
 

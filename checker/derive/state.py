@@ -100,7 +100,7 @@ class DerivationState(Knowledge):
 
     def spoiled(self, call: ast.Call) -> bool:
         """Whether an argument of a call, positional or named, is wrong already."""
-        if call.sinfo_args and not all(map(policy.typed, call.sinfo_args)):
+        if not all(map(policy.typed, call.sinfo_args)):
             return True
         if not self.poison:
             return False

@@ -221,14 +221,12 @@ def fits(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
     """A buffer has the shape of the region that it is matched to; axes of one element in front may
     be left out.
     """
-    wanted, given = stmt.buffer.shape, stmt.source.indices
-    missing = len(given) - len(wanted)
-    if missing < 0 or len(given) != len(stmt.source.buffer.shape):
+    given, one = stmt.source.indices, tir.IntImm(1)
+    wanted = (*[one] * (len(given) - len(stmt.buffer.shape)), *stmt.buffer.shape)
+    if not len(wanted) == len(given) == len(stmt.source.buffer.shape):
         return
-    one = tir.IntImm(1)
-    for axis, index in enumerate(given):
+    for axis, (index, dim) in enumerate(zip(given, wanted, strict=True)):
         extent = tir.Sub(index.stop, index.start) if isinstance(index, tir.Slice) else one
-        dim = wanted[axis - missing] if axis >= missing else one
         if _apart(extent, dim):
             state.report(
                 "TIR14-shape",
@@ -241,8 +239,9 @@ def fits(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
 
 def _apart(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
     """Whether two extents differ, whatever their variables are."""
-    if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm):
-        return a.value != b.value
+    match a, b:
+        case tir.IntImm(value=one), tir.IntImm(value=other):
+            return one != other
     if len(list(islice(tir.postorder(tir.Sub(a, b)), _LONG))) == _LONG:
         return False
     from rlx.solver.prover import Prover
@@ -347,20 +346,13 @@ def _assert(state: PrimFuncCheck, stmt: tir.Assert) -> None:
 def _is_parameter(state: PrimFuncCheck, stmt: tir.OpaqueStmt, names: Sequence[KeptName]) -> None:
     """What a buffer is matched to by name alone is a parameter."""
     match names:
-        case [
-            KeptName(after="="),
-            KeptName(name="T.match_buffer", after="("),
-            KeptName(name=name, after=","),
-            *_,
-        ]:
+        case [KeptName(after="="), KeptName("T.match_buffer", _, "("), KeptName(name, _, ","), *_]:
             params = [param.name for param in state.function.params]
-        case _:
-            return
-    known = state.incomplete or state.captured(name) or name in state.names or name in params
-    if not known and state.once(("name", name)):
-        help = state.suggestion(name, params)
-        words = f"{name!r} is not defined in this PrimFunc"
-        state.report("TIR01-undefined", words, stmt.span, help=help)
+            known = state.incomplete or state.captured(name) or name in {*state.names, *params}
+            if not known and state.once(("name", name)):
+                help = state.suggestion(name, params)
+                words = f"{name!r} is not defined in this PrimFunc"
+                state.report("TIR01-undefined", words, stmt.span, help=help)
 
 
 def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
@@ -376,8 +368,8 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
                 state.report("TIR04-buffer", words, stmt.span)
     start, text = 0, stmt.text
     if state.source is not None and stmt.span is not None:
-        start = stmt.span[0]
-        text = state.source[start : stmt.span[1]]
+        start, end = stmt.span
+        text = state.source[start:end]
     for found in kept_names(text):
         match found.name.split("."):
             case ["T", "axis", kind, *_]:
@@ -387,8 +379,8 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
             case _:
                 continue
         at = start + found.span[0]
-        where = (at, at + len(f"T.{word}")) if state.source is not None else stmt.span
         if not is_known(word):
+            where = (at, at + len(f"T.{word}")) if state.source is not None else stmt.span
             unknown_word(state, word, where)
 
 

@@ -45,9 +45,13 @@ def check_annotation(
             _unbound(state, info, var, use)
         elif var in state.scalars:
             scalar_in_scope(state, var, use)
-    if type(info) is not ast.ShapeStructInfo and type(info) is not ast.PrimStructInfo:
+    if type(info) not in _OF_NUMBERS:
         for name in order.free_vars(info):
             shape_variable_in_scope(state, name, use)
+
+
+_OF_NUMBERS = frozenset([ast.ShapeStructInfo, ast.PrimStructInfo])
+"""Annotations that mention no variable of Relax."""
 
 
 def free_shape_vars(state: WellFormedCheck, info: ast.StructInfo) -> tuple[tir.Var, ...]:
@@ -67,7 +71,7 @@ def _unbound(state: WellFormedCheck, info: ast.StructInfo, var: tir.Var, use: Sp
         if found is None:
             break
         part = found
-    if var not in state.holes and state.once((var, "unbound")):
+    if state.once_unbound(var):
         _UNBOUND[type(part)](state, var, _place(part, var, info, use))
 
 
@@ -157,7 +161,7 @@ def shape_variable_in_scope(state: WellFormedCheck, var: ast.Var, use: Span | No
 @rule("WF04", "4b3f17f8", "well-formed")
 def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a result are those of the signature or of an outer scope."""
-    if var not in state.holes and state.once((var, "unbound")):
+    if state.once_unbound(var):
         state.report(
             "WF04-unbound",
             f"no parameter binds the shape variable {var.name!r} of the result",
@@ -173,7 +177,7 @@ def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
 @rule("WF05", "655f62d0", "well-formed")
 def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of shapes and scalars are in scope."""
-    if var not in state.holes and state.once((var, "unbound")):
+    if state.once_unbound(var):
         state.report(
             "WF05-unbound",
             f"the shape variable {var.name!r} is not bound",
@@ -187,7 +191,7 @@ def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) 
 @rule("WF06", "5b3d017c", "well-formed", refuses=True)
 def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
-    if var not in state.holes and state.once((var, "unbound")):
+    if state.once_unbound(var):
         state.report(
             "WF06-unbound",
             f"no dimension of a parameter is the shape variable {var.name!r} alone",

@@ -9,6 +9,7 @@ from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
+from rlx.grammar.visit import argument_places
 from rlx.spec.registry import rule
 
 
@@ -180,17 +181,19 @@ def is_private(function: tir.PrimFunc) -> bool:
 def callee_may_recurse(state: WellFormedCheck, call: ast.Call) -> None:
     """A dataflow block does not call back the function that holds it."""
     callee, own = call.op, state.global_name
-    if type(callee) is ast.Op:
-        mentioned = [arg for arg in call.args if type(arg) is ast.GlobalVar]
-        if callee.op_name in _INVOKE and call.args and isinstance(call.args[0], ast.Var):
-            _call_of_value(state, call, call.args[0])
-    elif type(callee) is ast.GlobalVar:
-        mentioned = [callee]
-    elif type(callee) is ast.Var or type(callee) is ast.DataflowVar:
-        _call_of_value(state, call, callee)
-        return
-    else:
-        return
+    match callee, call.args:
+        case ast.Op(op_name=name), args:
+            mentioned = [arg for arg in args if type(arg) is ast.GlobalVar]
+            match args:
+                case (ast.Var() as value, *_) if name in _INVOKE:
+                    _call_of_value(state, call, value)
+        case ast.GlobalVar() as called, _:
+            mentioned = [called]
+        case ast.Var() as value, _:
+            _call_of_value(state, call, value)
+            return
+        case _:
+            return
     if own is None:
         return
     for target in mentioned:
@@ -294,6 +297,6 @@ def operator_form(state: WellFormedCheck, call: ast.Call, callee: ast.Op) -> Non
         state.report(
             "WF23-form",
             f"the arguments of {name.removeprefix('relax.')} are not a tuple",
-            call.arg_spans[1] if len(call.arg_spans) > 1 else call.span,
+            argument_places(call)[1],
             help="write them as a tuple: `(x, y)`",
         )

@@ -175,6 +175,10 @@ class WellFormedCheck:
         self.reported.add(key)
         return True
 
+    def once_unbound(self, var: tir.Var) -> bool:
+        """Whether this is the first report that a shape variable is not bound."""
+        return var not in self.holes and self.once((var, "unbound"))
+
 
 def bound_here(var: ast.Var) -> tuple[Label, ...]:
     """A label at a variable's binding."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from rlx.checker.well_formed.annotations import (
@@ -41,6 +42,7 @@ from rlx.checker.well_formed.state import (
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Node, Span
+from rlx.grammar.visit import argument_places
 from rlx.spec.registry import rule
 
 Next = tuple[ast.Expr, Span | None]
@@ -106,7 +108,7 @@ def _signature(state: WellFormedCheck, function: ast.Function) -> None:
         for var in _outside(state, info, bound):
             signature_binds(state, var, param.annotation_span)
         coming.discard(param.shape_var)
-        for var in coming and coming.intersection(free_shape_vars(state, info)):
+        for var in coming.intersection(free_shape_vars(state, info)):
             scalar_stands_before(state, var, param.annotation_span)
         check_annotation(state, info, param.annotation_span, bound, of_variable=True)
     state.enter_shapes(function.shape_vars)
@@ -230,19 +232,17 @@ def _call(state: WellFormedCheck, call: ast.Call, span: Span | None) -> Next | N
         _expression(state, callee, call.span)
     if state.block is not None:
         callee_may_recurse(state, call)
-    spans = call.arg_spans
     first: Next | None = None
-    for at, arg in enumerate(call.args):
+    for at, (arg, where) in enumerate(zip(call.args, argument_places(call), strict=False)):
         if type(arg) is ast.Var and arg in in_scope:
             continue
         if at == 0 and type(arg) in (ast.Call, ast.TupleGetItem):
-            first = arg, spans[0] if spans else call.span
-            continue
-        _expression(state, arg, spans[at] if at < len(spans) else call.span)
-    if call.sinfo_args:
-        for at, info in enumerate(call.sinfo_args):
-            where = call.sinfo_spans[at] if at < len(call.sinfo_spans) else call.span
-            check_annotation(state, info, where)
+            first = arg, where
+        else:
+            _expression(state, arg, where)
+    places = chain(call.sinfo_spans, repeat(call.span))
+    for info, place in zip(call.sinfo_args, places, strict=False):
+        check_annotation(state, info, place)
     if call.attrs:
         for value in call.attrs.values():
             if isinstance(value, ast.Expr):

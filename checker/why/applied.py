@@ -75,7 +75,7 @@ class Applied:
         found: dict[Application, list[Diagnostic]] = {}
         for diagnostic in reported:
             rule = premise_rule(diagnostic.code)
-            if rule is None or rule.identifier == record.name:
+            if rule is None:
                 continue
             match [r for r in record.inner if r.name == rule.identifier]:
                 case [*_, last]:

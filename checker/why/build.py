@@ -142,8 +142,9 @@ class StepBuilder:
         """That the struct info was derived without a device, which propagation added afterwards."""
         after = self.info_of.get(node)
         before = next((table[node] for table in self._tables if node in table), after)
-        if before is not None and after is not None and before is not after:
-            step.has("", rule_step("VDEV-propagate", f"{show(before)} ⇒ {show(after)}"))
+        match before, after:
+            case StructInfo(), StructInfo() if before is not after:
+                step.has("", rule_step("VDEV-propagate", f"{show(before)} ⇒ {show(after)}"))
 
     def _parts(self, expr: ast.Expr, step: Step) -> Iterator[tuple[str, Step]]:
         """The derivations of what an expression is made of."""

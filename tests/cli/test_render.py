@@ -1,5 +1,6 @@
 """Every format, held to a snapshot; `RLX_UPDATE_SNAPSHOTS=1 pytest tests/cli` writes them anew."""
 
+import io
 import json
 import os
 import sys
@@ -13,7 +14,7 @@ from rlx.checker.questions import Asked, Questions
 from rlx.checker.render import github, human, sarif, statistics
 from rlx.checker.render import json as as_json
 from rlx.checker.render.files import FileReport, Obligations, counted, summarise
-from rlx.checker.render.human import ANSI, safe, show, width
+from rlx.checker.render.human import ANSI, PLAIN, safe, show, theme_for, width
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label, Source
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -292,3 +293,17 @@ def test_nothing_steers_a_terminal() -> None:
         control = unicodedata.category(character) == "Cc" and character != "\t"
         steers = control or unicodedata.bidirectional(character) in orders
         assert (safe(character) != character) is steers, hex(code)
+
+
+@pytest.mark.parametrize("at_terminal", [False, True])
+@pytest.mark.parametrize("terminal", ["xterm", "dumb"])
+@pytest.mark.parametrize("refused", ["", "1"])
+def test_colours_are_for_terminals_that_nothing_keeps_from_them(
+    monkeypatch: pytest.MonkeyPatch, refused: str, terminal: str, at_terminal: bool
+) -> None:
+    monkeypatch.setenv("NO_COLOR", refused)
+    monkeypatch.setenv("TERM", terminal)
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: at_terminal, raising=False)
+    expected = ANSI if at_terminal and terminal == "xterm" and not refused else PLAIN
+    assert theme_for(stream) is expected

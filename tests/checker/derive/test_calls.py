@@ -4,6 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from rlx.checker.derive.arguments import same_kind
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.dtype import FLOAT32, INT64, VOID
+from rlx.grammar.struct_infos import OBJECT
+from rlx.solver.order import compatibility
+from rlx.solver.prover import Prover
+
 from .programs import Derived, main, module
 
 DOUBLE = """
@@ -262,3 +276,22 @@ def test_a_wrong_call_binds_nothing() -> None:
         """,
     )
     assert derived.codes == ["error D14-argument"]
+
+
+KINDS = (
+    *(
+        TensorStructInfo(None, kind, rank)
+        for kind in (VOID, FLOAT32, INT64)
+        for rank in range(-1, 3)
+    ),
+    *(PrimStructInfo(kind) for kind in (FLOAT32, INT64)),
+    *(OBJECT, ShapeStructInfo(None, -1), TupleStructInfo(()), FuncStructInfo(None, OBJECT, False)),
+)
+
+
+@pytest.mark.parametrize("given", KINDS, ids=str)
+def test_kinds_contradict_each_other_where_no_value_has_both(given: StructInfo) -> None:
+    """Arguments count as exchanged by kind, rank and element type: the order says the same."""
+    fits = [same_kind(given, wanted) for wanted in KINDS]
+    kinds = [compatibility(given, wanted, Prover()).kind for wanted in KINDS]
+    assert fits == [kind != "incompatible" for kind in kinds]

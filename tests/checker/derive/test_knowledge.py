@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import operator
+
 import pytest
 
 from rlx.checker.derive.bindings import learn, learn_sizes
+from rlx.checker.derive.knowledge import AliasProver
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import FLOAT32
+from rlx.solver.budget import Statistics
 
 from .programs import main, module
 
@@ -141,3 +145,46 @@ def test_only_what_a_cast_does_not_show_is_remembered(given: str) -> None:
     learn(state, found, target, {said: expr})
     plain = isinstance(expr, tir.Var | tir.IntImm) and not remembered
     assert state.scope.facts == int(not plain)
+
+
+A = tir.Var("n")
+LARGER = {
+    "a sum": lambda: tir.Add(A, tir.IntImm(1)),
+    "a product": lambda: tir.Mul(A, tir.Add(A, tir.IntImm(1))),
+    "a product, turned round": lambda: tir.Mul(tir.Add(A, tir.IntImm(1)), A),
+    "a comparison": lambda: tir.EQ(tir.FloorDiv(A, tir.IntImm(2)), ZERO),
+    "a negation": lambda: tir.Not(tir.LT(A, tir.IntImm(2))),
+}
+
+
+@pytest.mark.parametrize("name", LARGER)
+def test_expressions_of_one_text_become_one_object(name: str) -> None:
+    prover, make = AliasProver(Statistics()), LARGER[name]
+    known = {str(node): node for node in tir.postorder(prover.resolved(make()))}
+    again = prover.resolved(make())
+    assert all(known[str(node)] is node for node in tir.postorder(again))
+
+
+@pytest.mark.parametrize("name", LARGER)
+def test_parts_that_are_known_are_used_again(name: str) -> None:
+    prover, make = AliasProver(Statistics()), LARGER[name]
+    parts = [prover.resolved(part) for part in tir.children(make())]
+    assert all(map(operator.is_, tir.children(prover.resolved(make())), parts))
+
+
+@pytest.mark.parametrize(
+    ("statement", "flags"),
+    [
+        ("y = x", (False, False)),
+        (
+            'y = R.call_inplace_packed("f", x, inplace_indices=[0], sinfo_args=R.Object)',
+            (True, False),
+        ),
+        ("y = R.vm.kill_object(x)", (False, True)),
+    ],
+)
+def test_a_module_that_overwrites_or_handles_memory_is_known(
+    statement: str, flags: tuple[bool, bool]
+) -> None:
+    found = main(X, f"{statement}\nreturn y", "@R.function(pure=False)").derivation
+    assert (found.overwrites, found.lowered) == flags

@@ -40,6 +40,13 @@ class M:
         _ = cls.copy(from_, to)
         return R.tuple()
     @R.function(private=True, pure=False)
+    def asks(p: R.Tensor((), "bool")):
+        if p:
+            r = R.tuple()
+        else:
+            r = R.tuple()
+        return r
+    @R.function(private=True, pure=False)
     def same(p: R.Tensor((4,), "float32")):
         return p
     @R.function(private=True, pure=False)
@@ -80,6 +87,10 @@ CASES = {
     "returned by a function of the module": (
         FILL + "y = cls.same(t)\nz = R.add(y, y)",
         set(),
+    ),
+    "a condition in a function of the module": (
+        'v = R.vm.alloc_tensor(s, 0, R.shape([]), "bool")\n_ = cls.asks(v)',
+        {UNWRITTEN},
     ),
     "added to what was not written": ("_ = cls.more(t)", {UNWRITTEN}),
     "a part of what was not written": ("_ = cls.rows(t, u)", {UNWRITTEN}),
