@@ -299,9 +299,10 @@ def custom_form(call: ast.Call) -> ast.Call:
 
 def _first(expr: ast.Expr) -> ast.Expr | None:
     """The operand that is evaluated first, of calls of operators and of projections."""
-    if isinstance(expr, ast.Call):
-        return expr.args[0] if expr.args and type(expr.op) is ast.Op else None
-    return expr.tuple_value if isinstance(expr, ast.TupleGetItem) else None
+    match expr:
+        case ast.Call(op=ast.Op(), args=(first, *_)) | ast.TupleGetItem(tuple_value=first):
+            return first
+    return None
 
 
 def _with_first(expr: ast.Expr, first: ast.Expr) -> ast.Expr:
@@ -312,18 +313,15 @@ def _with_first(expr: ast.Expr, first: ast.Expr) -> ast.Expr:
 
 
 def _is_normal_call(call: ast.Call) -> bool:
-    for arg in call.args:
-        if type(arg) not in LEAVES and not is_leaf(arg):
-            return False
-    if call.attrs:
-        for value in call.attrs.values():
-            if isinstance(value, ast.Expr) and not is_leaf(value):
-                return False
-    if type(call.op) is ast.Op:
+    written = [value for value in call.attrs.values() if isinstance(value, ast.Expr)]
+    if not all(map(is_leaf, (*call.args, *written))):
+        return False
+    match call.op, call.args:
         # Only forms with a tuple exist so far, so a call with one needs no look at the operator.
-        if len(call.args) > 1 and type(call.args[1]) is not ast.Tuple:
+        case ast.Op(), (_, given, *_) if type(given) is not ast.Tuple:
             return custom_form(call) is call
-        return True
+        case ast.Op(), _:
+            return True
     return type(call.op) in LEAVES
 
 

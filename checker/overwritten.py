@@ -108,8 +108,9 @@ class _Overwriting:
         name = call.op.op_name if isinstance(call.op, ast.Op) else ""
         if name in IN_PLACE:
             return self._in_place(call, name)
-        if name in SAME_MEMORY and call.args:
-            return frozenset(_cells(self._memory(call.args[0]))) | {call}
+        match call.args:
+            case (first, *_) if name in SAME_MEMORY:
+                return frozenset(_cells(self._memory(first))) | {call}
         return frozenset([call])
 
     @rule("USE-aliased", "78bcc6eb", "overwriting")
@@ -118,9 +119,9 @@ class _Overwriting:
         from rlx.operators.prim_call import stored
 
         written = stored(callee)
-        names = [callee.buffer_map.get(param) for param in callee.params]
+        buffers = {k: callee.buffer_map.get(param) for k, param in enumerate(callee.params)}
         for (k, arg), (at, other) in permutations(enumerate(call.args), 2):
-            buffer, beside = (names[i] if i < len(names) else None for i in (k, at))
+            buffer, beside = buffers.get(k), buffers.get(at)
             if buffer not in written or beside is None:
                 continue
             cells = frozenset(_cells(self._memory(arg)))

@@ -59,7 +59,7 @@ def check_arguments(state: DerivationState, node: ast.Call, function: FuncStruct
             result = policy.mismatch(state, given, wanted, nameless)
             if result is not None and not policy.repeated(state, node.args[index], result):
                 named_by = function.params[index] if nameless else wanted
-                guess = result.kind == "possible" and _mentions(result, instance.unbound)
+                guess = not result.never_fits and _mentions(result, instance.unbound)
                 _blame(state, node, index, named_by, result, guess)
     return instance
 
@@ -170,7 +170,7 @@ def _blame(
     if guess:
         extra["notes"] = ("no argument determines its shape variables",)
     argument, place = f"argument {index} of {callee(node.op)}", of_argument(node, index)
-    if result.kind == "incompatible":
+    if result.never_fits:
         message = f"{argument} is {show(found)}, but {show(wanted)} is expected"
         state.add("D14-argument", "error", message, place, **extra)
         state.poison.add(node)

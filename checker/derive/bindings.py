@@ -168,7 +168,7 @@ def _report_annotation(
     extra["label"] = show(found)
     span = binding.value_span or binding.span
     name = var.name_hint
-    if result.kind == "incompatible":
+    if result.never_fits:
         message = f"'{name}' is annotated {show(wanted)}, but its value is {show(found)}"
         state.add("D11-annotation", "error", message, span, **extra)
         state.poison.add(var)  # what follows from the wrong annotation is no second mistake
@@ -204,8 +204,7 @@ def _report_cast_annotation(
     wanted: StructInfo,
     result: Compatibility,
 ) -> None:
-    certain = result.kind == "incompatible"
-    severity, doubt = ("error", "") if certain else ("warning", ", which may differ")
+    severity, doubt = ("error", "") if result.never_fits else ("warning", ", which may differ")
     message = f"'{var.name_hint}' is annotated {show(wanted)}, but is cast to {show(target)}{doubt}"
     span = var.annotation_span or var.span
     state.add("D11-cast-annotation", severity, message, span, **policy.explained(result))

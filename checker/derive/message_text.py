@@ -62,7 +62,8 @@ def _keyword(call: ast.Call, at: int) -> str:
     from rlx.operators import lookup
 
     operator = lookup(call.op.op_name) if isinstance(call.op, ast.Op) else None
-    return operator.parameters[at].name if operator and at < len(operator.parameters) else ""
+    parameters = operator.parameters if operator else ()
+    return {place: parameter.name for place, parameter in enumerate(parameters)}.get(at, "")
 
 
 def of_argument(call: ast.Call, at: Place) -> Span | None:
@@ -78,16 +79,16 @@ def of_argument(call: ast.Call, at: Place) -> Span | None:
         at = index
     if at < len(call.arg_spans):
         return call.arg_spans[at]
-    if call.attr_spans and at >= len(call.args):
-        found = call.attr_spans.get(_keyword(call, at))
-        return found[1] if found else call.span
-    return (own(call.args[at]) if at < len(call.args) else None) or call.span
+    if at < len(call.args):
+        return own(call.args[at]) or call.span
+    _, span = call.attr_spans.get(_keyword(call, at), (None, call.span))
+    return span
 
 
 def of_field(call: ast.Call, at: ast.Expr) -> Span | None:
     """The span of a value that stands in a tuple among the arguments."""
     for arg in call.args:
-        if isinstance(arg, ast.Tuple) and arg.field_spans:
+        if isinstance(arg, ast.Tuple):
             for field, span in zip(arg.fields, arg.field_spans, strict=False):
                 if field is at:
                     return span

@@ -103,7 +103,7 @@ def _check_result(
     body = node.body.body if isinstance(node.body, ast.SeqExpr) else node.body
     extra["label"] = show(found)
     promised = f"the result is annotated {show(wanted)}"
-    if result.kind == "incompatible":
+    if result.never_fits:
         state.contradicted.add(node)
         severity, message = "error", f"{promised}, but the body yields {show(found)}"
         state.poison.add(node.body)

@@ -100,15 +100,18 @@ def mismatch(
     """
     wanted = _unplaced(found, wanted)
     result = compatibility(found, wanted, state.prover)
-    if result.kind != "compatible" and (free_vars(found) or free_vars(wanted)):
-        result = compatibility(_spelled(state, found), _spelled(state, wanted), state.prover)
-    if result.kind == "compatible" or not _meaningful(state, fresh, found, wanted):
+    match result.kind:
+        case "possible" | "incompatible" if free_vars(found) or free_vars(wanted):
+            result = compatibility(_spelled(state, found), _spelled(state, wanted), state.prover)
+    match result.kind:
+        case "compatible":
+            return None
+        case "possible" if state.depends((found, wanted)):
+            return None  # a number of the Python around decides
+    if not _meaningful(state, fresh, found, wanted):
         return None
-    if not (typed(found) and typed(wanted)):
-        return None  # well-formedness has reported the element type
-    if result.kind == "possible" and state.depends((found, wanted)):
-        return None  # a number of the Python around decides
-    return result
+    # Well-formedness has reported an element type that does not exist.
+    return result if typed(found) and typed(wanted) else None
 
 
 def typed(info: StructInfo) -> bool:
@@ -144,7 +147,7 @@ def _meaningful(state: Knowledge, fresh: Collection[tir.Var], *infos: StructInfo
 
 def unknown_only(result: Compatibility) -> bool:
     """Whether nothing speaks against it but that less is known than is asked."""
-    return result.kind == "possible" and result.relation is None
+    return result.relation is None and not result.never_fits
 
 
 def repeated(state: Knowledge, value: Expr, result: Compatibility) -> bool:

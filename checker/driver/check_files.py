@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlx.checker.driver.sources import STDIN, decode, displayed, read, size, unreadable
+from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
 from rlx.checker.render.files import FileReport
 from rlx.grammar.diagnostic import Diagnostic, Source
 
@@ -57,7 +57,7 @@ def check_file(
         data = read(path)
     except OSError as error:
         return unreadable(path, error)
-    shown = name_of_stdin if path == STDIN and name_of_stdin else displayed(path)
+    shown = displayed(path, name_of_stdin)
     source, problem = decode(data, shown)
     del data
     if problem is not None:

@@ -71,7 +71,7 @@ def fixes(
         except OSError as error:
             unread.append(f"{displayed(path)}: {error.strerror or error}")
             continue
-        shown = name_of_stdin if path == STDIN and name_of_stdin else displayed(path)
+        shown = displayed(path, name_of_stdin)
         source, problem = decode(data, shown)
         if problem is not None:
             unread.append(f"{shown}: {problem.message}")

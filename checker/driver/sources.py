@@ -71,9 +71,9 @@ def _mentions_relax(path: str) -> bool:
     return _DECORATED.search(data) is not None or _ANNOTATED.search(data) is not None
 
 
-def displayed(path: str) -> str:
+def displayed(path: str, name_of_stdin: str | None = None) -> str:
     """The name of a file in reports."""
-    return "<stdin>" if path == STDIN else path
+    return {STDIN: name_of_stdin or "<stdin>"}.get(path, path)
 
 
 def size(path: str) -> int:

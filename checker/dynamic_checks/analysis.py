@@ -271,9 +271,9 @@ def call(state: Analysis, node: ast.Call) -> StructInfo:
     info = calls.call(state, node)
     if not isinstance(node.op, ast.Op):
         return _called(state, node, info)
-    if node.sinfo_args and (state.trusting or _makes(state, node, node.op.op_name)):
-        return info
     if node.sinfo_args:
+        if state.trusting or _makes(state, node, node.op.op_name):
+            return info
         refuted("CHECK-call-made")
         return OBJECT
     if state.diagnostics[before:] or node in state.poison or node in state.vague:

@@ -274,9 +274,7 @@ class PartJudge:
 
     def _unknown(self, wanted: PrimExpr) -> bool:
         """Whether a dimension depends on a variable that is bound here to an unknown number."""
-        return bool(self.images) and any(
-            v in self.images and self.images[v] is None for v in prim_exprs.variables((wanted,))
-        )
+        return any(self.images.get(v, v) is None for v in prim_exprs.variables((wanted,)))
 
     def _equal(
         self, said: PrimExpr, found: PrimExpr, path: Path, premise: str, name: str

@@ -122,20 +122,21 @@ class _Walk:
         called = var.name_hint if var is not None else "a tensor"
         args, values = call.args, self.values
         if name in STORAGE and len(args) > STORAGE[name]:
-            kind = values.data_type(args[STORAGE[name]])
-            return self.memory.made(MemoryPiece(called, span, values.size(args[0], kind)))
-        if name in TENSOR and len(args) >= 4:
-            if var is not None:
-                values.lay(var, args[2])
-            return self._laid(call, called, span)
-        if name == "relax.builtin.alloc_tensor" and len(args) >= 2:
-            size = values.size(args[0], values.data_type(args[1]))
-            return self.memory.made(Laid(called, span, size, None, None), blank=True)
-        if name in KILLS and args:
-            self.memory.end_of(_pieces(self._memory(args[0])))
-            if isinstance(args[0], ast.Var):
-                self.memory.kill(args[0], span)
-            return frozenset()
+            size = values.size(args[0], values.data_type(args[STORAGE[name]]))
+            return self.memory.made(MemoryPiece(called, span, size))
+        match name, args:
+            case _, (_, _, shape, _, *_) if name in TENSOR:
+                if var is not None:
+                    values.lay(var, shape)
+                return self._laid(call, called, span)
+            case "relax.builtin.alloc_tensor", (shape, kind, *_):
+                size = values.size(shape, values.data_type(kind))
+                return self.memory.made(Laid(called, span, size, None, None), blank=True)
+            case _, (killed, *_) if name in KILLS:
+                self.memory.end_of(_pieces(self._memory(killed)))
+                if isinstance(killed, ast.Var):
+                    self.memory.kill(killed, span)
+                return frozenset()
         if self.heaps.call(call, var, span):
             return frozenset()
         return self._used(self.effects.of(call), span)
@@ -158,7 +159,7 @@ class _Walk:
         return result | {ELSEWHERE} if result else result
 
     def _laid(self, call: ast.Call, name: str, span: Span | None) -> Held:
-        storage, offset, shape, kind = call.args[:4]
+        storage, offset, shape, kind, *_ = call.args
         pieces = frozenset(_pieces(self._memory(storage)))
         (home,) = pieces if len(pieces) == 1 else (None,)
         size = self.values.size(shape, self.values.data_type(kind))

@@ -105,11 +105,7 @@ class _Seen:
                     raise _HiddenError
 
     def _stored(self, buffer: tir.Buffer, certain: bool) -> None:
-        buffer = self._parts.get(buffer, buffer)
-        if certain:
-            self._writes[buffer] = True
-        else:
-            self._writes.setdefault(buffer, None)
+        _note(self._writes, self._parts.get(buffer, buffer), certain)
 
     def _expressions(self, exprs: Iterable[tir.PrimExpr], certain: bool) -> None:
         for expr in exprs:
@@ -120,12 +116,15 @@ class _Seen:
                     raise _HiddenError
 
     def _loaded(self, buffer: tir.Buffer, certain: bool) -> None:
-        if self._writes.get(buffer, False) is not False:
-            return  # a store came first, on some way at least
-        if certain:
-            self._reads[buffer] = True
-        else:
-            self._reads.setdefault(buffer, None)
+        if buffer not in self._writes:  # else a store came first, on some way at least
+            _note(self._reads, buffer, certain)
+
+
+def _note(accesses: dict[tir.Buffer, bool | None], buffer: tir.Buffer, certain: bool) -> None:
+    if certain:
+        accesses[buffer] = True
+    else:
+        accesses.setdefault(buffer, None)
 
 
 _LEAVING = frozenset(["ret", "break_loop", "continue_loop"])

@@ -58,11 +58,12 @@ class Heaps:
                 self._surely[var] = self._perhaps[var] = frozenset()
             return True
         args = tuple(map(self._values.leaf, call.args))
-        if isinstance(call.op, ast.ExternFunc) and call.op.global_symbol in _ACCESSES:
-            self._runtime(call.op.global_symbol, args, var, span)
-            return False
-        if isinstance(call.op, ast.ExternFunc) and call.op.global_symbol in LOOKING:
-            return False
+        match call.op:
+            case ast.ExternFunc(global_symbol=name) if name in _ACCESSES:
+                self._runtime(name, args, var, span)
+                return False
+            case ast.ExternFunc(global_symbol=name) if name in LOOKING:
+                return False
         for at, heap in enumerate(args):
             if not isinstance(heap, ast.Var) or heap not in self._sizes:
                 continue
@@ -189,7 +190,7 @@ class Heaps:
     @rule("MEM-heap", "7c21db1a", "memory")
     def _stored(self, heap: ast.Var, slot: int, span: Span | None) -> None:
         size = self._sizes[heap]
-        if size is not None and not 0 <= slot < size:
+        if size is not None and slot not in range(size):
             message = f"slot {slot} of {heap.name_hint} does not exist: the heap has {size} slots"
             self._tell("MEM-heap-place", heap, slot, message, span, True)
         elif slot not in self._surely[heap]:

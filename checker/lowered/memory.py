@@ -99,7 +99,7 @@ class Memory:
                 for piece in use.pieces:
                     self._write(piece, span, single and use.writes is True)
         for written, other in permutations(uses, 2):
-            if written.writes is True and (other.reads is True or other.writes is True):
+            if written.writes is True and True in (other.reads, other.writes):
                 self._within(written, other, span, apart)
 
     def _reads(self, use: Use, span: Span | None) -> None:
@@ -145,15 +145,12 @@ class Memory:
 
         USE-aliased judges a tensor that is passed twice.
         """
-        if len(written.pieces) != 1 or len(other.pieces) != 1:
-            return
-        (piece,), (beside,) = written.pieces, other.pieces
-        if not (isinstance(piece, Laid) and isinstance(beside, Laid)):
-            return
-        shared = piece is not beside and self._share(piece, beside)
-        if shared is False:
-            return
-        self._overlapping(beside, span, Event(span, apart and shared is True, piece), apart)
+        match [*written.pieces], [*other.pieces]:
+            case [Laid() as piece], [Laid() as beside] if piece is not beside:
+                shared = self._share(piece, beside)
+                if shared is not False:
+                    event = Event(span, apart and shared is True, piece)
+                    self._overlapping(beside, span, event, apart)
 
     @rule("MEM-apart", "bcf4cf4a", "memory", refuses=True)
     def _overlapping(
@@ -188,25 +185,25 @@ class Memory:
         """Whether two tensors have a byte in common; None if they may have one."""
         if piece.storage is None or other.storage is not piece.storage:
             return False
-        if piece.offset is None or other.offset is None:  # the run alone can tell
-            return False
-        key = piece.place, other.place
-        if key not in self._apart:
-            self._apart[key] = apart(piece, other)
-        found = self._apart[key]
-        return None if found is None else not found
+        match piece.offset, other.offset:
+            case tir.PrimExpr() as begin, tir.PrimExpr() as beside:
+                key = piece.place, other.place
+                if key not in self._apart:
+                    self._apart[key] = apart((begin, piece.end), (beside, other.end))
+                found = self._apart[key]
+                return None if found is None else not found
+        return False  # the run alone can tell
 
     @rule("MEM-fits", "d948be4f", "memory")
     def fits(self, piece: Laid) -> None:
         """A tensor lies inside of its piece of memory."""
-        if piece.storage is None or piece.storage.size is None or piece.end is None:
-            return
-        size, end = piece.storage.size, piece.end
-        if at_most(end, size):
-            return
-        message = f"{piece.name} ends at byte {end}, but {piece.storage.name} has {size}"
-        wrong = never(tir.LE(end, size))
-        self._tell("MEM-fits-end", piece, message, piece.span, piece.storage.span, wrong)
+        match piece.storage, piece.end:
+            case MemoryPiece(size=tir.PrimExpr() as size) as storage, tir.PrimExpr() as end:
+                if at_most(end, size):
+                    return
+                message = f"{piece.name} ends at byte {end}, but {storage.name} has {size}"
+                wrong = never(tir.LE(end, size))
+                self._tell("MEM-fits-end", piece, message, piece.span, storage.span, wrong)
 
     @rule("MEM-leak", "bd8d9425", "memory")
     def end(self) -> None:
@@ -290,7 +287,9 @@ T = TypeVar("T")
 def _joined(one: Mapping[T, Event], other: Mapping[T, Event]) -> dict[T, Event]:
     found: dict[T, Event] = {}
     for key in (*one, *other):
-        events = [e for e in (one.get(key), other.get(key)) if e is not None]
-        certain = len(events) == 2 and all(event.certain for event in events)
-        found[key] = events[0]._replace(certain=certain)
+        match one.get(key), other.get(key):
+            case Event() as first, Event() as second:
+                found[key] = first._replace(certain=first.certain and second.certain)
+            case (Event() as only, None) | (None, Event() as only):
+                found[key] = only._replace(certain=False)
     return found

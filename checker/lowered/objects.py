@@ -76,11 +76,12 @@ def at_most(one: tir.PrimExpr, other: tir.PrimExpr) -> bool:
     Of largest values each alternative is compared alone: that is quick, and decides what plans of
     memory say.
     """
-    ones, others = _alternatives(one), _alternatives(other)
-    if len(ones) * len(others) > 1 and all(
-        any(surely(tir.LE(low, high)) for high in others) for low in ones
-    ):
-        return True
+    match _alternatives(one), _alternatives(other):
+        case [_], [_]:  # themselves
+            pass
+        case ones, others:
+            if all(any(surely(tir.LE(low, high)) for high in others) for low in ones):
+                return True
     return surely(tir.LE(one, other))
 
 
@@ -107,21 +108,19 @@ def never(condition: tir.PrimExpr) -> bool:
     return Prover().never(condition).proved
 
 
-def apart(one: Laid, other: Laid) -> bool | None:
-    """Whether two tensors share no byte: True and False are certain, None is neither."""
-    if one.storage is None or other.storage is None:
-        return None
-    if one.storage is not other.storage:
-        return True
-    if one.offset is None or other.offset is None:
-        return None
-    ends = one.end, other.end
-    for end, begin in ((ends[0], other.offset), (ends[1], one.offset)):
-        if end is not None and at_most(end, begin):
+Stretch = tuple[tir.PrimExpr, tir.PrimExpr | None]
+"""The bytes of a tensor in a piece of memory: the first, and the one behind the last if known."""
+
+
+def apart(one: Stretch, other: Stretch) -> bool | None:
+    """Whether two tensors in a piece share no byte: True and False are certain, None is neither."""
+    (start, end), (begin, stop) = one, other
+    for behind, first in ((end, begin), (stop, start)):
+        if behind is not None and at_most(behind, first):
             return True
-    if ends[0] is None or ends[1] is None:
+    if end is None or stop is None:
         return None
-    shared = tir.And(tir.LT(one.offset, ends[1]), tir.LT(other.offset, ends[0]))
+    shared = tir.And(tir.LT(start, stop), tir.LT(begin, end))
     # Of sizes that may be 0 it is enough that all others share a byte.
     return False if _for_sizes_of_one(shared) else None
 

@@ -368,8 +368,7 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
                 state.report("TIR04-buffer", words, stmt.span)
     start, text = 0, stmt.text
     if state.source is not None and stmt.span is not None:
-        start, end = stmt.span
-        text = state.source[start:end]
+        start, text = stmt.span[0], state.source[slice(*stmt.span)]
     for found in kept_names(text):
         match found.name.split("."):
             case ["T", "axis", kind, *_]:
@@ -378,10 +377,10 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
                 pass
             case _:
                 continue
-        at = start + found.span[0]
         if not is_known(word):
-            where = (at, at + len(f"T.{word}")) if state.source is not None else stmt.span
-            unknown_word(state, word, where)
+            at = start + found.span[0]
+            known = state.source is not None
+            unknown_word(state, word, (at, at + len(f"T.{word}")) if known else stmt.span)
 
 
 _CHECKS: dict[type, Callable[[PrimFuncCheck, Any], None]] = {

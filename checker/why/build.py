@@ -274,8 +274,9 @@ class StepBuilder:
         step = rule_step("D11", text, binding.span, info)  # type: ignore[attr-defined]
         if isinstance(binding, ast.MatchCast):
             step.values.append(("cast to", show(binding.struct_info)))
-        if var is not None and var.struct_info_annotation is not None:
-            step.values.append(("annotated", show(var.struct_info_annotation)))
+        match var:
+            case ast.Var(struct_info_annotation=StructInfo() as said):
+                step.values.append(("annotated", show(said)))
         return self._once(binding, step, lambda step: self._fill_binding(step, binding))
 
     def _fill_binding(self, step: Step, binding: ast.Binding) -> None:
@@ -298,8 +299,9 @@ class StepBuilder:
             rule, what = "D15", f"what {self.index.functions.get(function, 'it')} returns"
         info = self.info_of.get(seq)
         step = rule_step(rule, what if info is None else f"{what} : {show(info)}", span, info)
-        if function is not None and function.ret_struct_info is not None:
-            step.values.append(("annotated", show(function.ret_struct_info)))
+        match function:
+            case ast.Function(ret_struct_info=StructInfo() as said):
+                step.values.append(("annotated", show(said)))
 
         def fill(step: Step) -> None:
             step.has("result", self.expression(seq.body))

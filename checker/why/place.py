@@ -239,9 +239,8 @@ def _is_headed(construct: Construct, first: int, last: int) -> bool:
 
 def _inside(inner: Construct, outer: Construct) -> bool:
     """Whether one statement is a part of another one."""
-    if inner is outer or inner.span == outer.span:
-        return False
-    return outer.span[0] <= inner.span[0] and inner.span[1] <= outer.span[1]
+    (first, last), (start, end) = outer.span, inner.span
+    return inner.span != outer.span and first <= start and end <= last
 
 
 def _line(source: Source, line: int) -> str:

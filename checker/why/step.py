@@ -109,23 +109,23 @@ def settle(roots: Iterable[Step]) -> None:
     """
     done: set[int] = set()
     for root in roots:
-        path: list[tuple[Step, int]] = [(root, 0)] if id(root) not in done else []
+        path = [] if id(root) in done else [(root, enumerate(root.below))]
         on_path = {id(root)}
         while path:
-            step, at = path.pop()
-            if at < len(step.below):
-                path.append((step, at + 1))
-                label, below = step.below[at]
+            step, rest = path[-1]
+            for at, (label, below) in rest:
                 if id(below) in on_path:
                     step.below[at] = label, _reference(below)
                 elif id(below) not in done:
-                    path.append((below, 0))
+                    path.append((below, enumerate(below.below)))
                     on_path.add(id(below))
-                continue
-            on_path.discard(id(step))
-            done.add(id(step))
-            for _, below in step.below:
-                step.beneath = graver(step.beneath, graver(below.status, below.beneath))
+                    break
+            else:
+                path.pop()
+                on_path.discard(id(step))
+                done.add(id(step))
+                for _, below in step.below:
+                    step.beneath = graver(step.beneath, graver(below.status, below.beneath))
 
 
 def _reference(step: Step) -> Step:

@@ -125,10 +125,11 @@ class _Tree:
                 stack.append((inner, f"{follow}{branch}", name, level + 1))
 
     def _below(self, step: Step, known: bool, level: int) -> Sequence[tuple[str, Step]]:
-        if known or (self.depth is not None and level >= self.depth):
+        if known:
             return ()
-        deep = self.depth is None and level >= NESTING
-        if deep and step.info is not None and step.below:
+        if self.depth is not None:
+            return () if level >= self.depth else step.below
+        if level >= NESTING and step.info is not None and step.below:
             self.shown.discard(id(step))
             self.deferred.append(step)
             return ()
@@ -205,9 +206,8 @@ class _Tree:
 
 def _named(step: Step) -> Step:
     """The step that a variable stands for: both conclude the same, so one line shows both."""
-    if step.code == "D02" and len(step.below) == 1:
-        _, below = step.below[0]
-        if below.kind == "rule" and below.text == step.text:
+    match step:
+        case Step(code="D02", below=[(_, Step(kind="rule") as below)]) if below.text == step.text:
             return below
     return step
 

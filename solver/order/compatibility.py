@@ -59,6 +59,11 @@ class Compatibility(Record):
         )
 
     @property
+    def never_fits(self) -> bool:
+        """Whether it is certain that no value may be passed."""
+        return self.kind == "incompatible"
+
+    @property
     def message(self) -> str:
         """The mismatch with both values and its location; empty if compatible."""
         if self.reason is None:
