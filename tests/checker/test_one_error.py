@@ -129,16 +129,18 @@ def test_what_does_not_follow_is_said(changes: list[tuple[str, str]], codes: lis
     assert [c for c, _ in found] == codes, found
 
 
-@pytest.mark.parametrize("more", ["()", "[]", "{}", "(1,)", "[[1], ()]", "{'a': (1,)}"])
-def test_a_line_that_closes_its_brackets_binds_its_name(more: str) -> None:
+@pytest.mark.parametrize("sign", ["c = $", "c=$", "c: R.Object = $"])
+@pytest.mark.parametrize("more", ["()", "[]", "{}", "(1,)", "[[1], ()]", "{'a': (1,)}", "(b=1)"])
+def test_a_line_that_closes_its_brackets_binds_its_name(more: str, sign: str) -> None:
     """Another name that is not defined is another mistake."""
-    text = HEAD.replace("c = R.add(a, b)", f"c = $ {more}").replace("return c", "return (c, d)")
+    text = HEAD.replace("c = R.add(a, b)", f"{sign} {more}").replace("return c", "return (c, d)")
     assert [c for c, _ in errors(text)] == ["PARSE", "WF02-undefined"]
 
 
-@pytest.mark.parametrize("more", ["(", "[", "{", ")", "]", "}", "([", "{)"])
-def test_a_line_that_does_not_close_them_may_have_bound_another(more: str) -> None:
-    text = HEAD.replace("c = R.add(a, b)", f"c = $ {more}").replace("return c", "return d")
+@pytest.mark.parametrize("sign", ["c = $", "c=$", "c: R.Object = $"])
+@pytest.mark.parametrize("more", ["(", "[", "{", ")", "]", "}", "([", "{)", "d = 1"])
+def test_a_line_that_does_not_close_them_may_have_bound_another(more: str, sign: str) -> None:
+    text = HEAD.replace("c = R.add(a, b)", f"{sign} {more}").replace("return c", "return d")
     assert [c for c, _ in errors(text)] == ["PARSE"]
 
 

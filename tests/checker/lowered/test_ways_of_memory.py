@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from rlx.checker.check import check_text
+from rlx.checker.lowered.slot_values import KnownValues
+from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.dtype import dtype
+from rlx.solver.evaluate import evaluate
 
 PROGRAM = """
 @I.ir_module
@@ -274,3 +280,19 @@ def test_what_others_may_hold_is_not_killed_here(call: str) -> None:
     text = text.replace("BODY", "\n        ".join([*lines, "return R.tuple()"]))
     report = [d for d in check_text(text).diagnostics if d.severity != "note"]
     assert {d.code for d in report} == (set() if HELD[call] else {"MEM-leak-killed"}), report
+
+
+@pytest.mark.parametrize("lanes", ["", "x2", "x3"])
+@pytest.mark.parametrize(
+    "kind",
+    ["bool", *(f"{code}{bits}" for code in ("int", "uint") for bits in (1, 4, 8, 16, 32, 64))],
+)
+def test_a_tensor_has_the_bytes_that_hold_its_bits(kind: str, lanes: str) -> None:
+    name = f"{kind}{lanes}"
+    bits = dtype(name).bits * dtype(name).lanes
+    size = KnownValues().size(ast.ShapeExpr((tir.IntImm(3), tir.IntImm(5))), dtype(name))
+    assert size is not None and evaluate(size, {}) == 15 * math.ceil(bits / 8)
+
+
+def test_the_bytes_of_a_tensor_without_a_type_are_not_known() -> None:
+    assert KnownValues().size(ast.ShapeExpr(()), dtype("void")) is None
