@@ -89,7 +89,7 @@ class KnownValues:
     def size(self, shape: ast.Expr, kind: DataType) -> tir.PrimExpr | None:
         """The bytes of a tensor; None where its shape or element type is not known."""
         dims, bits = self.dimensions(shape), kind.bits * kind.lanes
-        if dims is None or kind == VOID or bits == 0:
+        if dims is None or not bits:
             return None
         return _bytes(dims, (bits + 7) // 8)
 
