@@ -117,9 +117,12 @@ def let_it_be_entered(place: EditPlace) -> Edit | None:
     """The function can be called from outside: without ``private=True``."""
     function = place.function()
     head = None if function is None else _decorator(place.source.text, function)
-    for at, token in enumerate(head or ()):
-        if head is not None and token.type == "TARGET" and token.value == "private":
-            return _without_argument(head, at)
+    if head is None:
+        return None
+    for at, token in enumerate(head):
+        match token:
+            case Token(type="TARGET", value="private"):
+                return _without_argument(head, at)
     return None
 
 
@@ -225,7 +228,7 @@ def _decorator(text: str, function: ast.Function) -> list[Token] | None:
 def _with_argument(text: str, head: list[Token], argument: str) -> Edit | None:
     """A decorator with one more keyword."""
     name = argument.partition("=")[0]
-    if any(token.type == "TARGET" and token.value == name for token in head):
+    if ("TARGET", name) in [(token.type, token.value) for token in head]:
         return None
     end = head[-1]
     if end.type != "RPAR":

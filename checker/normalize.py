@@ -157,7 +157,7 @@ class Normalizer:
             call.args,
             (
                 a if type(a) in LEAVES else self.leaf(a, blocks, span)
-                for a, span in zip(call.args, spans, strict=False)
+                for a, span in zip(call.args, spans, strict=True)
             ),
         )
         attrs = call.attrs

@@ -100,7 +100,7 @@ class _Overwriting:
         return either(then, other)
 
     def _call(self, call: ast.Call) -> Held:
-        for arg, span in zip(call.args, argument_places(call), strict=False):
+        for arg, span in zip(call.args, argument_places(call), strict=True):
             self._use(arg, span)
         callee = self.module.functions.get(call.op) if isinstance(call.op, ast.GlobalVar) else None
         if isinstance(callee, tir.PrimFunc) and is_noalias(callee):

@@ -6,8 +6,9 @@ No function recurses; the order is that of the text, which is the order of evalu
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice, repeat
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Binding, Expr, GlobalVar, StructInfo, Var
@@ -31,10 +32,16 @@ LEAVES = frozenset(
 _NOTHING_INSIDE = LEAVES | {ast.Op}
 
 
-def argument_places(call: ast.Call) -> tuple[Span | None, ...]:
+def places(
+    spans: Sequence[Span], parts: Sequence[object], otherwise: Span | None
+) -> list[Span | None]:
+    """Where each part stands, and ``otherwise`` where the text does not say it."""
+    return list(islice(chain(spans, repeat(otherwise)), len(parts)))
+
+
+def argument_places(call: ast.Call) -> list[Span | None]:
     """Where each argument stands; the place of the call where the text does not say it."""
-    missing = len(call.args) - len(call.arg_spans)
-    return (*call.arg_spans, *[call.span] * missing)
+    return places(call.arg_spans, call.args, call.span)
 
 
 def is_leaf(expr: Expr) -> bool:

@@ -98,7 +98,7 @@ class _Classes:
         """Report that an expression would be on two devices, unless one of them was reported
         already.
         """
-        roots = {self.root(first[1]), self.root(second[1])}
+        roots = {self.root(node) for _, node in (first, second)}
         if self.broken.isdisjoint(roots):
             _conflict(self.diagnostics, at, first, second)
         self.broken |= roots

@@ -55,7 +55,7 @@ def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport], frozenset[s
 
 def _passed_over(folder: str) -> bool:
     parts = folder.split(os.sep)
-    return any(part in PASSED_OVER or (part[0] == "." and part != ".") for part in parts)
+    return any(part in PASSED_OVER or (part.startswith(".") and part != ".") for part in parts)
 
 
 def _mentions_relax(path: str) -> bool:
@@ -79,7 +79,7 @@ def displayed(path: str, name_of_stdin: str | None = None) -> str:
 def size(path: str) -> int:
     """Bytes in a file; 0 where that cannot be said."""
     try:
-        return 0 if path == STDIN else os.stat(path).st_size
+        return os.stat(path).st_size
     except OSError:
         return 0
 

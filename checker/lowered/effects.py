@@ -222,13 +222,17 @@ class _Follow:
         return frozenset()
 
     def _touched(self, k: int, access: MemoryAccess, certain: bool) -> None:
-        before = self._accesses[k]
-        reads, writes = before.reads, before.writes
-        if writes is False and access.reads is not False and reads is not True:
-            reads = access.reads if certain else None
-        if access.writes is not False and writes is not True:
-            writes = access.writes if certain else None
-        self._accesses[k] = MemoryAccess(reads, writes)
+        reads, writes = self._accesses[k]
+        if writes is False:  # else what is read may be what was written here
+            reads = _then(reads, access.reads, certain)
+        self._accesses[k] = MemoryAccess(reads, _then(writes, access.writes, certain))
+
+
+def _then(before: bool | None, now: bool | None, certain: bool) -> bool | None:
+    """What is known once something else may happen, too: what happened for certain stays so."""
+    if before is True or now is False:
+        return before
+    return now if certain else None
 
 
 def _nothing_known(function: ast.Function) -> _Summary:

@@ -131,10 +131,13 @@ class Heaps:
         if any(dim is None for dim in dims):
             return
         known = tuple(dim for dim in dims if dim is not None)
-        if name == "vm.builtin.make_prim_value":
-            self._values.bind(var, ast.PrimValue(known[0]) if known else var)
-        else:
-            self._values.bind(var, ast.ShapeExpr(known))
+        match name, known:
+            case "vm.builtin.make_prim_value", (number, *_):
+                self._values.bind(var, ast.PrimValue(number))
+            case "vm.builtin.make_prim_value", _:
+                pass
+            case _:
+                self._values.bind(var, ast.ShapeExpr(known))
 
     def _made(self, heap: ast.Var, step: tuple[int, int]) -> tir.PrimExpr | None:
         code, operand = step
@@ -207,8 +210,7 @@ class Heaps:
         refuted(code)
         words = message if certain else f"perhaps {message}"
         severity = "error" if certain else "warning"
-        help = "store the number first" if code == "MEM-heap-stored" else "make the heap larger"
-        self._found.append(Diagnostic(code, severity, words, span, help=help))
+        self._found.append(Diagnostic(code, severity, words, span, help=_HELP[code]))
 
     def state(self) -> HeapState:
         """What is known now."""
@@ -229,6 +231,12 @@ class Heaps:
         self._numbers = {
             key: number for key, number in self._numbers.items() if other.numbers.get(key) is number
         }
+
+
+_HELP = {
+    "MEM-heap-stored": "store the number first",
+    "MEM-heap-place": "make the heap larger",
+}
 
 
 def _makes(call: ast.Call) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from rlx.checker.well_formed.annotations import (
@@ -42,7 +41,7 @@ from rlx.checker.well_formed.state import (
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Node, Span
-from rlx.grammar.visit import argument_places
+from rlx.grammar.visit import argument_places, places
 from rlx.spec.registry import rule
 
 Next = tuple[ast.Expr, Span | None]
@@ -205,7 +204,7 @@ def _dimension(state: WellFormedCheck, value: tir.PrimExpr, span: Span | None) -
 
 
 def _tuple(state: WellFormedCheck, expr: ast.Tuple, span: Span | None) -> None:
-    spans = expr.field_spans or (expr.span or span,) * len(expr.fields)
+    spans = places(expr.field_spans, expr.fields, expr.span or span)
     for field, where in zip(expr.fields, spans, strict=True):
         _expression(state, field, where)
 
@@ -233,15 +232,15 @@ def _call(state: WellFormedCheck, call: ast.Call, span: Span | None) -> Next | N
     if state.block is not None:
         callee_may_recurse(state, call)
     first: Next | None = None
-    for at, (arg, where) in enumerate(zip(call.args, argument_places(call), strict=False)):
+    for at, (arg, where) in enumerate(zip(call.args, argument_places(call), strict=True)):
         if type(arg) is ast.Var and arg in in_scope:
             continue
         if at == 0 and type(arg) in (ast.Call, ast.TupleGetItem):
             first = arg, where
         else:
             _expression(state, arg, where)
-    places = chain(call.sinfo_spans, repeat(call.span))
-    for info, place in zip(call.sinfo_args, places, strict=False):
+    declared = places(call.sinfo_spans, call.sinfo_args, call.span)
+    for info, place in zip(call.sinfo_args, declared, strict=True):
         check_annotation(state, info, place)
     if call.attrs:
         for value in call.attrs.values():

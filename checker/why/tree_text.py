@@ -178,18 +178,19 @@ class _Tree:
             yield step.text
 
     def _details(self, step: Step) -> Iterator[str]:
-        if step.kind == "rule":
-            told = [*step.details, *(f"{name} = {value}" for name, value in step.values)]
-            if told:
-                yield self._faint("; ".join(told))
-            if step.held:
-                yield self._faint(f"✓ {', '.join(step.held)}")
-        elif step.kind == "premise":
-            if step.title:
-                yield self._faint(f"premise: {step.title}")
-            if written := formula(step.code):
-                yield self._faint(f"in the rule: {written}")
-            yield from step.details
+        match step.kind:
+            case "rule":
+                told = [*step.details, *(f"{name} = {value}" for name, value in step.values)]
+                if told:
+                    yield self._faint("; ".join(told))
+                if step.held:
+                    yield self._faint(f"✓ {', '.join(step.held)}")
+            case "premise":
+                if step.title:
+                    yield self._faint(f"premise: {step.title}")
+                if written := formula(step.code):
+                    yield self._faint(f"in the rule: {written}")
+                yield from step.details
 
     def _place(self, step: Step) -> str:
         if step.span is None or step.info is None:

@@ -30,6 +30,10 @@ def _seq(*bindings: ast.Binding, body: ast.Expr = X) -> ast.SeqExpr:
     return ast.SeqExpr((ast.BindingBlock(bindings),) if bindings else (), body)
 
 
+def _within(value: ast.Expr, span: Span | None) -> ast.SeqExpr:
+    return _seq(ast.VarBinding(ast.Var("y"), value, value_span=span))
+
+
 def _bind(value: ast.Expr) -> ast.VarBinding:
     return ast.VarBinding(ast.Var("y"), value)
 
@@ -148,18 +152,36 @@ def test_long_chains() -> None:
 
 
 @pytest.mark.parametrize(("inner", "outer"), [((4, 9), (0, 20)), (None, (0, 20)), (None, None)])
-@pytest.mark.parametrize("name", ["an operand", "a body", "a result"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "an operand",
+        "a body",
+        "a result",
+        "a sequence",
+        "a call",
+        "a condition",
+        "a branch",
+        "a block",
+    ],
+)
 def test_what_is_not_normal_is_shown_where_it_stands(
     name: str, inner: Span | None, outer: Span | None
 ) -> None:
     """Where a program that was made does not say so, what is around it is shown."""
     nested = ast.Call(EXP, (X,), span=inner)
-    if name == "an operand":
-        body: ast.Expr = _seq(ast.VarBinding(ast.Var("y"), _call(nested), value_span=outer))
-    elif name == "a body":
-        body = nested
-    else:
-        body = ast.SeqExpr((), nested, span=outer, body_span=inner)
+    tensors = ast.Call(ast.op("relax.call_tir"), (ast.GlobalVar("f"), PAIR), span=inner)
+    bodies: dict[str, ast.Expr] = {
+        "an operand": _within(_call(nested), outer),
+        "a body": nested,
+        "a result": ast.SeqExpr((), nested, span=outer, body_span=inner),
+        "a sequence": _within(ast.SeqExpr((BLOCK,), X, span=inner), outer),
+        "a call": _within(tensors, outer),
+        "a condition": _within(ast.If(_call(X), _seq(), _seq(), cond_span=inner), outer),
+        "a branch": _within(ast.If(X, nested, _seq(), span=outer), outer),
+        "a block": ast.SeqExpr((ast.BindingBlock((), inner),), X, span=outer),
+    }
+    body = bodies[name]
     module = ast.IRModule({ast.GlobalVar("main"): ast.Function((X,), body, span=outer)})
     (found,) = normal_form(module)
     assert found.span == (inner or outer)
