@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 
 import pytest
 
@@ -148,7 +149,7 @@ def test_only_what_a_cast_does_not_show_is_remembered(given: str) -> None:
 
 
 A = tir.Var("n")
-LARGER = {
+LARGER: dict[str, Callable[[], tir.PrimExpr]] = {
     "a sum": lambda: tir.Add(A, tir.IntImm(1)),
     "a product": lambda: tir.Mul(A, tir.Add(A, tir.IntImm(1))),
     "a product, turned round": lambda: tir.Mul(tir.Add(A, tir.IntImm(1)), A),
