@@ -13,57 +13,68 @@ from pathlib import Path
 
 from rlx.spec.blocks import README, problems, readme
 from rlx.spec.coverage import Coverage, gate, table
-from rlx.spec.reader import rules
+from rlx.spec.reader import Rule, rules
 from rlx.spec.registry import implementations, register_all
 
 
 def main(argv: Sequence[str]) -> int:
     """Print what was asked for; 1 if the gate is shut or a registration does not fit."""
-    if argv and argv[0] in ("--coverage", "--gate"):
-        coverage = Coverage.read()
-        if argv[0] == "--coverage":
+    match argv:
+        case ["--coverage", *_]:
+            coverage = Coverage.read()
             print(table(coverage))
-        missing = gate(coverage)
-        for problem in missing:
-            print(problem, file=sys.stderr)
-        return 1 if missing else 0
-    if argv and argv[0] == "html":
-        return _html(argv[1:])
-    if argv and argv[0] == "--write":
-        README.write_text(readme(), encoding="utf-8")
-        return 0
+            return _shut(gate(coverage))
+        case ["--gate", *_]:
+            return _shut(gate(Coverage.read()))
+        case ["html", folder] if not folder.startswith("-"):
+            return _html(Path(folder))
+        case ["html", *_]:
+            print("usage: python -m rlx.spec html OUT", file=sys.stderr)
+            return 2
+        case ["--write", *_]:
+            README.write_text(readme(), encoding="utf-8")
+            return 0
     register_all()
-    wrong = 0
-    for name, rule in rules().items():
-        known = implementations.get(name, [])
-        state = (
-            "missing" if not known else "twice" if len(known) > 1 else known[0].function.__module__
-        )
-        if known and known[0].clause != rule.clause:
-            state += f" (registered for {known[0].clause})"
-        wrong += len(known) != 1 or known[0].clause != rule.clause
-        judgement = repr(rule.block.judgement) if rule.block else "-"
-        print(f"{name:<22}{rule.clause}  {judgement:<24}{state:<42} {', '.join(rule.premises)}")
-    for name in implementations.keys() - rules().keys():
-        wrong += 1
+    fits = [_listed(rule) for rule in rules().values()]
+    strange = implementations.keys() - rules().keys()
+    for name in strange:
         print(f"{name:<22}no heading")
-    for problem in problems():
-        wrong += 1
+    return _shut(problems()) or int(bool(strange) or not all(fits))
+
+
+def _listed(rule: Rule) -> bool:
+    """Print a rule; whether one function is registered for it, and for its clause."""
+    known = implementations.get(rule.identifier, [])
+    match known:
+        case []:
+            state = "missing"
+        case [only]:
+            state = only.function.__module__
+        case _:
+            state = "twice"
+    clauses = [registered.clause for registered in known]
+    if known and rule.clause not in clauses:
+        state += f" (registered for {', '.join(clauses)})"
+    judgement = repr(rule.block.judgement) if rule.block else "-"
+    premises = ", ".join(rule.premises)
+    print(f"{rule.identifier:<22}{rule.clause}  {judgement:<24}{state:<42} {premises}")
+    return clauses == [rule.clause]
+
+
+def _shut(problems: Sequence[str]) -> int:
+    """Say what is wrong; 1 if anything is."""
+    for problem in problems:
         print(problem, file=sys.stderr)
-    return 1 if wrong else 0
+    return 1 if problems else 0
 
 
-def _html(argv: Sequence[str]) -> int:
-    """Write the pages; 2 if no folder is given, or what makes them is not installed."""
-    if len(argv) != 1 or argv[0].startswith("-"):
-        print("usage: python -m rlx.spec html OUT", file=sys.stderr)
-        return 2
+def _html(folder: Path) -> int:
+    """Write the pages; 2 if what makes them is not installed."""
     try:
         from rlx.spec.html import build
     except ModuleNotFoundError as error:
         print(f"{error}: the pages need the extra `docs`, as in rlx[docs]", file=sys.stderr)
         return 2
-    folder = Path(argv[0])
     written = build(folder)
     print(f"{len(written)} files in {folder}; begin at {folder / 'index.html'}")
     return 0

@@ -7,9 +7,10 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
+from importlib import import_module
+from inspect import getsource
 
 from rlx.spec import judgements
 from rlx.spec.reader import FOLDER, Inference, Rule, rules
@@ -111,7 +112,8 @@ def problems_of(rule: Rule) -> list[str]:
     found += [
         f"{name}: {c} labels no premise of the rule" for c in labels if c not in rule.premises
     ]
-    found += [f"{name}: {c} stands twice in the block" for c in set(labels) if labels.count(c) > 1]
+    twice = Counter(labels) - Counter(set(labels))
+    found += [f"{name}: {c} stands twice in the block" for c in twice]
     if not block.judgement:
         found.append(f"{name}: the conclusion has the form of no judgement: {block.conclusion}")
     for registered in implementations.get(name, []):
@@ -120,9 +122,10 @@ def problems_of(rule: Rule) -> list[str]:
     found += [
         f"{name}: the block lacks {c} of the heading" for c in rule.constructs if c not in said
     ]
-    for good in (True, False):
-        if not any(example.good is good for example in rule.examples):
-            found.append(f"{name}: there is no {'good' if good else 'bad'} program")
+    kinds = {"good" if example.good else "bad" for example in rule.examples}
+    found += [
+        f"{name}: there is no {kind} program" for kind in ("good", "bad") if kind not in kinds
+    ]
     shown = {code for example in rule.examples if not example.good for code in example.codes}
     unseen = [c for c in rule.premises if c not in shown and c not in SHOWN_BY_TESTS]
     found += [f"{name}: no bad program makes {c} fail" for c in unseen]
@@ -136,13 +139,14 @@ def _misfits(rule: Rule, block: Inference, registered: Registration) -> list[str
     """What tells a rule's block from the function that is registered for the rule."""
     name, module = rule.identifier, registered.function.__module__
     found = []
-    if block.judgement and registered.judgement != block.judgement:
-        found.append(
-            f"{name}: {module} registers it for the judgement {registered.judgement!r}, "
-            f"its block concludes {block.judgement!r}"
-        )
-    if block.judgement and not judgements.decided_in(block.judgement, module):
-        found.append(f"{name}: {module} does not decide {block.judgement!r}")
+    if block.judgement:
+        if registered.judgement != block.judgement:
+            found.append(
+                f"{name}: {module} registers it for the judgement {registered.judgement!r}, "
+                f"its block concludes {block.judgement!r}"
+            )
+        if not judgements.decided_in(block.judgement, module):
+            found.append(f"{name}: {module} does not decide {block.judgement!r}")
     near = {module, *_imported(module)}
     for label in block.labels:
         where = REPORTED_ELSEWHERE.get(label)
@@ -163,9 +167,7 @@ def is_written(code: str, module: str) -> bool:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    found = find_spec(module)
-    assert found is not None and found.origin is not None, module
-    return ast.parse(Path(found.origin).read_text(encoding="utf-8"))
+    return ast.parse(getsource(import_module(module)))
 
 
 @cache
@@ -173,9 +175,10 @@ def _imported(module: str) -> frozenset[str]:
     """The modules of the rooms that a module imports, anywhere in it."""
     found: set[str] = set()
     for node in ast.walk(_tree(module)):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(ROOMS):
-            for name in (f"{node.module}.{alias.name}" for alias in node.names):
-                found.add(name if name in sys.modules else node.module)
+        match node:
+            case ast.ImportFrom(module=str() as source) if source.startswith(ROOMS):
+                for name in (f"{source}.{alias.name}" for alias in node.names):
+                    found.add(name if name in sys.modules else source)
     return frozenset(found)
 
 
@@ -203,17 +206,18 @@ def constructs() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the abstract syntax, of Relax and of TIR, in the order of the grammar in
     `spec/README.md`.
     """
-    text = README.read_text(encoding="utf-8").split("# Abstract syntax", 1)[1].split("```")[1]
+    _, _, chapter = README.read_text(encoding="utf-8").partition("# Abstract syntax")
+    _, grammar, *_ = chapter.split("```")
     relax: dict[str, None] = {}
     tir: dict[str, None] = {}
     known = relax
-    for line in text.splitlines():
+    for line in grammar.splitlines():
         head, _, alternatives = line.partition("::=")
         if head.strip() == "PrimExpr":
             known = tir
         parts = (alternatives or line).split("|")
         names = (re.match(r"\s*([A-Z]\w+)", part) for part in parts)
-        known.update((match[1], None) for match in names if match)
+        known.update((match.group(1), None) for match in names if match)
     return tuple(relax), tuple(tir)
 
 
@@ -232,8 +236,9 @@ def constructs_of(rule: Rule) -> list[str]:
 
 
 def _named(name: str, of_tir: bool) -> str:
-    shared = name in constructs()[0] and name != "PrimFunc"
-    return f"tir.{name}" if of_tir and shared else name
+    relax, _ = constructs()
+    shared = {*relax} - {"PrimFunc"}
+    return f"tir.{name}" if of_tir and name in shared else name
 
 
 def index() -> list[str]:
@@ -245,7 +250,8 @@ def index() -> list[str]:
         phase = next(phase for phase, files in PHASES.items() if rule.file in files)
         for construct in constructs_of(rule):
             cells.setdefault((construct, phase), []).append(link(rule))
-    rows = [f"| construct | {' | '.join(PHASES)} |", "|---" * (len(PHASES) + 1) + "|"]
+    heads = ("construct", *PHASES)
+    rows = [f"| {' | '.join(heads)} |", f"{'|---' * len(heads)}|"]
     for name in named:
         row = [", ".join(cells.get((name, phase), ["-"])) for phase in PHASES]
         rows.append(f"| `{name}` | {' | '.join(row)} |")
@@ -266,5 +272,6 @@ def readme() -> str:
         mark = f"<!-- {name} -->\n"
         before, after = text.split(mark)
         rest = re.sub(r"\A(\n?\|.*\n)*", "", after)
-        text = before + mark + "\n" + "\n".join(rows) + "\n" + rest
+        table = "".join(f"{row}\n" for row in rows)
+        text = f"{before}{mark}\n{table}{rest}"
     return text

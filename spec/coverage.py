@@ -7,6 +7,7 @@ reads it, renders it, and says whether it is enough.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 from rlx.spec.reader import rules
@@ -23,9 +24,9 @@ class Coverage:
     def __init__(
         self, applied: dict[str, int], failed: dict[str, int], held: dict[str, int]
     ) -> None:
-        self.applied = applied
-        self.failed = failed
-        self.held = held
+        self.applied = Counter(applied)
+        self.failed = Counter(failed)
+        self.held = Counter(held)
 
     @classmethod
     def read(cls, path: Path = RESULT) -> Coverage:
@@ -41,12 +42,12 @@ class Coverage:
 
     def not_applied(self) -> list[str]:
         """The rules that no test applies."""
-        return [name for name in rules() if not self.applied.get(name)]
+        return [name for name in rules() if not self.applied[name]]
 
     def not_failed(self) -> list[str]:
         """The premises that no test makes fail."""
         return [
-            code for rule in rules().values() for code in rule.premises if not self.failed.get(code)
+            code for rule in rules().values() for code in rule.premises if not self.failed[code]
         ]
 
     def not_held(self) -> list[str]:
@@ -57,7 +58,7 @@ class Coverage:
         return [
             name
             for name in rules()
-            if self.applied.get(name) and not self.held.get(name) and name not in refusals
+            if self.applied[name] and not self.held[name] and name not in refusals
         ]
 
     def counts(self) -> dict[str, int]:
@@ -74,12 +75,10 @@ def table(coverage: Coverage) -> str:
     lines = [f"{'rule':<22}{'applied':>9}{'held':>9}  premises (times failed)"]
     for name, rule in rules().items():
         failed = ", ".join(
-            f"{code.removeprefix(name + '-')} {coverage.failed.get(code, 0)}"
-            for code in rule.premises
+            f"{code.removeprefix(name + '-')} {coverage.failed[code]}" for code in rule.premises
         )
         lines.append(
-            f"{name:<22}{coverage.applied.get(name, 0):>9}"
-            f"{coverage.held.get(name, 0):>9}  {failed or '-'}"
+            f"{name:<22}{coverage.applied[name]:>9}{coverage.held[name]:>9}  {failed or '-'}"
         )
     counts = coverage.counts()
     premises = sum(len(rule.premises) for rule in rules().values())
@@ -92,6 +91,8 @@ def table(coverage: Coverage) -> str:
 
 def gate(coverage: Coverage) -> list[str]:
     """Why the coverage is not enough; nothing if it is."""
-    found = [f"no test applies {name}" for name in coverage.not_applied()]
-    found += [f"no test shows {name} holding" for name in coverage.not_held()]
-    return found + [f"no test makes {code} fail" for code in coverage.not_failed()]
+    return [
+        *(f"no test applies {name}" for name in coverage.not_applied()),
+        *(f"no test shows {name} holding" for name in coverage.not_held()),
+        *(f"no test makes {code} fail" for code in coverage.not_failed()),
+    ]

@@ -305,14 +305,16 @@ def judgement_of(conclusion: str) -> str:
 
     The forms exclude each other, but for the TIR forms, of which ``=>`` tells the statement.
     """
-    found = [j.name for j in JUDGEMENTS if re.fullmatch(j.pattern, conclusion)]
-    return found[0] if len(found) == 1 else ""
+    match [j.name for j in JUDGEMENTS if re.fullmatch(j.pattern, conclusion)]:
+        case [name]:
+            return name
+    return ""
 
 
 def decided_in(name: str, module: str) -> bool:
     """Whether a function of a module decides a judgement."""
-    known = next(j for j in JUDGEMENTS if j.name == name)
-    return any(module == prefix or module.startswith(prefix + ".") for prefix in known.modules)
+    known = {judgement.name: judgement.modules for judgement in JUDGEMENTS}
+    return any(f"{module}.".startswith(f"{prefix}.") for prefix in known[name])
 
 
 def table() -> list[str]:

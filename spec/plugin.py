@@ -14,6 +14,8 @@ import os
 from collections import Counter
 from typing import Any
 
+import pytest
+
 os.environ["RLX_TRACE_RULES"] = "1"
 
 from rlx.spec import registry
@@ -49,11 +51,11 @@ def _coverage() -> Coverage:
 
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Take over what a worker counted."""
-    counted = getattr(node, "workeroutput", {}).get("rlx_rules")
-    if counted is not None:
-        _applied.update(counted[0])
-        _failed.update(counted[1])
-        _held.update(counted[2])
+    match getattr(node, "workeroutput", {}).get("rlx_rules"):
+        case applied, failed, held:
+            _applied.update(applied)
+            _failed.update(failed)
+            _held.update(held)
 
 
 def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
@@ -72,11 +74,10 @@ def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
     RESULT.write_text(
         json.dumps(
             {"applied": dict(_applied), "failed": dict(_failed), "held": dict(_held)},
-            indent=1,
             sort_keys=True,
         )
     )
     if session.config.getoption("--rules-gate"):
         _problems.extend(gate(_coverage()))
-        if _problems and exitstatus == 0:
-            session.exitstatus = 1
+        if _problems and not exitstatus:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -20,6 +20,7 @@ _ENTRY = re.compile(r"^## (\d+) (.+)$")
 _LABEL = re.compile(r"^([A-Z]+\d*(?:-[a-z][a-z_-]*)+): ")
 _BAR = re.compile(r"^-{3,}$")
 _TARGET = re.compile(r"^\[[\w-]+\]: \S+$")
+_VERDICTS = {"good": True, "bad": False}
 _LINK = re.compile(r"\[([^\]]+)\](?:\[[^\]]*\]|\([^)]*\))")
 
 
@@ -103,18 +104,25 @@ class Rule:
         self.identifier = identifier
         named = _CONSTRUCTS.search(title)
         self.title = _CONSTRUCTS.sub("", title)
-        self.constructs = tuple(re.findall(r"\w+", named[1])) if named else ()
+        self.constructs = tuple(re.findall(r"\w+", named.group())) if named else ()
         self.file = file
         lines, fences = _without_fences(lines)
-        blocks = [inference(text) for head, text in fences if head == ["rule"]]
-        if len(blocks) > 1:
-            raise ValueError(f"{file}: {identifier} has {len(blocks)} blocks")
-        self.block = blocks[0] if blocks else None
-        self.examples = tuple(
-            Example(head[0], head[1] == "good", tuple(head[2:]), "\n".join(text) + "\n")
-            for head, text in fences
-            if len(head) > 1 and head[1] in ("good", "bad")
-        )
+        blocks: list[Inference] = []
+        examples: list[Example] = []
+        for head, text in fences:
+            match head:
+                case ["rule"]:
+                    blocks.append(inference(text))
+                case [kind, verdict, *codes] if verdict in _VERDICTS:
+                    program = "\n".join([*text, ""])
+                    examples.append(Example(kind, _VERDICTS[verdict], tuple(codes), program))
+        self.block: Inference | None = None
+        match blocks:
+            case [block]:
+                self.block = block
+            case [_, _, *_]:
+                raise ValueError(f"{file}: {identifier} has {len(blocks)} blocks")
+        self.examples = tuple(examples)
         parts = _paragraphs(lines)
         self.statement = parts[""]
         self.why = parts.get("Why", "")
@@ -149,28 +157,36 @@ def inference(lines: list[str]) -> Inference:
     ValueError
         If there is not one bar, or no conclusion under it.
     """
-    bars = [at for at, line in enumerate(lines) if _BAR.match(line)]
-    if len(bars) != 1:
-        raise ValueError(f"a block has one bar, this one {len(bars)}: {lines}")
-    above, below = _joined(lines[: bars[0]]), _joined(lines[bars[0] + 1 :])
-    if len(below) != 1:
-        raise ValueError(f"a block has one conclusion, this one {len(below)}: {lines}")
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if _BAR.match(line):
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    match [_joined(part) for part in parts]:
+        case [above, [conclusion]]:
+            pass
+        case [_, below]:
+            raise ValueError(f"a block has one conclusion, this one {len(below)}: {lines}")
+        case _:
+            raise ValueError(f"a block has one bar, this one {len(parts) - 1}: {lines}")
     premises: list[tuple[str, str]] = []
     for line in above:
-        match = _LABEL.match(line)
-        premises.append((match[1], line[match.end() :].strip()) if match else ("", line))
-    return Inference(tuple(premises), below[0], judgement_of(below[0]))
+        labelled = _LABEL.match(line)
+        label = labelled.group(1) if labelled else ""
+        premises.append((label, line.removeprefix(f"{label}: ").strip()))
+    return Inference(tuple(premises), conclusion, judgement_of(conclusion))
 
 
 def _joined(lines: list[str]) -> list[str]:
     """Lines with those that continue them, which are indented."""
-    found: list[str] = []
+    found: list[list[str]] = []
     for line in lines:
         if line.startswith(" ") and found:
-            found[-1] += " " + line.strip()
+            found[-1].append(line.strip())
         elif line.strip():
-            found.append(line.strip())
-    return found
+            found.append([line.strip()])
+    return [" ".join(parts) for parts in found]
 
 
 def _without_fences(lines: list[str]) -> tuple[list[str], list[tuple[list[str], list[str]]]]:
@@ -180,13 +196,15 @@ def _without_fences(lines: list[str]) -> tuple[list[str], list[tuple[list[str], 
     outside: list[str] = []
     fences: list[tuple[list[str], list[str]]] = []
     inside = False
+    text: list[str] = []
     for line in lines:
         if line.startswith("```"):
             inside = not inside
             if inside:
-                fences.append((line[3:].split(), []))
+                text = []
+                fences.append((line.removeprefix("```").split(), text))
         elif inside:
-            fences[-1][1].append(line)
+            text.append(line)
         elif not _TARGET.match(line):
             outside.append(line)
     return outside, fences
@@ -217,7 +235,7 @@ class LedgerEntry:
 
 def chapters() -> list[Path]:
     """The files of the specification; those of the older one stand in a folder."""
-    return sorted(FOLDER.glob("*.md")) + sorted(FOLDER.glob("old/*.md"))
+    return [*sorted(FOLDER.glob("*.md")), *sorted(FOLDER.glob("old/*.md"))]
 
 
 @cache
@@ -263,42 +281,41 @@ def premise_rule(code: str) -> Rule | None:
 
 def _sections(path: Path, heading: re.Pattern[str]) -> list[tuple[tuple[str, str], list[str]]]:
     found: list[tuple[tuple[str, str], list[str]]] = []
+    text: list[str] = []
     fenced = False
     for line in path.read_text(encoding="utf-8").splitlines():
         fenced ^= line.startswith("```")
-        if fenced and found:
-            found[-1][1].append(line)
-        elif match := heading.match(line):
-            found.append(((match[1], match[2]), []))
-        elif line.startswith("#"):
-            # Another heading ends the section; what follows it belongs to no rule.
-            found.append((("", ""), []))
-        elif found:
-            found[-1][1].append(line)
-    return [item for item in found if item[0][0]]
+        if fenced or not line.startswith("#"):
+            text.append(line)
+            continue
+        # Another heading ends the section, too; what follows it belongs to no rule.
+        text = []
+        if match := heading.match(line):
+            name, title = match.groups()
+            found.append(((name, title), text))
+    return found
 
 
 def _paragraphs(lines: list[str]) -> dict[str, str]:
     """Text by its label (``Why``, ``Source``…); the statement, which has none, under ``""``."""
-    found: dict[str, list[str]] = {"": []}
-    label = ""
+    found: dict[str, list[str]] = {}
+    text = found.setdefault("", [])
     for line in lines:
         if match := re.match(r"(Why|Premises|Source|Ledger|Witness|TVM):\s*", line):
-            label = match[1]
+            text = found.setdefault(match.group(1), [])
             line = line[match.end() :]
-        found.setdefault(label, []).append(line)
+        text.append(line)
     return {key: " ".join(" ".join(value).split()) for key, value in found.items()}
 
 
 def _premises(lines: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    code = ""
+    found: dict[str, list[str]] = {}
+    text: list[str] = []
     for line in lines:
         if match := _PREMISE.match(line):
-            code = match[1]
-            found[code] = line[match.end() :].strip()
-        elif code and line.startswith("  "):
-            found[code] += " " + line.strip()
+            text = found[match.group(1)] = [line[match.end() :].strip()]
+        elif line.startswith("  "):
+            text.append(line.strip())
         else:
-            code = ""
-    return found
+            text = []
+    return {code: " ".join(parts) for code, parts in found.items()}

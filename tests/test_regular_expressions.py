@@ -57,7 +57,6 @@ NO_PROGRAM = {
     "spec/html/highlight.py": "formulas of the specification",
     "spec/html/links.py": "Markdown of the specification",
     "spec/html/markdown.py": "Markdown of the specification",
-    "spec/html/rule.py": "Markdown of the specification",
     "spec/html/site.py": "Markdown of the specification",
     "spec/judgements.py": "formulas of the specification",
     "spec/reader.py": "Markdown of the specification",

@@ -17,7 +17,7 @@ __all__ = ["build"]
 
 def __getattr__(name: str) -> object:
     """Pages need the package markdown-it-py, colours and signs do not."""
-    if name != "build":
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from rlx.spec.html.site import build
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,16 @@ class Section(NamedTuple):
     parts: dict[str, str]
 
     @property
+    def word(self) -> str:
+        """The first word: the name of a rule, the number of an entry of the ledger."""
+        return self.title.partition(" ")[0]
+
+    @property
+    def rest(self) -> str:
+        """What stands behind the first word."""
+        return self.title.partition(" ")[2]
+
+    @property
     def slug(self) -> str:
         """The anchor that links in Markdown use for the heading."""
         kept = re.sub(r"[^\w\s-]", "", self.title.lower())
@@ -57,34 +68,45 @@ class Chapter(NamedTuple):
     @property
     def title(self) -> str:
         """The chapter's heading."""
-        return self.sections[0].title
+        first, *_ = self.sections
+        return first.title
 
     @property
     def page(self) -> str:
         """The name of its page."""
-        return "index.html" if self.stem == "README" else f"{self.stem.replace('/', '-')}.html"
+        stem = self.stem.replace("README", "index").replace("/", "-")
+        return f"{stem}.html"
 
 
 def chapter(path: Path) -> Chapter:
     """Read a chapter."""
     lines = path.read_text(encoding="utf-8").splitlines()
     targets = [line for line in lines if _TARGET.match(line)]
-    found: list[tuple[int, str, list[str]]] = []
-    fence = ""
-    for line in lines:
-        opened = _FENCE.match(line)
-        if opened and not fence:
-            fence = opened[1]
-        elif fence and line.strip() == fence:
-            fence = ""
-        heading = None if fence else _HEADING.match(line)
+    found: list[tuple[str, str, list[str]]] = []
+    text: list[str] = []
+    for line, fenced in _with_fences(lines):
+        heading = None if fenced else _HEADING.match(line)
         if heading:
-            found.append((len(heading[1]), heading[2], []))
-        elif found and not _TARGET.match(line):
-            found[-1][2].append(line)
-    sections = tuple(Section(level, title, _parts(text)) for level, title, text in found)
+            marks, title = heading.groups()
+            text = []
+            found.append((marks, title, text))
+        elif not _TARGET.match(line):
+            text.append(line)
+    sections = tuple(Section(len(marks), title, _parts(text)) for marks, title, text in found)
     stem = path.relative_to(FOLDER).with_suffix("").as_posix()
     return Chapter(stem, sections, "\n".join(targets))
+
+
+def _with_fences(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Lines, and whether each belongs to a fenced block, as the marks around it do."""
+    mark = ""
+    for line in lines:
+        opened = _FENCE.match(line)
+        yield line, bool(mark or opened)
+        if mark:
+            mark = "" if line.strip() == mark else mark
+        elif opened:
+            mark = opened.group(1)
 
 
 def _parts(lines: list[str]) -> dict[str, str]:
@@ -92,16 +114,12 @@ def _parts(lines: list[str]) -> dict[str, str]:
     if not any(_LABEL.match(line) for line in lines):
         return {"": "\n".join(lines).strip()}
     found: dict[str, list[str]] = {"": []}
-    label, fence = "", ""
-    for line in lines:
-        if fence:
-            fence = "" if line.strip() == fence else fence
-            continue
-        if opened := _FENCE.match(line):
-            fence = opened[1]
+    text = found[""]
+    for line, fenced in _with_fences(lines):
+        if fenced:
             continue
         if match := _LABEL.match(line):
-            label = match[1]
+            text = found.setdefault(match.group(1), [])
             line = line[match.end() :]
-        found.setdefault(label, []).append(line)
+        text.append(line)
     return {key: "\n".join(text).strip() for key, text in found.items()}

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from html import escape
 
 from rlx.spec.html.chapter import Chapter, Section
+from rlx.spec.html.highlight import replaced
 from rlx.spec.reader import rules
 
 _NAME = re.compile(r"[A-Z]+\d*(?:-[a-z][\w-]*)?|[A-Z]\w+")
@@ -37,8 +38,8 @@ class Links:
 
     def _add(self, chapter: Chapter, section: Section) -> None:
         """The names that a section defines."""
-        word = section.title.split(" ")[0]
-        if chapter.stem == "ledger" and word.isdigit():
+        word = section.word
+        if word.isdigit():
             self._known[f"ledger {word}"] = f"{chapter.page}#{word}"
         elif word in rules():
             self._known[word] = f"{chapter.page}#{word}"
@@ -51,7 +52,7 @@ class Links:
 
     def of(self, name: str) -> str | None:
         """The address of a name, None if it has none."""
-        return self._known.get(name[0].lower() + name[1:] if name[1:7] == "edger " else name)
+        return self._known.get(name.replace("Ledger ", "ledger "))
 
     def code(self, text: str) -> str:
         """A piece of code, linked if it is a name."""
@@ -61,14 +62,13 @@ class Links:
 
     def text(self, text: str) -> str:
         """A text with the rules that it names linked."""
-        parts: list[str] = []
-        at = 0
-        for match in _IN_TEXT.finditer(text):
-            address = self.of(match[0])
-            if address is not None:
-                parts += [escape(text[at : match.start()]), f'<a href="{address}">{match[0]}</a>']
-                at = match.end()
-        return "".join([*parts, escape(text[at:])])
+
+        def linked(match: re.Match[str]) -> str | None:
+            name = match.group()
+            address = self.of(name)
+            return None if address is None else f'<a href="{address}">{name}</a>'
+
+        return replaced(_IN_TEXT, text, linked)
 
     def file(self, target: str) -> str:
         """The address of a link in Markdown: chapters have become pages."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 
-from rlx.spec.blocks import constructs
 from rlx.spec.html.chapter import Section
-from rlx.spec.html.highlight import formula, highlighted
+from rlx.spec.html.highlight import highlighted, typeset
 from rlx.spec.html.links import Links
 from rlx.spec.html.markdown import Markdown
 from rlx.spec.reader import Example, Inference, Rule, ledger, rules
-
-_CONSTRUCT = re.compile(r"\b[A-Z][A-Za-z]+\b")
 
 
 def rule_html(rule: Rule, section: Section, markdown: Markdown) -> str:
@@ -38,7 +34,7 @@ def rule_html(rule: Rule, section: Section, markdown: Markdown) -> str:
 def inference_html(name: str, block: Inference, links: Links) -> str:
     """Premises over a bar, the conclusion under it."""
     above = "".join(
-        f'<div class="premise">{_label(label, links)}<span>{_typeset(text, links)}</span></div>'
+        f'<div class="premise">{_label(label, links)}<span>{typeset(text, links.of)}</span></div>'
         for label, text in block.premises
     )
     kind = "above labelled" if block.labels else "above"
@@ -46,7 +42,7 @@ def inference_html(name: str, block: Inference, links: Links) -> str:
     return (
         f'<figure class="inference" aria-label="{name}"><div class="frac">'
         f'<div class="{kind}">{above or "&nbsp;"}</div>'
-        f'<div class="below">{_typeset(block.conclusion, links)}</div></div>'
+        f'<div class="below">{typeset(block.conclusion, links.of)}</div></div>'
         f'<figcaption><b>{name}</b><a href="index.html#judgements">{judgement}</a></figcaption>'
         "</figure>"
     )
@@ -56,23 +52,6 @@ def _label(label: str, links: Links) -> str:
     if not label:
         return '<span class="label"></span>'
     return f'<span class="label"><a href="{links.of(label) or "#"}">{label}</a></span>'
-
-
-def _typeset(text: str, links: Links) -> str:
-    """A line of an inference, with the constructs of the abstract syntax linked."""
-    known = {*constructs()[0], *constructs()[1]}
-    parts: list[str] = []
-    at = 0
-    for match in _CONSTRUCT.finditer(text):
-        if match[0] in known:
-            address = links.of(match[0])
-            name = f"<b>{match[0]}</b>"
-            linked = (
-                name if address is None else f'<a class="construct" href="{address}">{name}</a>'
-            )
-            parts += [formula(text[at : match.start()]), linked]
-            at = match.end()
-    return "".join([*parts, formula(text[at:])])
 
 
 def _premises(rule: Rule, markdown: Markdown) -> str:

@@ -13,7 +13,7 @@ from rlx.spec.html.chapter import Chapter, Section, chapter
 from rlx.spec.html.links import Links
 from rlx.spec.html.markdown import Markdown
 from rlx.spec.html.rule import rule_html
-from rlx.spec.reader import FOLDER, rules
+from rlx.spec.reader import FOLDER, Rule, rules
 from rlx.spec.reader import chapters as files
 
 ORDER = (
@@ -27,6 +27,9 @@ _SYMBOLS = (
     '<h2 id="symbols">Symbols</h2>\n<p>These pages show <code>G</code> as &Gamma;, '
     "<code>S</code> as &Sigma;, <code>s</code> as &sigma;, and <code>|-</code> as ⊢.</p>"
 )
+_SHORT = {"README": "Overview"}
+"""The name of a chapter in the menu, if it is not the chapter's title."""
+
 ASSETS = ("style.css", "script.js")
 _HERE = Path(__file__).parent
 
@@ -72,18 +75,17 @@ def _chapters() -> list[Chapter]:
 def _page(page: Chapter, chapters: Sequence[Chapter], links: Links) -> str:
     markdown = Markdown(links, page.targets)
     body = "\n".join(_section(section, page, markdown) for section in page.sections)
-    if page.stem == "README":
-        body = _with_anchors(body.replace('<h2 id="symbols">Symbols</h2>', _SYMBOLS))
+    body = _with_anchors(body.replace('<h2 id="symbols">Symbols</h2>', _SYMBOLS))
     return _framed(page.title, body, page, chapters)
 
 
 def _section(section: Section, page: Chapter, markdown: Markdown) -> str:
-    word = section.title.split(" ")[0]
-    if section.level == 2 and word in rules():
+    word = section.word
+    if word in rules():
         return rule_html(rules()[word], section, markdown)
     text = markdown.block(section.parts.get("", ""))
     title = markdown.inline(section.title)
-    if page.stem == "ledger" and word.isdigit():
+    if word.isdigit():
         witness = section.parts.get("Witness", "")
         told = (
             f'<p class="source"><b>Witness:</b> {markdown.inline(witness)}</p>' if witness else ""
@@ -91,8 +93,8 @@ def _section(section: Section, page: Chapter, markdown: Markdown) -> str:
         inner = f"{text}{_followers(int(word), markdown.links)}{told}"
         head = f'<article class="rule" id="{word}"><span id="{section.slug}"></span>'
         return f"{head}<h3>{title}</h3>{inner}</article>"
-    first = section is page.sections[0]
-    level = 1 if first else section.level + 1
+    first, *_ = page.sections
+    level = 1 if section is first else section.level + 1
     return f'<h{level} id="{section.slug}">{title}</h{level}>\n{text}'
 
 
@@ -106,20 +108,20 @@ def _followers(number: int, links: Links) -> str:
 
 def _with_anchors(body: str) -> str:
     """The index of constructs with an anchor at each line."""
-    head, mark, tail = body.rpartition('<h2 id="index">')
+    head, mark, tail = body.partition('<h2 id="index">')
     row = re.compile(r"<tr>\n<td>(?:<a[^>]*>)?<code>(\w+)</code>(?:</a>)?</td>")
-    return head + mark + row.sub(_anchored, tail)
-
-
-def _anchored(row: re.Match[str]) -> str:
-    return f'<tr id="construct-{row[1]}">\n<td><code>{row[1]}</code></td>'
+    anchored = row.sub(r'<tr id="construct-\1">\n<td><code>\1</code></td>', tail)
+    return f"{head}{mark}{anchored}"
 
 
 def _rules(chapters: Sequence[Chapter], links: Links) -> str:
     """Every rule by its chapter, with the judgement that it concludes."""
     parts = ["<h1>All rules</h1>"]
+    by_file: dict[str, list[Rule]] = {}
+    for rule in rules().values():
+        by_file.setdefault(rule.file, []).append(rule)
     for each in chapters:
-        own = [r for r in rules().values() if r.file == f"{each.stem}.md"]
+        own = by_file.get(f"{each.stem}.md")
         if own:
             rows = "".join(
                 f'<tr><td><a href="{links.of(r.identifier)}">{r.identifier}</a></td>'
@@ -177,12 +179,9 @@ def _framed(title: str, body: str, page: Chapter | None, chapters: Sequence[Chap
 def _navigation(page: Chapter | None, chapters: Sequence[Chapter]) -> str:
     items: list[str] = []
     for each in chapters:
-        here = each is page
-        name = "Overview" if each.stem == "README" else escape(each.title)
-        mark = ' aria-current="page"' if here else ""
-        items.append(
-            f'<li><a href="{each.page}"{mark}>{name}</a>{_inside(each) if here else ""}</li>'
-        )
+        name = _SHORT.get(each.stem) or escape(each.title)
+        mark, inside = (' aria-current="page"', _inside(each)) if each is page else ("", "")
+        items.append(f'<li><a href="{each.page}"{mark}>{name}</a>{inside}</li>')
     items.append('<li><a href="rules.html">All rules</a></li>')
     items.append('<li><a href="codes.html">All codes</a></li>')
     items.append('<li><a href="index.html#index">All constructs</a></li>')
@@ -192,9 +191,10 @@ def _navigation(page: Chapter | None, chapters: Sequence[Chapter]) -> str:
 def _inside(page: Chapter) -> str:
     """The headings and rules of the page at hand."""
     rows: list[str] = []
-    for section in page.sections[1:]:
-        word, _, rest = section.title.partition(" ")
-        if word in rules() or (page.stem == "ledger" and word.isdigit()):
+    _, *sections = page.sections
+    for section in sections:
+        word, rest = section.word, section.rest
+        if word in rules() or word.isdigit():
             rows.append(f'<li><a href="#{word}"><b>{word}</b> {escape(rest)}</a></li>')
         else:
             title = escape(section.title)
@@ -207,7 +207,7 @@ def _entries(chapters: Sequence[Chapter], links: Links) -> list[list[str]]:
     found: list[list[str]] = []
     for each in chapters:
         for section in each.sections:
-            word, _, rest = section.title.partition(" ")
+            word, rest = section.word, section.rest
             if word in rules():
                 rule = rules()[word]
                 found.append(["rule", word, rule.title, links.of(word) or "", rule.statement])
@@ -215,13 +215,13 @@ def _entries(chapters: Sequence[Chapter], links: Links) -> list[list[str]]:
                     ["code", code, text, links.of(code) or "", ""]
                     for code, text in rule.premises.items()
                 ]
-            elif each.stem == "ledger" and word.isdigit():
+            elif word.isdigit():
                 text = section.parts.get("", "")
                 found.append(["ledger", f"Ledger {word}", rest, f"{each.page}#{word}", text])
             else:
                 found.append(
                     ["section", section.title, each.title, f"{each.page}#{section.slug}", ""]
                 )
-    names = (*constructs()[0], *constructs()[1])
-    known = [(name, links.of(name)) for name in names]
+    relax, tir = constructs()
+    known = [(name, links.of(name)) for name in (*relax, *tir)]
     return found + [["construct", name, "construct", at, ""] for name, at in known if at]
