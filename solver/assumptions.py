@@ -63,16 +63,18 @@ def _multiply_quotients(engine: Engine) -> None:
     for fact in list(engine.inequalities[:_DERIVED]):
         for atom in engine.atoms_in(fact):
             parts = intervals.coefficient(engine, fact, atom.index) if atom.kind == "div" else None
-            if parts is None or parts[0].value is None or parts[0].value == 0:
+            if parts is None:
                 continue
-            top, divisor = atom.parts
+            (factor, rest), (top, divisor) = parts, atom.parts
+            if not factor.value:
+                continue
             assert isinstance(top, Poly)
             assert isinstance(divisor, Poly)
             if not intervals.nonneg(engine, divisor, 1):
                 continue
-            largest = top if parts[0].value > 0 else engine.shift(engine.sub(top, divisor), 1)
-            product = engine.mul(divisor, parts[1])
-            engine.inequalities.append(engine.combine(((parts[0].value, largest), (1, product))))
+            largest = top if factor.value > 0 else engine.shift(engine.sub(top, divisor), 1)
+            product = engine.mul(divisor, rest)
+            engine.inequalities.append(engine.combine(((factor.value, largest), (1, product))))
 
 
 def _define(engine: Engine, var: tir.Var, value: Poly) -> None:
@@ -113,29 +115,36 @@ def _learn_sign(engine: Engine, poly: Poly) -> bool:
     constant = poly.terms.get((), 0)
     linear = [(m, c) for m, c in poly.terms.items() if m]
     engine.inequalities.append(poly)
-    if len(linear) == 1 and len(linear[0][0]) == 1:
-        ((index,), coef) = linear[0]
-        low, high = intervals.atom_interval(engine, engine.atoms[index])
-        if coef > 0:
-            new = -(constant // coef)
-            low = new if low is None else max(low, new)
-        else:
-            new = constant // -coef
-            high = new if high is None else min(high, new)
-        if engine.ranges.get(index) != (low, high):
-            engine.ranges[index] = (low, high)
-            engine.forget_limits()
-            if low is not None and low == high and index not in engine.solved:
-                _solve(engine, engine.atoms[index], engine.const(low))
-        return low is None or high is None or low <= high
-    if len(linear) == 1 and linear[0][1] > 0 and constant < 0:
-        return _learn_factors(engine, linear[0][0])
-    if len(linear) > 1 and all(len(m) == 1 and c < 0 for m, c in linear):
-        return _learn_sum_limit(engine, linear, constant)
+    match linear:
+        case [((index,), coef)]:
+            return _learn_limit(engine, index, coef, constant)
+        case [(factors, coef)]:
+            if coef > 0 > constant:
+                _learn_factors(engine, factors)
+        case _:
+            if all(len(m) == 1 and c < 0 for m, c in linear):
+                _learn_sum_limit(engine, linear, constant)
     return True
 
 
-def _learn_factors(engine: Engine, mono: tuple[int, ...]) -> bool:
+def _learn_limit(engine: Engine, index: int, coef: int, constant: int) -> bool:
+    """``coef*x + constant >= 0``: a limit of x; False if no value is left."""
+    low, high = intervals.atom_interval(engine, engine.atoms[index])
+    if coef > 0:
+        new = -(constant // coef)
+        low = new if low is None else max(low, new)
+    else:
+        new = constant // -coef
+        high = new if high is None else min(high, new)
+    if engine.ranges.get(index) != (low, high):
+        engine.ranges[index] = (low, high)
+        engine.forget_limits()
+        if low is not None and low == high and index not in engine.solved:
+            _solve(engine, engine.atoms[index], engine.const(low))
+    return low is None or high is None or low <= high
+
+
+def _learn_factors(engine: Engine, mono: tuple[int, ...]) -> None:
     """A positive product: factors that are never negative are positive."""
     limits = {i: intervals.atom_interval(engine, engine.atoms[i]) for i in mono}
     if all(low is not None and low >= 0 for low, _ in limits.values()):
@@ -143,12 +152,11 @@ def _learn_factors(engine: Engine, mono: tuple[int, ...]) -> bool:
             if low == 0:
                 engine.ranges[index] = (1, high)
                 engine.forget_limits()
-    return True
 
 
 def _learn_sum_limit(
     engine: Engine, linear: list[tuple[tuple[int, ...], int]], constant: int
-) -> bool:
+) -> None:
     """``a + b <= c``: limits of both where the other has one."""
     for (index,), coef in linear:
         others = [(m, c) for m, c in linear if m != (index,)]
@@ -159,12 +167,11 @@ def _learn_sum_limit(
                 break
             room += size * low
         else:
-            known = engine.ranges.get(index, (None, None))
+            low, high = engine.ranges.get(index, (None, None))
             limit = room // -coef
-            if known[1] is None or known[1] > limit:
-                engine.ranges[index] = (known[0], limit)
+            if high is None or high > limit:
+                engine.ranges[index] = (low, limit)
                 engine.forget_limits()
-    return True
 
 
 def _learn_equation(engine: Engine, poly: Poly) -> bool:

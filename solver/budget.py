@@ -14,14 +14,17 @@ from collections import Counter
 from rlx.grammar.node import Node, Record
 from rlx.grammar.tir import PrimExpr
 
-_FUEL, _SMT = 1_500_000, 1_040_000
+_FUEL = 1_500_000
+_SMT = 1_040_000
 FUEL = 120_000
-_FUEL_PER_NODE, _HASTY_PER_NODE = 40, 2
+_FUEL_PER_NODE = 40
+_HASTY_PER_NODE = 2
 LARGE = 20_000
 """The number of nodes from which questions get less work, because parsing and evaluating them has
 already taken time.
 """
-_LESS_PER_NODE, _LEAST = 16, 500_000
+_LESS_PER_NODE = 16
+_LEAST = 500_000
 NODES = 150_000
 """The maximum number of nodes; larger questions are only answered if both sides are the same
 object.
@@ -165,8 +168,6 @@ class Statistics:
 
     def time(self, seconds: float, question: PrimExpr) -> None:
         """Record the time of a nontrivial question."""
-        slowest = self.slowest
-        if len(slowest) < _SLOWEST or seconds > slowest[-1].seconds:
-            slowest.append(Slow(seconds, question, self.place))
-            slowest.sort(key=lambda slow: -slow.seconds)
-            del slowest[_SLOWEST:]
+        self.slowest.append(Slow(seconds, question, self.place))
+        self.slowest.sort(key=lambda slow: slow.seconds, reverse=True)
+        del self.slowest[_SLOWEST:]

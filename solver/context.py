@@ -356,7 +356,8 @@ def _certain(goals: Iterable[PrimExpr]) -> set[PrimExpr]:
             stack.append(node.a)
             continue
         if prim_exprs.conditional(node):
-            stack.append(tir.children(node)[0])
+            chosen, *_ = tir.children(node)
+            stack.append(chosen)
             continue
         if isinstance(node, INTEGER_DIVISIONS):
             found.add(node.b)

@@ -33,13 +33,16 @@ def _operands(node: PrimExpr, below: list[PrimExpr], lazy: bool) -> PrimExpr:
     """The same of the operands of a node, of which some may not be evaluated."""
     match node:
         case tir.And(a=a):
-            return both(below[0], _either(tir.Not(a), below[1]))
+            always, then = below
+            return both(always, _either(tir.Not(a), then))
         case tir.Or(a=a):
-            return both(below[0], _either(a, below[1]))
+            always, then = below
+            return both(always, _either(a, then))
     if prim_exprs.conditional(node) and (lazy or isinstance(node, tir.Call)):
-        chosen = tir.children(node)[0]
-        first = _either(tir.Not(chosen), below[1])
-        return both(below[0], both(first, _either(chosen, below[2])))
+        chosen, _, _ = tir.children(node)
+        always, if_true, if_false = below
+        first = _either(tir.Not(chosen), if_true)
+        return both(always, both(first, _either(chosen, if_false)))
     inside = prim_exprs.TRUE
     for operand in below:
         inside = both(inside, operand)

@@ -6,6 +6,7 @@ the point search or the SMT encodings.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 
 from rlx.grammar import tir
@@ -125,9 +126,9 @@ def _strict(node: PrimExpr, operands: list[int]) -> Value:
             return operands[1] if operands[0] else operands[2]
         case tir.Cast() if prim_exprs.interpreted(node):
             return _cast(node, operands[0])
-        case tir.Call(op=op) if (function := _CALLS.get(op)) and function[0] == len(operands):
-            return function[1](*operands)
-        case tir.Call(op=op) if op in _SHIFTS and len(operands) == 2:
+        case tir.Call(op=op) if function := _CALLS.get((op, len(operands))):
+            return function(*operands)
+        case tir.Call(op=op, args=(_, _)) if op in _SHIFTS:
             return _shifted(node, *operands)
     return UndefinedError(f"{type(node).__name__} is not integer arithmetic", node)
 
@@ -146,39 +147,43 @@ def _shifted(node: tir.Call, value: int, amount: int) -> Value:
     """A number that is moved by some bits, whose amount a 64-bit integer allows."""
     if not 0 <= amount < 64:
         return UndefinedError(f"a shift by {amount}", node)
-    return value << amount if node.op == "shift_left" else value >> amount
+    return _SHIFTS[node.op](value, amount)
 
 
-_SHIFTS = frozenset(["shift_left", "shift_right"])
-_CALLS: dict[str, tuple[int, Callable[..., int]]] = {
-    "abs": (1, abs),
-    "bitwise_and": (2, lambda a, b: a & b),
-    "bitwise_not": (1, lambda a: ~a),
-    "bitwise_or": (2, lambda a, b: a | b),
-    "bitwise_xor": (2, lambda a, b: a ^ b),
+_SHIFTS: dict[str, Callable[[int, int], int]] = {
+    "shift_left": operator.lshift,
+    "shift_right": operator.rshift,
 }
+_CALLS: dict[tuple[str, int], Callable[..., int]] = {
+    ("abs", 1): abs,
+    ("bitwise_and", 2): operator.and_,
+    ("bitwise_not", 1): operator.invert,
+    ("bitwise_or", 2): operator.or_,
+    ("bitwise_xor", 2): operator.xor,
+}
+"""Functions by name and number of operands."""
 
 
 def _truncdiv(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
+    quotient, rest = divmod(a, b)
+    return quotient + 1 if quotient < 0 and rest else quotient
 
 
 _DIVISIONS = (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
 _OPERATIONS: dict[type[PrimExpr], Callable[[int, int], int]] = {
-    tir.Add: lambda a, b: a + b,
-    tir.Sub: lambda a, b: a - b,
-    tir.Mul: lambda a, b: a * b,
-    tir.FloorDiv: lambda a, b: a // b,
-    tir.FloorMod: lambda a, b: a % b,
+    tir.Add: operator.add,
+    tir.Sub: operator.sub,
+    tir.Mul: operator.mul,
+    tir.FloorDiv: operator.floordiv,
+    tir.FloorMod: operator.mod,
     tir.TruncDiv: _truncdiv,
     tir.TruncMod: lambda a, b: a - b * _truncdiv(a, b),
     tir.Min: min,
     tir.Max: max,
-    tir.EQ: lambda a, b: a == b,
-    tir.NE: lambda a, b: a != b,
-    tir.LT: lambda a, b: a < b,
-    tir.LE: lambda a, b: a <= b,
-    tir.GT: lambda a, b: a > b,
-    tir.GE: lambda a, b: a >= b,
+    tir.EQ: operator.eq,
+    tir.NE: operator.ne,
+    tir.LT: operator.lt,
+    tir.LE: operator.le,
+    tir.GT: operator.gt,
+    tir.GE: operator.ge,
 }

@@ -12,19 +12,16 @@ _TRIES = 8
 
 
 def _scaled(bounds: Range, factor: int) -> Range:
-    low, high = bounds if factor > 0 else (bounds[1], bounds[0])
-    return (
-        None if low is None else low * factor,
-        None if high is None else high * factor,
-    )
+    least, most = (None if limit is None else limit * factor for limit in bounds)
+    return (least, most) if factor > 0 else (most, least)
 
 
 def _product(a: Range, b: Range) -> Range:
-    if a[0] is not None and b[0] is not None and a[0] >= 0 and b[0] >= 0:
-        high = None if a[1] is None or b[1] is None else a[1] * b[1]
-        if a[1] == 0 or b[1] == 0:
-            high = 0
-        return (a[0] * b[0], high)
+    (low, high), (least, most) = a, b
+    if low is not None and least is not None and low >= 0 and least >= 0:
+        if high == 0 or most == 0:
+            return (0, 0)
+        return (low * least, None if high is None or most is None else high * most)
     if None in a or None in b:
         return _half_open_product(a, b)
     corners = [x * y for x in a for y in b]  # type: ignore[operator]
@@ -33,11 +30,12 @@ def _product(a: Range, b: Range) -> Range:
 
 def _half_open_product(a: Range, b: Range) -> Range:
     """Products of signs only: what is left where a limit is missing."""
-    for first, second in ((a, b), (b, a)):
-        if first[0] is not None and first[0] >= 0 and second[1] is not None and second[1] <= 0:
-            return (None, first[0] * second[1])
-    if a[1] is not None and b[1] is not None and a[1] <= 0 and b[1] <= 0:
-        return (a[1] * b[1], None)
+    for (low, _), (_, most) in ((a, b), (b, a)):
+        if low is not None and low >= 0 and most is not None and most <= 0:
+            return (None, low * most)
+    (_, high), (_, most) = a, b
+    if high is not None and most is not None and high <= 0 and most <= 0:
+        return (high * most, None)
     return _ANY
 
 
@@ -53,8 +51,9 @@ def atom_interval(engine: KnownStore, atom: Atom) -> Range:
 
 
 def _meet(a: Range, b: Range) -> Range:
-    lows = [x for x in (a[0], b[0]) if x is not None]
-    highs = [x for x in (a[1], b[1]) if x is not None]
+    lows, highs = (
+        [limit for limit in both if limit is not None] for both in zip(a, b, strict=True)
+    )
     return (max(lows, default=None), min(highs, default=None))
 
 
@@ -75,12 +74,10 @@ def _quotient(engine: KnownStore, a: Poly, b: Poly) -> Range:
     low, high = interval(engine, a)
     if low is None and nonneg(engine, a):
         low = 0
-    divisor = interval(engine, b)
-    if divisor[0] is None or divisor[0] < 0:
+    small, large = interval(engine, b)
+    if small is None or small < 0 or large == 0:
         return _ANY
-    small, large = max(1, divisor[0]), divisor[1]
-    if large is not None and large < 1:
-        return _ANY
+    small = max(1, small)
     if low is not None:
         if low < 0:
             low = low // small
@@ -108,9 +105,9 @@ def _interval(engine: KnownStore, poly: Poly) -> Range:
     low: int | None = 0
     high: int | None = 0
     for mono, coef in poly.terms.items():
-        term = _scaled(mono_interval(engine, mono), coef)
-        low = None if low is None or term[0] is None else low + term[0]
-        high = None if high is None or term[1] is None else high + term[1]
+        least, most = _scaled(mono_interval(engine, mono), coef)
+        low = None if low is None or least is None else low + least
+        high = None if high is None or most is None else high + most
         if low is None and high is None:
             break
     return (low, high)
@@ -147,8 +144,10 @@ def nonneg(engine: KnownStore, poly: Poly, effort: int = _EFFORT) -> bool:
     if poly.value is not None:
         return poly.value >= 0
     known = engine.signs.get(poly)
-    if known is not None and (known[0] or known[1] >= effort):
-        return known[0]
+    if known is not None:
+        sign, tried = known
+        if sign or tried >= effort:
+            return sign
     engine.signs[poly] = (False, effort)
     result = _nonneg(engine, poly, effort)
     engine.signs[poly] = (result, effort)

@@ -156,12 +156,15 @@ class Prover:
 def _expect_pairs(pairs: object) -> None:
     if isinstance(pairs, list | tuple):
         for pair in pairs:
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise TypeError(
-                    f"expected pairs of expressions, found {usage_errors.described(pair)}"
-                )
-            if not (isinstance(pair[0], PrimExpr) and isinstance(pair[1], PrimExpr)):
-                usage_errors.expressions(*pair)
+            match pair:
+                case (PrimExpr(), PrimExpr()):
+                    continue
+                case (a, b):
+                    usage_errors.expressions(a, b)
+                case _:
+                    raise TypeError(
+                        f"expected pairs of expressions, found {usage_errors.described(pair)}"
+                    )
     else:
         raise TypeError(f"expected a list of pairs, found {usage_errors.described(pairs)}")
 

@@ -13,12 +13,14 @@ from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
-_FIRST, _MORE = 48, 600
+_FIRST = 48
+_MORE = 600
 """The numbers of points tried first and later."""
 _SMT_NODES = 1500
 _GENERALIZED = 400
 _SMT_DEGREE = 8
-_SMT_LIMITS = (60_000, 200_000)
+_SMT_ONCE = 60_000
+_SMT_AGAIN = 200_000
 """The work limits of Z3 on each encoding, in rounds; questions that it decides need at most
 half.
 """
@@ -127,7 +129,7 @@ def by_smt(question: Question) -> Verdict | None:
     texts = _texts(question)
     names = [f"v{i}" for i in range(len(question.variables))]
     power = max(question.tape.degree, _SMT_POWER)
-    for limit in _SMT_LIMITS:
+    for limit in (_SMT_ONCE, _SMT_AGAIN):
         for style, text in texts.items():
             length = max(len(text), _SMT_TEXT)
             granted = question.work.for_smt(limit * _SMT_TEXT * _SMT_POWER // (length * power))

@@ -28,17 +28,17 @@ class Verdict(Record):
     @property
     def proved(self) -> bool:
         """Whether the goal is proved."""
-        return self.status == "proved"
+        return isinstance(self, Proved)
 
     @property
     def refuted(self) -> bool:
         """Whether there is a counterexample."""
-        return self.status == "refuted"
+        return isinstance(self, Refuted)
 
     @property
     def unknown(self) -> bool:
         """Whether the goal is neither proved nor refuted."""
-        return self.status == "unknown"
+        return isinstance(self, Unknown)
 
     def _reason(self) -> str:
         """What stands behind the status."""

@@ -1,0 +1,114 @@
+"""Limits of operations, for all small limits of their operands: true, exact where they can be, and as they were.
+
+The values themselves are the oracle; a missing limit is stood in for by one that is far away.
+`RLX_UPDATE_SNAPSHOTS=1 pytest tests/solver/arith/test_interval_arithmetic.py` writes the digests anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from rlx.grammar import tir
+from rlx.solver import coarse_intervals, intervals
+from rlx.solver.context import Range
+from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.normal_form import Engine
+from rlx.solver.poly import Poly
+from tests.snapshots import assert_digest
+
+KEPT = Path(__file__).parent / "snapshots" / "interval_arithmetic.txt"
+NUMBERS = range(-2, 3)
+CLOSED = [(low, high) for low in NUMBERS for high in NUMBERS if low <= high]
+OPEN: list[Range] = [
+    *CLOSED,
+    *((low, None) for low in NUMBERS),
+    *((None, high) for high in NUMBERS),
+    (None, None),
+]
+FAR = 9
+X, Y = tir.Var("x"), tir.Var("y")
+
+EXACT: list[type[tir.Binary]] = [tir.Add, tir.Sub, tir.Mul, tir.Min, tir.Max]
+ROUNDED: list[type[tir.Binary]] = [tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod]
+
+
+def values(limits: Range) -> range:
+    low, high = limits
+    return range(-FAR if low is None else low, (FAR if high is None else high) + 1)
+
+
+def value(expr: tir.PrimExpr, x: int, y: int) -> int | None:
+    try:
+        return evaluate(expr, {X: x, Y: y})
+    except UndefinedError:
+        return None
+
+
+def assert_true(found: Range, wanted: list[int]) -> None:
+    low, high = found
+    assert all((low is None or low <= v) and (high is None or v <= high) for v in wanted)
+
+
+@pytest.mark.parametrize("kind", [*EXACT, *ROUNDED], ids=lambda kind: kind.__name__)
+def test_coarse_limits(kind: type[tir.Binary]) -> None:
+    node = kind(X, Y)
+    table = {(x, y): value(node, x, y) for x in NUMBERS for y in NUMBERS}
+    told = []
+    for a, b in product(CLOSED, CLOSED):
+        found = coarse_intervals.of_node(node, (a, b))
+        wanted = [v for at in product(values(a), values(b)) if (v := table[at]) is not None]
+        told.append(str(found))
+        assert found is not None
+        assert_true(found, wanted)
+        if kind in EXACT:
+            assert found == (min(wanted), max(wanted))
+    assert_digest(KEPT, f"coarse {kind.__name__}", " ".join(told))
+
+
+def test_coarse_limits_of_choices_and_casts() -> None:
+    for a, b in product(CLOSED, CLOSED):
+        for choice in (tir.Select(X, X, Y), tir.Call("if_then_else", (X, X, Y))):
+            found = coarse_intervals.of_node(choice, ((0, 1), a, b))
+            assert found == (min(a[0], b[0]), max(a[1], b[1]))
+
+
+Operation = Callable[[Engine, Poly, Poly], Poly]
+OPERATIONS: dict[str, tuple[Operation, tir.PrimExpr]] = {
+    "x + y": (lambda e, x, y: e.add(x, y), tir.Add(X, Y)),
+    "x - 2*y": (lambda e, x, y: e.sub(x, e.scale(2, y)), tir.Sub(X, tir.Mul(Y, tir.IntImm(2)))),
+    "x*y": (lambda e, x, y: e.mul(x, y), tir.Mul(X, Y)),
+    "x*x": (lambda e, x, y: e.mul(x, x), tir.Mul(X, X)),
+    "x*x*x": (lambda e, x, y: e.mul(x, e.mul(x, x)), tir.Mul(X, tir.Mul(X, X))),
+    "x*x*y": (lambda e, x, y: e.mul(y, e.mul(x, x)), tir.Mul(Y, tir.Mul(X, X))),
+    "x//y": (lambda e, x, y: e.of_atom(e.atom("div", (x, y))), tir.FloorDiv(X, Y)),
+    "(x*y)": (lambda e, x, y: e.of_atom(e.atom("prod", (x, y))), tir.Mul(X, Y)),
+    "max(x, 0)": (lambda e, x, y: e.of_atom(e.atom("relu", (x,))), tir.Max(X, tir.IntImm(0))),
+}
+CLOSEST = {"x + y", "x - 2*y", "x*y", "x*x", "(x*y)"}
+"""What has exact limits where both operands have two."""
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_limits_of_polynomials(name: str) -> None:
+    operation, expr = OPERATIONS[name]
+    numbers = range(-FAR, FAR + 1)
+    table = {(x, y): value(expr, x, y) for x in numbers for y in numbers}
+    told = []
+    for a, b in product(OPEN, OPEN):
+        engine = Engine(10_000)
+        x, y = (engine.atom("var", (), var) for var in (X, Y))
+        engine.ranges |= {x.index: a, y.index: b}
+        poly = operation(engine, engine.of_atom(x), engine.of_atom(y))
+        found = intervals.interval(engine, poly)
+        signs = [intervals.nonneg(engine, poly, effort) for effort in range(5)]
+        wanted = [v for at in product(values(a), values(b)) if (v := table[at]) is not None]
+        told.append(f"{found} {signs} {engine.fuel}")
+        assert_true(found, wanted)
+        assert not any(signs) or all(v >= 0 for v in wanted)
+        if name in CLOSEST and None not in (*a, *b):
+            assert found == (min(wanted), max(wanted))
+    assert_digest(KEPT, name, " ".join(told))

@@ -1,0 +1,81 @@
+"""Whatever a question may cost, its answer does not depend on where the work ended but for being unknown, and is as it was.
+
+`RLX_UPDATE_SNAPSHOTS=1 pytest tests/solver/arith/test_little_work.py` writes the digests anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rlx.grammar import tir
+from rlx.solver import Prover, budget
+from rlx.solver.api import question
+from tests.snapshots import assert_digest
+from tests.solver.arith.test_same_picked import _left, said
+
+KEPT = Path(__file__).parent / "snapshots" / "little_work.txt"
+FUELS = (0, 3, 8, 15, 25, 40, 60, 90, 130, 190, 260, 360, 500, 700, 1000, 1500, 2500, 5000, 12000)
+"""At most so many steps; the last lets most tactics end."""
+
+QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("(n + 3)//4*4 >= n", ()),
+    ("(x % (a*b)) % b == x % b", ()),
+    ("n//4*4 == n", ("n % 4 == 0", "m >= 1")),
+    ("n*n + m*m >= 2*n*m", ("n < m", "k == n + 1")),
+    ("n % 6 == 0 or n % 6 != 2*(n//2) % 6", ()),
+    ("max(max(n, m), k) == max(n, max(k, m))", ()),
+    ("truncdiv(n - m, k) == -truncdiv(m - n, k)", ()),
+    ("(n + m)//2 == n//2 + m//2", ("n//m >= 1",)),
+    ("n*(n + 1) % 2 == 0 and m >= n", ("m == 2*n",)),
+    ("(n//m)*(n//m) + n//m >= n//m", ()),
+    ("select(n < m, m, n) >= n and int8(n) <= 127", ("n != m",)),
+    ("n >= 1", ("n > 5", "n < 3")),
+)
+
+
+def told(goal: str, facts: tuple[str, ...], status: set[str]) -> Iterator[str]:
+    prover, condition = question(goal, assume=list(facts))
+    verdict = prover.always(condition)
+    status.add(verdict.status)
+    yield f"{verdict} {_left(prover, condition)} {prover.tried(condition)}"
+    yield said(lambda: prover.never(condition))
+    yield said(lambda: prover.assumption(condition))
+    yield said(lambda: prover.simplify(condition))
+    if isinstance(condition, tir.Comparison):
+        yield said(lambda: prover.simplify(condition.a))
+        yield said(lambda: prover.relate(condition.a, condition.b))
+
+
+@pytest.mark.parametrize(("goal", "facts"), QUESTIONS)
+def test_answers_with_little_work(
+    goal: str, facts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "_SMT", 0)
+    found: set[str] = set()
+    for fuel in FUELS:
+        monkeypatch.setattr(budget, "_FUEL", fuel)
+        text = "\n".join(told(goal, facts, found))
+        assert_digest(KEPT, f"{fuel} {goal}", text)
+    assert found - {"unknown"} in ({"proved"}, {"refuted"}, set())
+
+
+@pytest.mark.parametrize("smt", [0, 1, 20_000, 60_000, 100_000, 400_000])
+def test_answers_with_little_work_of_z3(smt: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "_SMT", smt)
+    for goal, facts in (("n*n*n != 2*m*m*m + 1", ("m >= 4",)), ("n*n != 2*m*m", ("m >= 1",))):
+        prover, condition = question(goal, assume=list(facts))
+        verdict = prover.always(condition)
+        assert verdict.status in ("unknown", "refuted" if "+ 1" in goal else "proved")
+        assert_digest(KEPT, f"smt {smt} {goal}", f"{verdict} {_left(prover, condition)}")
+
+
+def test_the_limits_are_a_prover_s_own() -> None:
+    """Each question has the whole work again."""
+    prover = Prover()
+    n = tir.Var("n")
+    prover.always(tir.GE(tir.Mul(n, n), n))
+    spent = prover._session().work
+    assert (spent.fuel, spent.smt, spent.share) == (budget._FUEL, budget._SMT, 1)
