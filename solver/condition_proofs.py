@@ -90,8 +90,8 @@ def _zero_by_floor(engine: Engine, poly: Poly, effort: int = 3) -> bool:
         parts = intervals.coefficient(engine, poly, index)
         if parts is None:
             continue
-        value, left = split(engine, engine.scale(-1, parts[1]), parts[0])
-        top, divisor = atom.parts
+        (factor, rest), (top, divisor) = parts, atom.parts
+        value, left = split(engine, engine.scale(-1, rest), factor)
         assert isinstance(top, Poly)
         assert isinstance(divisor, Poly)
         if left is not engine.zero or not intervals.nonneg(engine, divisor):
@@ -123,8 +123,9 @@ def _by_residues(engine: Engine, cond: Cond) -> bool:
 
 
 def _decided(engine: Engine, cond: Cond) -> bool:
-    if cond.kind == "ge" and cond.poly is not None:
-        return intervals.nonneg(engine, cond.poly)
+    match cond.kind, cond.poly:
+        case "ge", Poly() as poly:
+            return intervals.nonneg(engine, poly)
     return cond is engine.true
 
 
@@ -145,11 +146,17 @@ def _exact(engine: Engine, cond: Cond) -> Cond:
         residue = _residue(engine, top, divisor.value)
         if residue is None:
             continue
-        whole = engine.mul(parts[0], engine.shift(top, -residue))
-        poly = engine.add(whole, engine.scale(divisor.value, parts[1]))
+        factor, rest = parts
+        whole = engine.mul(factor, engine.shift(top, -residue))
+        poly = engine.add(whole, engine.scale(divisor.value, rest))
     if poly is cond.poly:
         return cond
-    return engine.equate(poly, cond.kind == "eq") if cond.kind != "ge" else engine.compare(poly)
+    match cond.kind:
+        case "ge":
+            return engine.compare(poly)
+        case "eq":
+            return engine.equate(poly)
+    return engine.equate(poly, equal=False)
 
 
 def _residue(engine: Engine, poly: Poly, modulus: int) -> int | None:
@@ -199,13 +206,14 @@ def _periods(engine: Engine, cond: Cond) -> dict[int, int]:
     periods: dict[int, int] = {}
     roots = [a for a in engine.atoms_in(cond) if a.kind == "div"]
     for atom in roots:
-        divisor = atom.parts[1]
+        top, divisor = atom.parts
         if not isinstance(divisor, Poly) or divisor.value is None:
             return {}
-        if any(a.kind not in ("div", "var") for a in engine.atoms_in(atom.parts[0])):
+        below = engine.atoms_in(top)
+        if any(a.kind not in ("div", "var") for a in below):
             return {}
         size = _full_divisor(engine, atom)
-        for inner in engine.atoms_in(atom.parts[0]):
+        for inner in below:
             if inner.kind == "var":
                 periods[inner.index] = lcm(periods.get(inner.index, 1), size)
     return dict(sorted(periods.items()))
@@ -214,11 +222,11 @@ def _periods(engine: Engine, cond: Cond) -> dict[int, int]:
 def _full_divisor(engine: Engine, atom: Atom) -> int:
     """The product of a divisor and those of the divisions inside."""
     size = 1
-    for inner in [atom, *engine.atoms_in(atom.parts[0])]:
-        if inner.kind == "div":
-            divisor = inner.parts[1]
-            assert isinstance(divisor, Poly)
-            size *= divisor.value or 1
+    top, _ = atom.parts
+    for inner in [atom, *engine.atoms_in(top)]:
+        match inner.kind, inner.parts:
+            case "div", (_, Poly(value=int() as divisor)):
+                size *= divisor
     return size
 
 
@@ -281,13 +289,12 @@ def _defined(engine: Engine, cond: Cond) -> bool:
     Where one can, a guard keeps the goal defined but not the condition, and neither case need hold.
     """
     for atom in engine.atoms_in(cond):
-        if atom.kind == "div":
-            divisor = atom.parts[1]
-            assert isinstance(divisor, Poly)
-            low, high = intervals.interval(engine, divisor)
-            positive = (low is not None and low > 0) or (high is not None and high < 0)
-            if not positive and engine.is_zero(divisor, equal=False) not in engine.assumed:
-                return False
+        match atom.kind, atom.parts:
+            case "div", (_, Poly() as divisor):
+                low, high = intervals.interval(engine, divisor)
+                signed = (low is not None and low > 0) or (high is not None and high < 0)
+                if not signed and engine.is_zero(divisor, equal=False) not in engine.assumed:
+                    return False
     return True
 
 
@@ -297,14 +304,17 @@ def _questions(engine: Engine, cond: Cond) -> Iterator[Cond]:
     """
     atoms = engine.atoms_in(cond)
     for atom in atoms:
-        if atom.kind == "ind" and isinstance(atom.parts[0], Cond):
-            inner = atom.parts[0]
-            yield inner if not inner.parts else inner.parts[0]
+        match atom.kind, atom.parts:
+            case "ind", (Cond() as inner,):
+                first, *_ = inner.parts or (inner,)
+                yield first
     for atom in atoms:
-        if atom.kind == "relu" and isinstance(atom.parts[0], Poly):
-            yield engine.at_least_zero(atom.parts[0])
-    if cond.kind == "ge" and cond.poly is not None:
-        yield from _at_lower_limit(engine, cond.poly)
+        match atom.kind, atom.parts:
+            case "relu", (Poly() as part,):
+                yield engine.at_least_zero(part)
+    match cond.kind, cond.poly:
+        case "ge", Poly() as poly:
+            yield from _at_lower_limit(engine, poly)
 
 
 def _at_lower_limit(engine: Engine, poly: Poly) -> Iterator[Cond]:

@@ -244,9 +244,10 @@ class Components:
             if not used:
                 closed.append(condition)
                 continue
-            owners.append((condition, used[0]))
-            for var in used:
-                self._parent[self._root(var)] = self._root(used[0])
+            first, *others = used
+            owners.append((condition, first))
+            for var in others:
+                self._parent[self._root(var)] = self._root(first)
         by_root: dict[tir.Var, list[PrimExpr]] = {}
         for condition, var in owners:
             by_root.setdefault(self._root(var), []).append(condition)

@@ -174,7 +174,8 @@ def _flatten(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
     for mono, coef in rest.terms.items():
         if len(mono) != 1 or coef not in (1, -1):
             continue
-        atom = engine.atoms[mono[0]]
+        (index,) = mono
+        atom = engine.atoms[index]
         if atom.kind != "div":
             continue
         top, inner = atom.parts

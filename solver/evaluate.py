@@ -15,6 +15,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
+INT64_VALUES = range(INT64_MIN, INT64_MAX + 1)
 _BIT_LIMIT = 1 << 20
 
 
@@ -62,7 +63,7 @@ def evaluate(expr: PrimExpr, point: Mapping[tir.Var, int], int64: bool = False) 
         order = prim_exprs.topological(expr)
     for node in order:
         value = _node(node, values, point)
-        if int64 and isinstance(value, int) and not INT64_MIN <= value <= INT64_MAX:
+        if int64 and isinstance(value, int) and value not in INT64_VALUES:
             value = UndefinedError(f"{value} does not fit into int64", node, overflow=True)
         values[node] = value
     result = values[expr]
@@ -145,7 +146,7 @@ def _cast(node: tir.Cast, value: int) -> int:
 
 def _shifted(node: tir.Call, value: int, amount: int) -> Value:
     """A number that is moved by some bits, whose amount a 64-bit integer allows."""
-    if not 0 <= amount < 64:
+    if amount not in range(64):
         return UndefinedError(f"a shift by {amount}", node)
     return _SHIFTS[node.op](value, amount)
 

@@ -62,7 +62,8 @@ def _derived(engine: KnownStore, atom: Atom) -> Range:
         case "ind", _:
             return (0, 1)
         case "relu", (Poly() as inner,):
-            return (0, None if (high := interval(engine, inner)[1]) is None else max(0, high))
+            _, high = interval(engine, inner)
+            return (0, None if high is None else max(0, high))
         case "prod", (Poly() as a, Poly() as b):
             return _product(interval(engine, a), interval(engine, b))
         case "div", (Poly() as a, Poly() as b):
@@ -116,7 +117,8 @@ def _interval(engine: KnownStore, poly: Poly) -> Range:
 def mono_interval(engine: KnownStore, mono: Mono) -> Range:
     """Smallest and largest value of a monomial."""
     if len(mono) == 1:
-        return engine.intervals.get(mono[0]) or atom_interval(engine, engine.atoms[mono[0]])
+        (index,) = mono
+        return engine.intervals.get(index) or atom_interval(engine, engine.atoms[index])
     result: Range = (1, 1)
     atoms = engine.atoms
     position = 0
@@ -162,7 +164,7 @@ def _nonneg(engine: KnownStore, poly: Poly, effort: int) -> bool:
         return False
     shifted = shift_to_zero(engine, poly)
     if shifted is not poly:
-        low = interval(engine, shifted)[0]
+        low, _ = interval(engine, shifted)
         if low is not None and low >= 0:
             return True
     if engine.inequalities and _is_fact(engine, poly):
@@ -192,7 +194,7 @@ def from_low(engine: KnownStore, atom: Atom, low: int) -> Poly:
     """``low + x'`` for an atom x that is at least ``low``; x' begins at 0."""
     moved = engine.atom("var", (), ("above", atom.index, low))
     if moved.index not in engine.ranges:
-        high = atom_interval(engine, atom)[1]
+        _, high = atom_interval(engine, atom)
         engine.ranges[moved.index] = (0, None if high is None else high - low)
     return engine.shift(engine.of_atom(moved), low)
 
@@ -206,7 +208,7 @@ def shift_to_zero(engine: KnownStore, poly: Poly) -> Poly:
     for mono in poly.terms:
         for index in mono:
             if index not in mapping:
-                low = atom_interval(engine, engine.atoms[index])[0]
+                low, _ = atom_interval(engine, engine.atoms[index])
                 if low:
                     mapping[index] = from_low(engine, engine.atoms[index], low)
     return engine.replace_top(poly, mapping) if mapping else poly
@@ -300,7 +302,7 @@ def _without_relus(engine: KnownStore, poly: Poly, maxima: list[int]) -> Poly:
     """
     terms = dict(poly.terms)
     for index in maxima:
-        inner = engine.atoms[index].parts[0]
+        (inner,) = engine.atoms[index].parts
         have = terms.get((index,), 0)
         if have <= 0 or isinstance(inner, Cond):
             continue
@@ -317,7 +319,7 @@ def _without_relus(engine: KnownStore, poly: Poly, maxima: list[int]) -> Poly:
 def _without_relu(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
     """Use ``max(P, 0) >= P``."""
     parts = coefficient(engine, poly, atom.index)
-    inner = atom.parts[0]
+    (inner,) = atom.parts
     if parts is None or isinstance(inner, Cond):
         return []
     factor, rest = parts
@@ -337,9 +339,10 @@ def _by_facts(engine: KnownStore, poly: Poly) -> list[Poly]:
                 if size >= 0 or not inner:
                     continue
                 times = quotient(mono, inner)
-                if times is None or (times and mono_interval(engine, times)[0] is None):
+                if times is None:
                     continue
-                if times and (mono_interval(engine, times)[0] or 0) < 0:
+                low, _ = mono_interval(engine, times)
+                if low is None or low < 0:
                     continue
                 multiple = engine.mul(engine.of_mono(times), fact)
                 found.append(engine.combine(((-size, poly), (coef, multiple))))

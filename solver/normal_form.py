@@ -85,8 +85,8 @@ class Engine(Quotients):
 
     def wrap(self, a: Poly, low: int, high: int) -> Poly:
         """The value in ``low..high`` that is congruent to ``a``."""
-        known = intervals.interval(self, a)
-        if known[0] is not None and known[1] is not None and low <= known[0] and known[1] <= high:
+        least, most = intervals.interval(self, a)
+        if least is not None and most is not None and low <= least and most <= high:
             return a
         size = self.const(high - low + 1)
         return self.sub(a, self.mul(size, self.div(self.shift(a, -low), size)))
@@ -160,9 +160,12 @@ class Engine(Quotients):
         """The same for a condition."""
         if cond.poly is not None:
             new = self.replace(cond.poly, mapping)
-            if cond.kind == "ge":
-                return self.compare(new)
-            return self.equate(new, cond.kind == "eq")
+            match cond.kind:
+                case "ge":
+                    return self.compare(new)
+                case "eq":
+                    return self.equate(new)
+            return self.equate(new, equal=False)
         if not cond.parts:
             return cond
         return self.join(cond.kind, [self.replace_in(p, mapping) for p in cond.parts])
@@ -322,9 +325,13 @@ def variable(engine: Engine, var: tir.Var) -> Poly:
 
 def _logic(engine: Engine, node: PrimExpr) -> Cond:
     parts = [as_cond(engine, _operand(engine, child)) for child in prim_exprs.operands(node)]
-    if isinstance(node, tir.Not):
-        return engine.negate(parts[0])
-    return engine.join("and" if isinstance(node, tir.And) else "or", parts)
+    match node:
+        case tir.Not():
+            (operand,) = parts
+            return engine.negate(operand)
+        case tir.And():
+            return engine.join("and", parts)
+    return engine.join("or", parts)
 
 
 def _choice(engine: Engine, chosen: Cond, true: Part, false: Part) -> Part:

@@ -10,7 +10,7 @@ from rlx.solver import coarse_intervals, intervals, prim_exprs
 from rlx.solver.budget import Statistics
 from rlx.solver.context import ContextState, Int64State, Range
 from rlx.solver.definedness import both, everywhere
-from rlx.solver.evaluate import INT64_MAX, INT64_MIN, UndefinedError, evaluate
+from rlx.solver.evaluate import INT64_MAX, INT64_MIN, INT64_VALUES, UndefinedError, evaluate
 from rlx.solver.question import Question, named
 from rlx.solver.search import smaller
 from rlx.solver.session import Session
@@ -155,7 +155,7 @@ def _overflow(question: Question, values: dict[tir.Var, int]) -> Refuted | None:
             return None
         for var, (low, high) in zip(question.variables, question.ranges, strict=True):
             value = values[var]
-            if not INT64_MIN <= value <= INT64_MAX:
+            if value not in INT64_VALUES:
                 return None
             if (low is not None and value < low) or (high is not None and value > high):
                 return None
@@ -181,7 +181,7 @@ def obligation(goal: PrimExpr) -> PrimExpr:
 def _fits(node: PrimExpr) -> PrimExpr:
     if isinstance(node, tir.Var) or prim_exprs.is_boolean(node):
         return prim_exprs.TRUE
-    if isinstance(node, tir.IntImm) and INT64_MIN <= node.value <= INT64_MAX:
+    if isinstance(node, tir.IntImm) and node.value in INT64_VALUES:
         return prim_exprs.TRUE
     return _in_int64(node)
 

@@ -67,6 +67,9 @@ class Cond:
         self.depth = depth
 
 
+_OPPOSITE = {"eq": "ne", "ne": "eq", "and": "or", "or": "and"}
+"""The kind of the opposite of a condition; that of ``"ge"`` is of the same kind."""
+
 Part = Poly | Cond
 
 
@@ -104,6 +107,7 @@ class PolyStore:
         self.one = self.const(1)
         self.true = self._cond("true", None, ())
         self.false = self._cond("false", None, ())
+        self._laws = {"and": (self.true, self.false), "or": (self.false, self.true)}
 
     # Polynomials
 
@@ -288,19 +292,16 @@ class PolyStore:
     def negate(self, cond: Cond) -> Cond:
         """The opposite condition."""
         if cond.poly is not None:
-            if cond.kind == "ge":
-                return self.at_least_zero(self.shift(self.scale(-1, cond.poly), -1))
-            return self._cond("ne" if cond.kind == "eq" else "eq", cond.poly, ())
+            if cond.kind in _OPPOSITE:
+                return self._cond(_OPPOSITE[cond.kind], cond.poly, ())
+            return self.at_least_zero(self.shift(self.scale(-1, cond.poly), -1))
         if not cond.parts:
             return self.truth(cond is self.false)
-        return self.join(
-            "or" if cond.kind == "and" else "and", [self.negate(p) for p in cond.parts]
-        )
+        return self.join(_OPPOSITE[cond.kind], [self.negate(p) for p in cond.parts])
 
     def join(self, kind: str, conds: Iterable[Cond]) -> Cond:
         """The ``"and"`` or the ``"or"`` of conditions."""
-        decided = self.false if kind == "and" else self.true
-        neutral = self.true if kind == "and" else self.false
+        neutral, decided = self._laws[kind]
         flat: dict[Cond, None] = {}
         for cond in conds:
             for part in cond.parts if cond.kind == kind else (cond,):

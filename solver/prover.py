@@ -12,7 +12,7 @@ from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.budget import NODES, Statistics
-from rlx.solver.context import Context, ContextState
+from rlx.solver.context import Context, ContextState, Range
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
 if TYPE_CHECKING:
@@ -288,11 +288,14 @@ def _reason(verdict: Verdict) -> str:
 
 def _at_least_one(session: Session, condition: PrimExpr) -> list[PrimExpr]:
     """That the variables which may be zero are not."""
-    return [
-        tir.GE(v, prim_exprs.ONE)
-        for v in prim_exprs.variables([condition])
-        if session.state.range_of(v)[0] == 0 and session.state.range_of(v)[1] != 0
-    ]
+    nodes = prim_exprs.topological(condition)
+    limits = _limited(session, nodes)
+    return [tir.GE(var, prim_exprs.ONE) for var, (low, high) in limits if low == 0 != high]
+
+
+def _limited(session: Session, nodes: Iterable[PrimExpr]) -> list[tuple[tir.Var, Range]]:
+    """The variables among nodes, with their smallest and largest values."""
+    return [(var, session.state.range_of(var)) for var in prim_exprs.variables_among(nodes)]
 
 
 def _suggested(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr | None:
@@ -344,9 +347,7 @@ def _limits_of(
         yield exact
     yield from _positive(session, nodes)
     yield from (
-        tir.GE(v, prim_exprs.ZERO)
-        for v in prim_exprs.variables_among(nodes)
-        if session.state.range_of(v)[0] is None
+        tir.GE(var, prim_exprs.ZERO) for var, (low, _) in _limited(session, nodes) if low is None
     )
     variables = prim_exprs.variables_among(nodes)[:_COMPARED]
     yield prim_exprs.conjunction(tir.GE(v, prim_exprs.ONE) for v in variables)
@@ -361,8 +362,8 @@ def _limits_of(
 
 
 def _positive(session: Session, nodes: Iterable[PrimExpr]) -> Iterator[PrimExpr]:
-    for var in prim_exprs.variables_among(nodes):
-        if session.state.range_of(var)[0] == 0:
+    for var, (low, _) in _limited(session, nodes):
+        if low == 0:
             yield tir.GE(var, prim_exprs.ONE)
 
 

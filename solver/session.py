@@ -192,7 +192,8 @@ class Session:
         """The goal with the facts connected to it."""
 
         def near() -> Sequence[PrimExpr]:
-            return self._components.split(prim_exprs.variables([goal]))[0]
+            connected, _ = self._components.split(prim_exprs.variables([goal]))
+            return connected
 
         return Question(goal, self.state, near, self.work, order, self.shared)
 
@@ -236,10 +237,11 @@ class Session:
         return Refuted(named(values), values, refuted.means, refuted.overflow)
 
     def _witness(self, group: list[PrimExpr]) -> Verdict:
-        found = self._witnesses.get(group[0])
+        first, *_ = group
+        found = self._witnesses.get(first)
         if found is None:
             opposite = tir.Not(prim_exprs.conjunction(group))
-            found = self._witnesses[group[0]] = decide(
+            found = self._witnesses[first] = decide(
                 Question(opposite, self.state, tuple, self.work)
             )
         return found

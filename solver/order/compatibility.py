@@ -203,11 +203,13 @@ def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> C
         if apart(*sides(equation)):
             return _blame(equation, Relation("never"))
     relation = prover.relate_all([sides(e) for e in equations])
-    if relation.kind == "unknown":
-        open_ones = [e for e in equations if not same_text(*sides(e))]
-        if len(open_ones) < len(equations):
-            return solve(open_ones, prover, directed) if open_ones else COMPATIBLE
-    found = None if relation.kind == "always" else _culprit(equations, relation, prover)
+    match relation.kind:
+        case "always":
+            found = None
+        case "unknown" if len(left := _not_alike(equations)) < len(equations):
+            return solve(left, prover, directed) if left else COMPATIBLE
+        case _:
+            found = _culprit(equations, relation, prover)
     if found is None:
         return _where_given(equations, prover) if directed else COMPATIBLE
     culprit, alone = found
@@ -217,6 +219,11 @@ def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> C
     refuted(code)
     reason = Mismatch(code, culprit.given, culprit.wanted, culprit.path[:-1])
     return Compatibility(_kind_of(relation), reason, relation)
+
+
+def _not_alike(equations: list[Mismatch]) -> list[Mismatch]:
+    """The equations whose sides are not written alike."""
+    return [equation for equation in equations if not same_text(*sides(equation))]
 
 
 def _where_given(equations: list[Mismatch], prover: Prover) -> Compatibility:
@@ -233,7 +240,10 @@ def _where_given(equations: list[Mismatch], prover: Prover) -> Compatibility:
 
 
 def _kind_of(relation: Relation) -> Kind:
-    return "incompatible" if relation.kind == "never" else "possible"
+    match relation.kind:
+        case "never":
+            return "incompatible"
+    return "possible"
 
 
 def _blame(equation: Mismatch, relation: Relation) -> Compatibility:
@@ -251,8 +261,9 @@ def _culprit(
     """The equation to blame, and how it fails by itself, if all fail like that together; None where
     each holds.
     """
-    if len(equations) == 1:
-        return equations[0], relation
+    match equations:
+        case [only]:
+            return only, relation
     kinds: dict[str, tuple[Mismatch, Relation]] = {}
     for equation in equations:
         alone = prover.relate(*sides(equation))

@@ -172,7 +172,8 @@ def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
     dims = None if b.value is None else upper((a.value,), (b.value,), prover)
     if dims is None:
         return PrimStructInfo(a.dtype)
-    return a if dims[0] is a.value else b
+    (value,) = dims
+    return a if value is a.value else b
 
 
 @rule("GLB-prim", "e5889017", "greatest lower bound")
@@ -184,7 +185,8 @@ def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
     dims = lower((a.value,), (b.value,), prover)
     if dims is None:
         return None
-    return a if dims[0] is a.value else b
+    (value,) = dims
+    return a if value is a.value else b
 
 
 @rule("LUB-tuple", "59be99e0", "least upper bound")
@@ -305,7 +307,7 @@ def _meet_with_opaque(a: FuncStructInfo, b: FuncStructInfo) -> StructInfo | None
         return None
     if a.purity >= b.purity:
         return a
-    return FuncStructInfo(a.params, a.ret, True, None, a.binders)
+    return FuncStructInfo(a.params, a.ret, b.purity, None, a.binders)
 
 
 def _blurs(joined: StructInfo, part: StructInfo, prover: Prover) -> bool:
@@ -342,13 +344,13 @@ def _correspondence(
 @rule("LUB-opaque", "ed21917c", "least upper bound")
 def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
     purity = a.purity and b.purity
-    x, y = opaque_result(a), opaque_result(b)
-    if x is not None and y is not None:
-        ret = lub(x, y, prover)
-        if ret is not OBJECT:
-            return FuncStructInfo(None, ret, purity)
-    elif a.params is None and b.params is None and a.derive_func == b.derive_func:
-        return FuncStructInfo(None, OBJECT, purity, a.derive_func)
+    match opaque_result(a), opaque_result(b):
+        case StructInfo() as x, StructInfo() as y:
+            ret = lub(x, y, prover)
+            if ret is not OBJECT:
+                return FuncStructInfo(None, ret, purity)
+        case _ if a.params is None and b.params is None and a.derive_func == b.derive_func:
+            return FuncStructInfo(None, OBJECT, purity, a.derive_func)
     return FuncStructInfo(None, OBJECT, purity, "empty")
 
 

@@ -26,7 +26,7 @@ def why(mismatch: Mismatch) -> str:
     if mismatch.left is not None:
         left, right = sides(mismatch)
         return f"{_step(*mismatch.path[-1])} is {_show(left)} where {_show(right)} is expected"
-    premise = mismatch.code.rsplit("-", 1)[-1]
+    _, _, premise = mismatch.code.rpartition("-")
     return _WORDS.get(premise, _both)(mismatch.given, mismatch.wanted)
 
 

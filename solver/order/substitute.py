@@ -33,6 +33,7 @@ The keys are :data:`Key`; a mapping type is invariant in its keys, and callers h
 variables.
 """
 
+_INT64 = range(-(1 << 63), 1 << 63)
 _FOLDED: dict[type[PrimExpr], Callable[[int, int], int]] = {
     tir.Add: lambda a, b: a + b,
     tir.Sub: lambda a, b: a - b,
@@ -90,7 +91,7 @@ def _fold(node: PrimExpr) -> PrimExpr | None:
     a, b = tir.children(node)
     if type(a) is tir.IntImm and type(b) is tir.IntImm and a.dtype == b.dtype:
         value = compute(a.value, b.value)
-        if -(1 << 63) <= value < 1 << 63:
+        if value in _INT64:
             return tir.IntImm(value, a.dtype)
     return None
 

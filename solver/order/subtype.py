@@ -142,8 +142,9 @@ def subtype(a: StructInfo, b: StructInfo, prover: Prover) -> Verdict:
         return IDENTICAL
     goal = Goal(prover)
     compare(a, b, goal)
-    if goal.failed:
-        return NotSubtype({}, {}, "structure", None, goal.failed[0])
+    match goal.failed:
+        case [first, *_]:
+            return NotSubtype({}, {}, "structure", None, first)
     return _all_equal(goal) if goal.equations else STRUCTURE
 
 
