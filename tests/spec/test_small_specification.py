@@ -108,11 +108,12 @@ def test_the_rules_are_listed(
     assert told.splitlines() == blocks.problems()
 
 
-def _fitting(monkeypatch: pytest.MonkeyPatch, *problems: str) -> None:
+def _fitting(monkeypatch: pytest.MonkeyPatch, *problems: str) -> dict[str, list[Registration]]:
     """Each rule has one function, for its clause, and only the problems that are given."""
     known = {n: [Registration(r.clause, "", test_the_rules_are_listed)] for n, r in rules().items()}
     monkeypatch.setattr(command, "implementations", known)
     monkeypatch.setattr(command, "problems", lambda: [*problems])
+    return known
 
 
 def _without(known: Any) -> None:
@@ -151,8 +152,7 @@ def test_anything_wrong_is_status_1(
     problems: tuple[str, ...],
     status: int,
 ) -> None:
-    _fitting(monkeypatch, *problems)
-    change(command.implementations)
+    change(_fitting(monkeypatch, *problems))
     assert command.main([]) == status
 
 
