@@ -133,8 +133,9 @@ def _nearest(name: str, names: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     by_case = {known.lower(): known for known in names}
-    found = get_close_matches(name.lower(), by_case, n=1)
-    return f"did you mean {by_case[found[0]]!r}?" if found else ""
+    for found in get_close_matches(name.lower(), by_case):
+        return f"did you mean {by_case[found]!r}?"
+    return ""
 
 
 def _read(goals: Sequence[Goal]) -> list[PrimExpr]:

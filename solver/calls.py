@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import reduce
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
+from rlx.grammar.dtype import BOOL, INT64, dtype
 from rlx.grammar.prim_operators import OPERATORS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.prim_exprs import dtype_range, is_boolean
@@ -62,19 +63,25 @@ def made(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
     operator = _NAMED.get(low)
     if operator is not None and (count == 2 or (count > 2 and operator in _SEVERAL)):
         return joined(operator, operands)
-    if low == "not" and count == 1:
-        return tir.Not(operands[0])
-    if low in ("select", "if_then_else") and count == 3:
-        return _choice(low, operands)
+    match low, operands:
+        case "not", [operand]:
+            return tir.Not(operand)
+        case "select", [condition, a, b]:
+            return tir.Select(condition, a, b)
+        case "if_then_else", [condition, a, b]:
+            kind = BOOL if is_boolean(a) and is_boolean(b) else None
+            return tir.Call(low, (condition, a, b), kind)
+        case "likely", [operand]:
+            return tir.Call(low, (operand,), BOOL if is_boolean(operand) else INT64)
+        case _, [operand] if _CAST.match(name):
+            return cast(name, operand)
     if _INTRINSICS.get(low) == count:
-        return tir.Call(low, tuple(operands), _type(low, operands))
-    if count == 1 and _CAST.match(name):
-        return cast(name, operands[0])
+        return tir.Call(low, tuple(operands), INT64)
     if _FLOAT.match(name):
         raise ValueError(
             f"expected integers and conditions, found {name}: the prover does not support floats"
         )
-    arguments = "1 argument" if count == 1 else f"{count} arguments"
+    arguments = _arguments(count)
     if (wanted := _takes(low)) is not None:
         raise ValueError(f"expected {wanted} of {name}, found {arguments}")
     raise ValueError(f"{name} with {arguments} is not known; {KNOWN}")
@@ -85,7 +92,11 @@ def _takes(name: str) -> str | None:
     if name in _NAMED:
         return "2 arguments or more" if _NAMED[name] in _SEVERAL else "2 arguments"
     count = 3 if name in ("select", "if_then_else") else _INTRINSICS.get(name)
-    return None if count is None else f"{count} argument{'s' * (count != 1)}"
+    return None if count is None else _arguments(count)
+
+
+def _arguments(count: int) -> str:
+    return "1 argument" if count == 1 else f"{count} arguments"
 
 
 def cast(name: str, operand: PrimExpr) -> PrimExpr:
@@ -108,18 +119,4 @@ def cast(name: str, operand: PrimExpr) -> PrimExpr:
 
 def joined(kind: type[tir.Binary], operands: Sequence[PrimExpr]) -> PrimExpr:
     """Several operands joined by one left-associative operator."""
-    result = operands[0]
-    for operand in operands[1:]:
-        result = kind(result, operand)
-    return result
-
-
-def _choice(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
-    condition, a, b = operands
-    if name == "select":
-        return tir.Select(condition, a, b)
-    return tir.Call(name, (condition, a, b), BOOL if is_boolean(a) and is_boolean(b) else None)
-
-
-def _type(name: str, operands: Sequence[PrimExpr]) -> DataType:
-    return BOOL if name == "likely" and is_boolean(operands[0]) else INT64
+    return reduce(kind, operands)

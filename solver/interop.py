@@ -40,7 +40,8 @@ def from_tvm(expr: object, variables: dict[object, tir.Var]) -> PrimExpr:
         operands = tuple(values[len(values) - count :])
         del values[len(values) - count :]
         values.append(_node(node, operands, variables))
-    return values[0]
+    (found,) = values
+    return found
 
 
 def _compared(expr: Any) -> Any:
@@ -69,23 +70,26 @@ def _operands(node: Any) -> tuple[Any, ...]:
 
 def _node(node: Any, operands: tuple[PrimExpr, ...], variables: dict[object, tir.Var]) -> PrimExpr:
     name = type(node).__name__
-    if name in BY_NAME:
-        return BY_NAME[name](operands[0], operands[1])
-    match name:
-        case "Var" | "SizeVar":
+    match name, operands:
+        case _, (a, b) if name in BY_NAME:
+            return BY_NAME[name](a, b)
+        case "Var" | "SizeVar", _:
             return variables.setdefault(node, _variable(node))
-        case "IntImm":
+        case "IntImm", _:
             return tir.IntImm(int(node.value), _dtype(node) or INT64)
-        case "Select":
-            return tir.Select(operands[0], operands[1], operands[2])
-        case "Cast":
-            return tir.Cast(_dtype(node) or INT64, operands[0])
-        case "Not":
-            return tir.Not(operands[0])
-        case "LShift" | "RShift":
-            return tir.Call("shift_left" if name == "LShift" else "shift_right", operands)
-        case "Call":
-            return tir.Call(str(node.op.name).rpartition(".")[2], operands, _dtype(node))
+        case "Select", (condition, a, b):
+            return tir.Select(condition, a, b)
+        case "Cast", (value,):
+            return tir.Cast(_dtype(node) or INT64, value)
+        case "Not", (a,):
+            return tir.Not(a)
+        case "LShift", _:
+            return tir.Call("shift_left", operands)
+        case "RShift", _:
+            return tir.Call("shift_right", operands)
+        case "Call", _:
+            _, _, op = str(node.op.name).rpartition(".")
+            return tir.Call(op, operands, _dtype(node))
     raise TypeError(f"{_EXPECTED}, found {name}")
 
 
