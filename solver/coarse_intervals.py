@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 
@@ -17,13 +16,15 @@ def of_node(node: PrimExpr, operands: Sequence[Limits]) -> Limits | None:
     rule = _RULES.get(type(node))
     if rule is not None:
         return rule(operands[0], operands[1])
+    if prim_exprs.is_boolean(node):
+        return 0, 1
     match node:
         case tir.IntImm(value=value):
             return int(value), int(value)
         case tir.Select() | tir.Call() if prim_exprs.interpreted(node):
             _, a, b = operands
             return min(a[0], b[0]), max(a[1], b[1])
-        case tir.Cast(dtype=kind) if prim_exprs.interpreted(node) and kind != BOOL:
+        case tir.Cast() if prim_exprs.interpreted(node):
             return prim_exprs.wraps_to(node) or operands[0]
     return None
 

@@ -25,7 +25,7 @@ def simply_possible(state: ContextState, conditions: Sequence[PrimExpr]) -> bool
     """
     variables = prim_exprs.variables(conditions)
     for value in _SIMPLE:
-        point = {v: _nearest(value, state.range_of(v)) for v in variables}
+        point = {v: nearest(value, state.range_of(v)) for v in variables}
         try:
             if all(evaluate(condition, point) for condition in conditions):
                 return True
@@ -34,7 +34,8 @@ def simply_possible(state: ContextState, conditions: Sequence[PrimExpr]) -> bool
     return False
 
 
-def _nearest(value: int, limits: Range) -> int:
+def nearest(value: int, limits: Range) -> int:
+    """The value between some limits that is nearest to another one."""
     low, high = limits
     if low is not None and value < low:
         return low

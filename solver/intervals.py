@@ -80,15 +80,9 @@ def _quotient(engine: KnownStore, a: Poly, b: Poly) -> Range:
         return _ANY
     small = max(1, small)
     if low is not None:
-        if low < 0:
-            low = low // small
-        else:
-            low = 0 if large is None else low // large
+        low = min(low // small, 0 if large is None else low // large)
     if high is not None:
-        if high >= 0:
-            high = high // small
-        else:
-            high = -1 if large is None else high // large
+        high = max(high // small, -1 if large is None else high // large)
     return (low, high)
 
 
@@ -233,7 +227,7 @@ def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
         if len(found) >= _TRIES:
             break
     found.extend(_by_facts(engine, poly))
-    return found[: 2 * _TRIES]
+    return found
 
 
 def coefficient(engine: KnownStore, poly: Poly, index: int) -> tuple[Poly, Poly] | None:

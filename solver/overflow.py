@@ -8,6 +8,7 @@ from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import coarse_intervals, intervals, prim_exprs
 from rlx.solver.budget import Statistics
+from rlx.solver.consistency import nearest
 from rlx.solver.context import ContextState, Int64State, Range
 from rlx.solver.definedness import both, everywhere
 from rlx.solver.evaluate import INT64_MAX, INT64_MIN, INT64_VALUES, UndefinedError, evaluate
@@ -91,11 +92,8 @@ def _doubtful(session: Session, goal: PrimExpr) -> Iterator[PrimExpr]:
     engine = session.shared.engine(session.work)
     known: dict[PrimExpr, coarse_intervals.Limits] = {}
     for node in prim_exprs.topological(goal):
-        if prim_exprs.is_boolean(node):
-            known[node] = (0, 1)
-            continue
         found: Range | None
-        if isinstance(node, tir.Var):
+        if isinstance(node, tir.Var) and not prim_exprs.is_boolean(node):
             atom = engine.atom("var", (), node)
             engine.ranges.setdefault(atom.index, session.state.range_of(node))
             found = intervals.atom_interval(engine, atom)
@@ -113,27 +111,18 @@ def _doubtful(session: Session, goal: PrimExpr) -> Iterator[PrimExpr]:
 def _witness(question: Question) -> Refuted | None:
     """All variables a power of two, from small ones on; then one large and the others small."""
     tries = max(1, _EVALUATIONS // question.size)
+    limited = [*zip(question.variables, question.ranges, strict=True)]
     for width in _WIDTHS[-tries:]:
-        values = {v: _within(1 << width, question, i) for i, v in enumerate(question.variables)}
+        values = {v: nearest(1 << width, limits) for v, limits in limited}
         found = _overflow(question, values)
         if found is not None:
             return found
-    for place in range(min(len(question.variables), tries - len(_WIDTHS))):
-        values = {
-            v: _within(INT64_MAX if i == place else 1, question, i)
-            for i, v in enumerate(question.variables)
-        }
+    for large in question.variables[: max(0, tries - len(_WIDTHS))]:
+        values = {v: nearest(INT64_MAX if v is large else 1, limits) for v, limits in limited}
         found = _overflow(question, values)
         if found is not None:
             return _smaller(question, found)
     return None
-
-
-def _within(value: int, question: Question, place: int) -> int:
-    low, high = question.ranges[place]
-    if low is not None:
-        value = max(value, low)
-    return value if high is None else min(value, high)
 
 
 def _smaller(question: Question, found: Refuted) -> Refuted:

@@ -48,7 +48,11 @@ class Question:
         The names of the tried tactics, in order.
     known_engine
         The normal form under the facts, once a tactic has computed it.
+    consistent
+        Whether no contradiction of the facts was found then.
     """
+
+    consistent: bool
 
     def __init__(
         self,
@@ -70,7 +74,6 @@ class Question:
         self.trail: list[str] = []
         self._near = near
         self.known_engine: Engine | None = None
-        self.consistent = True
 
     @property
     def large(self) -> bool:

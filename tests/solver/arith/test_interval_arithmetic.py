@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rlx.grammar import tir
+from rlx.grammar.dtype import dtype
 from rlx.solver import coarse_intervals, intervals
 from rlx.solver.context import Range
 from rlx.solver.evaluate import UndefinedError, evaluate
@@ -74,6 +75,11 @@ def test_coarse_limits_of_choices_and_casts() -> None:
         for choice in (tir.Select(X, X, Y), tir.Call("if_then_else", (X, X, Y))):
             found = coarse_intervals.of_node(choice, ((0, 1), a, b))
             assert found == (min(a[0], b[0]), max(a[1], b[1]))
+        for truth in (tir.LT(X, Y), tir.Not(X), tir.And(X, Y), tir.Cast(dtype("bool"), X)):
+            assert coarse_intervals.of_node(truth, (a, b)) == (0, 1)
+        wrapped = coarse_intervals.of_node(tir.Cast(dtype("uint8"), X), (a,))
+        assert wrapped == (0, 255)
+        assert coarse_intervals.of_node(tir.Cast(dtype("int64"), X), (a,)) == a
 
 
 Operation = Callable[[Engine, Poly, Poly], Poly]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -70,6 +71,18 @@ def test_answers_with_little_work_of_z3(smt: int, monkeypatch: pytest.MonkeyPatc
         verdict = prover.always(condition)
         assert verdict.status in ("unknown", "refuted" if "+ 1" in goal else "proved")
         assert_digest(KEPT, f"smt {smt} {goal}", f"{verdict} {_left(prover, condition)}")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_slowest_questions_are_kept(seed: int) -> None:
+    """The slowest first; of those that take as long the earlier ones."""
+    random, statistics = Random(seed), budget.Statistics()
+    seconds = [random.randrange(6) / 2 for _ in range(random.randrange(9))]
+    for at, time in enumerate(seconds):
+        statistics.time(time, tir.IntImm(at))
+    wanted = sorted(enumerate(seconds), key=lambda pair: (-pair[1], pair[0]))[:3]
+    kept = [(getattr(slow.question, "value", None), slow.seconds) for slow in statistics.slowest]
+    assert kept == wanted
 
 
 def test_the_limits_are_a_prover_s_own() -> None:

@@ -19,7 +19,7 @@ from rlx.solver import assumptions, condition_proofs, intervals, known_store
 from rlx.solver.context import Range
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine, variable
-from rlx.solver.poly import Cond, Part, Poly, TooMuchWorkError
+from rlx.solver.poly import DEPTH_LIMIT, Cond, Part, Poly, TooMuchWorkError
 from rlx.solver.question import poly_value
 from rlx.solver.question_parser import parse, show
 from rlx.solver.rebuild import rebuilt
@@ -209,6 +209,24 @@ def _holds(fact: tir.PrimExpr, values: dict[tir.Var, int]) -> bool:
         return bool(evaluate(fact, values))
     except UndefinedError:
         return False
+
+
+def test_atoms_and_conditions_nest_up_to_the_limit() -> None:
+    engine = Engine(1_000_000)
+    part = variable(engine, tir.Var("x"))
+    for _ in range(DEPTH_LIMIT - 1):
+        part = engine.of_atom(engine.atom("relu", (part,)))
+    with pytest.raises(TooMuchWorkError, match="nested too deeply"):
+        engine.atom("relu", (part,))
+    inside = engine.at_least_zero(part)
+    with pytest.raises(TooMuchWorkError, match="nested too deeply"):
+        engine.join("and", [inside, engine.is_zero(variable(engine, tir.Var("y")))])
+    flat = engine.at_least_zero(variable(engine, tir.Var("z")))
+    for at in range(DEPTH_LIMIT - 1):
+        other = engine.is_zero(variable(engine, tir.Var(f"x{at}")))
+        flat = engine.join(("and", "or")[at % 2], [flat, other])
+    with pytest.raises(TooMuchWorkError, match="nested too deeply"):
+        engine.join("or", [flat, engine.is_zero(variable(engine, tir.Var("u")))])
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
