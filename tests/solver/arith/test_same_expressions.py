@@ -15,9 +15,11 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import consistency, definedness, overflow, prim_exprs
+from rlx.solver.budget import Work
 from rlx.solver.context import ContextState, Int64State, Range
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.generalize import generalizations
+from rlx.solver.question import Question
 from rlx.solver.question_parser import parse, show
 from rlx.solver.search import Tape
 from tests.snapshots import assert_digest
@@ -125,3 +127,39 @@ def test_what_is_said_of_conditions(seed: int) -> None:
         if prim_exprs.stranger(prim_exprs.topological(expanded)) is None:
             lines += tape(expanded, random)
     assert_digest(KEPT, str(seed), "\n".join(lines))
+
+
+def holds(expr: PrimExpr, values: dict[tir.Var, int]) -> bool | None:
+    """Whether a condition holds at a point; None where it has no value."""
+    try:
+        return bool(evaluate(expr, values))
+    except UndefinedError:
+        return None
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_counterexample_is_evaluated_again(seed: int) -> None:
+    """It counts if all facts hold there, the goal is defined and false, and the values are in their ranges."""
+    random = Random(seed)
+    goal, fact, _ = asked(random)
+    (goal, fact) = prim_exprs.expand([goal, fact])
+    variables = prim_exprs.variables([goal, fact])
+    state = ContextState({var: random.choice(LIMITS[:8]) for var in variables}, (), {})
+    facts = random.choice(([], [fact], [goal]))
+    question = Question(goal, state, facts.copy, Work())
+    for _ in range(12):
+        values = {var: random.choice(POINTS) for var in variables}
+        wanted = (
+            all(holds(known, values) for known in facts)
+            and holds(goal, values) is False
+            and all(inside(values[var], state.range_of(var)) for var in question.variables)
+        )
+        found = question.refute(values, "points")
+        assert (found is not None) == wanted
+        if found is not None:
+            assert found.values == values and found.means == "points"
+
+
+def inside(value: int, limits: Range) -> bool:
+    low, high = limits
+    return (low is None or low <= value) and (high is None or value <= high)
