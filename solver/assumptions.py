@@ -62,7 +62,7 @@ def _multiply_quotients(engine: Engine) -> None:
     """What inequalities over a quotient ``X//D`` say of X, from ``X - D + 1 <= D*(X//D) <= X``."""
     for fact in list(engine.inequalities[:_DERIVED]):
         for atom in engine.atoms_in(fact):
-            parts = intervals.coefficient(engine, fact, atom.index) if atom.kind == "div" else None
+            parts = intervals.coefficient(engine, fact, atom.index) if atom.is_quotient else None
             if parts is None:
                 continue
             (factor, rest), (top, divisor) = parts, atom.parts
@@ -196,7 +196,7 @@ def _candidates(engine: Engine, poly: Poly) -> list[tuple[Atom, int]]:
     found = [
         (engine.atoms[m[0]], c)
         for m, c in poly.terms.items()
-        if len(m) == 1 and c in (1, -1) and engine.atoms[m[0]].kind == "var"
+        if len(m) == 1 and c in (1, -1) and engine.atoms[m[0]].is_variable
     ]
     return sorted(found, key=lambda pair: -pair[0].index)
 
@@ -205,7 +205,7 @@ def _solve_exact(engine: Engine, poly: Poly, atom: Atom, coef: int) -> bool:
     """``x - h*(x//h) == c``: x becomes ``h*k + c`` with a new variable k for the quotient."""
     for index in {i for mono in poly.terms for i in mono}:
         quotient = engine.atoms[index]
-        if quotient.kind != "div" or atom not in engine.atoms_in(*quotient.parts):
+        if not quotient.is_quotient or atom not in engine.atoms_in(*quotient.parts):
             continue
         if not isinstance(atom.key, tir.Var) and not _multiple(poly, quotient, coef):
             # A quotient that was made a variable here: going on would never end.

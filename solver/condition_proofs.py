@@ -85,7 +85,7 @@ def _zero_by_floor(engine: Engine, poly: Poly, effort: int = 3) -> bool:
         return False
     for index in sorted({i for mono in poly.terms for i in mono}, reverse=True):
         atom = engine.atoms[index]
-        if atom.kind != "div":
+        if not atom.is_quotient:
             continue
         parts = intervals.coefficient(engine, poly, index)
         if parts is None:
@@ -135,7 +135,7 @@ def _exact(engine: Engine, cond: Cond) -> Cond:
     assert poly is not None
     for index in {i for mono in poly.terms for i in mono}:
         atom = engine.atoms[index]
-        if atom.kind != "div":
+        if not atom.is_quotient:
             continue
         top, divisor = atom.parts
         assert isinstance(top, Poly)
@@ -162,7 +162,7 @@ def _exact(engine: Engine, cond: Cond) -> Cond:
 def _residue(engine: Engine, poly: Poly, modulus: int) -> int | None:
     """What a polynomial in variables always is modulo a number, by its prime powers."""
     indices = sorted({i for mono in poly.terms for i in mono})
-    if any(engine.atoms[i].kind != "var" for i in indices) or modulus > _MODULUS:
+    if any(not engine.atoms[i].is_variable for i in indices) or modulus > _MODULUS:
         return None
     constant = poly.terms.get((), 0)
     for power in _prime_powers(modulus):
@@ -204,7 +204,7 @@ def _class_variable(engine: Engine, index: int, period: int) -> Poly:
 def _periods(engine: Engine, cond: Cond) -> dict[int, int]:
     """For every variable under a division by a constant, what it has to be a multiple of."""
     periods: dict[int, int] = {}
-    roots = [a for a in engine.atoms_in(cond) if a.kind == "div"]
+    roots = [a for a in engine.atoms_in(cond) if a.is_quotient]
     for atom in roots:
         top, divisor = atom.parts
         if not isinstance(divisor, Poly) or divisor.value is None:
@@ -214,7 +214,7 @@ def _periods(engine: Engine, cond: Cond) -> dict[int, int]:
             return {}
         size = _full_divisor(engine, atom)
         for inner in below:
-            if inner.kind == "var":
+            if inner.is_variable:
                 periods[inner.index] = lcm(periods.get(inner.index, 1), size)
     return dict(sorted(periods.items()))
 
@@ -322,5 +322,5 @@ def _at_lower_limit(engine: Engine, poly: Poly) -> Iterator[Cond]:
     for mono, coef in poly.terms.items():
         for index in mono if coef < 0 else ():
             low, high = intervals.atom_interval(engine, engine.atoms[index])
-            if low is not None and low == 0 != high and engine.atoms[index].kind == "var":
+            if low is not None and low == 0 != high and engine.atoms[index].is_variable:
                 yield engine.at_least_zero(engine.shift(engine.of_atom(engine.atoms[index]), -1))

@@ -141,7 +141,7 @@ def _grows_freely(engine: Quotients, rest: Poly, b: Poly) -> bool:
     variable.
     """
     if engine.inequalities or any(
-        engine.atoms[i].kind != "var" for mono in (*rest.terms, *b.terms) for i in mono
+        not engine.atoms[i].is_variable for mono in (*rest.terms, *b.terms) for i in mono
     ):
         return False
     own = {i for mono in b.terms for i in mono}
@@ -176,7 +176,7 @@ def _flatten(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
             continue
         (index,) = mono
         atom = engine.atoms[index]
-        if atom.kind != "div":
+        if not atom.is_quotient:
             continue
         top, inner = atom.parts
         assert isinstance(top, Poly)
@@ -230,11 +230,11 @@ def _divisors(rest: Poly, b: int) -> list[int]:
 def _quotients(engine: Quotients, poly: Poly) -> int:
     """How many different quotients stand in a polynomial."""
     indices = {i for mono in poly.terms for i in mono}
-    return sum(engine.atoms[i].kind == "div" for i in indices)
+    return sum(engine.atoms[i].is_quotient for i in indices)
 
 
 def _has_plain_quotient(engine: Quotients, poly: Poly) -> bool:
     atoms: list[Atom] = engine.atoms
     return any(
-        len(m) == 1 and c in (1, -1) and atoms[m[0]].kind == "div" for m, c in poly.terms.items()
+        len(m) == 1 and c in (1, -1) and atoms[m[0]].is_quotient for m, c in poly.terms.items()
     )

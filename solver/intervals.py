@@ -211,7 +211,7 @@ def shift_to_zero(engine: KnownStore, poly: Poly) -> Poly:
 def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
     """Polynomials that are not larger than a positive multiple of this one, anywhere."""
     indices = sorted({i for mono in poly.terms for i in mono}, reverse=True)
-    quotients = [i for i in indices if engine.atoms[i].kind == "div"]
+    quotients = [i for i in indices if engine.atoms[i].is_quotient]
     found: list[Poly] = []
     if len(quotients) > _EFFORT:
         found.append(_without_quotients(engine, poly, quotients))
@@ -220,7 +220,7 @@ def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
         found.append(_without_relus(engine, poly, maxima))
     for index in indices:
         atom = engine.atoms[index]
-        if atom.kind == "div":
+        if atom.is_quotient:
             found.extend(_without_quotient(engine, poly, atom))
         elif atom.kind == "relu":
             found.extend(_without_relu(engine, poly, atom))

@@ -79,9 +79,10 @@ class Atom:
     ``kind`` is ``"var"``, ``"opaque"`` (nothing is known), ``"div"`` (floor of ``parts[0] /
     parts[1]``), ``"relu"`` (the larger of ``parts[0]`` and 0), ``"ind"`` (1 if condition
     ``parts[0]`` holds, otherwise 0) or ``"prod"`` (a product too large to multiply out).
+    ``is_variable`` and ``is_quotient`` tell the first and the third.
     """
 
-    __slots__ = ("depth", "index", "key", "kind", "mono", "parts")
+    __slots__ = ("depth", "index", "is_quotient", "is_variable", "key", "kind", "mono", "parts")
 
     def __init__(
         self, kind: str, parts: tuple[Part, ...], key: object, index: int, depth: int
@@ -90,6 +91,8 @@ class Atom:
         self.parts = parts
         self.key = key
         self.index = index
+        self.is_variable = kind == "var"
+        self.is_quotient = kind == "div"
         self.mono: Mono = (index,)
         self.depth = depth
 

@@ -280,7 +280,7 @@ class Samples:
         """Choose values of the free variables, compute the solved ones."""
         wanted = [engine.atom("var", (), v) for v in self._tape.variables]
         polys = [engine.solved.get(a.index) or engine.of_atom(a) for a in wanted]
-        free = [a for a in engine.atoms_in(*polys) if a.kind == "var"]
+        free = [a for a in engine.atoms_in(*polys) if a.is_variable]
         limits = [intervals.atom_interval(engine, a) for a in free]
         found: list[Point] = []
         for values in search.points(limits, budget):
