@@ -45,14 +45,13 @@ class Work:
         Part of ``smt`` that a single query may use: ``1/share``.
     """
 
-    __slots__ = ("_lent", "_to", "fuel", "share", "smt")
+    __slots__ = ("_lent", "fuel", "share", "smt")
 
     def __init__(self) -> None:
         self.fuel = _FUEL
         self.smt = _SMT
         self.share = 1
-        self._to: Engine | None = None
-        self._lent = 0
+        self._lent: tuple[Engine, int] | None = None
 
     def measure(self, size: int) -> None:
         """Adapt the work to the number of nodes of the question."""
@@ -64,11 +63,12 @@ class Work:
 
         A quick attempt gets the fuel that a sum of simple terms needs.
         """
-        if self._to is not None:
-            self.fuel -= self._lent - max(self._to.fuel, 0)
-        self._to = engine
+        if self._lent is not None:
+            borrower, lent = self._lent
+            self.fuel -= lent - max(borrower.fuel, 0)
         per_node = _HASTY_PER_NODE if hasty else _FUEL_PER_NODE
-        self._lent = engine.fuel = min(FUEL + per_node * size, max(self.fuel, 0))
+        engine.fuel = min(FUEL + per_node * size, max(self.fuel, 0))
+        self._lent = (engine, engine.fuel)
 
     def for_smt(self, limit: int) -> int:
         """The part of a limit that a query may use; it counts as used."""

@@ -100,7 +100,10 @@ def _left(prover: Prover, condition: PrimExpr) -> str:
     if session is None:
         return "none"
     left = session.work
-    lent = None if left._to is None else (left._lent, left._to.fuel)
+    lent = None
+    if left._lent is not None:
+        borrower, fuel = left._lent
+        lent = (fuel, borrower.fuel)
     return f"{left.fuel} {left.smt} {left.share} {lent}"
 
 
