@@ -37,37 +37,35 @@ class AttributeReader(LiteralReader):
     def _number_or_word(self) -> object:
         sign = "-" if self.accept("-") else ""
         token = self.token
-        if token.kind == "NUMBER":
+        if self.sees("NUMBER"):
             return self.number(self.take(), sign).value
-        if token.kind == "NAME":
+        if self.sees("NAME"):
             found = self.special(token, sign)
             if found is not None and (found.dtype.is_float or not sign):
                 self.take()
                 return found.value
             if not sign:
-                return self.reference()[0] if token.text == "meta" else self._bare(self.take())
+                return self.reference()[0] if self.is_word("meta") else self._bare(self.take())
         self.unexpected("the value of an attribute: a number, a string, a list")
         return None
 
     def _bare(self, word: RelayToken) -> object:
         """``None``, a word that stands for itself, or an object: ``VirtualDevice(…)``."""
-        if self.token.kind == "(":
+        if self.sees("("):
             return AttributeObject(word.text, self._fields(")"))
         return None if word.text in _NOTHING else word.text
 
     def _is_cast(self, found: tuple[object, ...]) -> bool:
         """Whether brackets hold an element type that a value follows: ``(bool)0``."""
-        value = self.token.kind in ("NUMBER", "-", "NAME", "STRING", "WORD")
+        value = self.sees("NUMBER", "-", "NAME", "STRING", "WORD")
         return value and len(found) == 1 and found[0] in SCALAR_NAMES
 
     def _list(self, closing: str) -> tuple[object, ...]:
         self.enter(LISTS)
         self.take()
         found = []
-        while self.token.kind != closing:
+        for _ in self.items(closing):
             found.append(self.attribute())
-            if not self.accept(","):
-                break
         self.expect(closing, f"',' or '{closing}'")
         self.leave(LISTS)
         return tuple(found)
@@ -77,17 +75,15 @@ class AttributeReader(LiteralReader):
         self.enter(LISTS)
         self.take()
         found: list[tuple[str | None, object]] = []
-        while self.token.kind != closing:
+        for _ in self.items(closing):
             found.append((self._key(), self.attribute()))
-            if not self.accept(","):
-                break
         self.expect(closing, f"',' or '{closing}'")
         self.leave(LISTS)
         return tuple(found)
 
     def _key(self) -> str | None:
         """``kind=`` or ``"kind"=`` or ``'kind':``, if it is there."""
-        if self.token.kind not in ("NAME", "STRING") or self.peek().kind not in ("=", ":"):
+        if not self.sees("NAME", "STRING") or self.peek().kind not in ("=", ":"):
             return None
         key = self.take()
         self.take()

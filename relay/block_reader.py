@@ -58,17 +58,15 @@ class BlockReader(AttributeReader):
         while True:
             token, first = self.token, self.at
             try:
-                if token.kind in _ENDS or self._at_definition():
+                if self.sees(*_ENDS) or self._at_definition():
                     break
-                if token.kind == ";" and result is None:
-                    self.take()
-                elif result is not None:
+                if result is not None:
                     self.unexpected("the end of the block")
                 elif self.is_word("let"):
                     lets.append(self._let())
-                elif token.kind in ("GRAPH", "LOCAL") and self.peek().kind == "=":
+                elif self._at_node():
                     self._node()
-                else:
+                elif not self.accept(";"):
                     result = self.expression()
             except Abandoned:
                 result = result or RelayVar("_", None, (token.start, token.end))
@@ -98,22 +96,22 @@ class BlockReader(AttributeReader):
         depth = sum(_nesting(token) for token in self.tokens[first : self.at])
         while True:
             token = self.token
-            if token.kind == "END" or self._at_definition():
+            if self.sees("END") or self._at_definition():
                 return False
-            if depth <= 0 and token.kind in ("}", closing):
-                return False
-            if depth <= 0 and token.kind == ";":
-                self.take()
-                return True
-            if depth <= 0 and token.fresh_line and self._begins_statement():
-                return True
+            if depth <= 0:
+                if self.sees("}", closing):
+                    return False
+                if self.accept(";") or (token.fresh_line and self._begins_statement()):
+                    return True
             depth += _nesting(token)
             self.take()
 
     def _begins_statement(self) -> bool:
-        token = self.token
-        bound = token.kind in ("GRAPH", "LOCAL") and self.peek().kind == "="
-        return bound or self.is_word("let") or self.is_word("if")
+        return self._at_node() or self.is_word("let", "if")
+
+    def _at_node(self) -> bool:
+        """Whether a node or a variable follows that is bound."""
+        return self.sees("GRAPH", "LOCAL") and self.peek().kind == "="
 
     def _node(self) -> None:
         """``%1 = …``: a name for a node, which is no variable."""
@@ -136,7 +134,7 @@ class BlockReader(AttributeReader):
 
     def _end_statement(self) -> None:
         """``;``, which may be left out at the end of a line."""
-        if self.accept(";") is None and not self.token.fresh_line and self.token.kind != "}":
+        if not (self.accept(";") or self.token.fresh_line or self.sees("}")):
             self.unexpected("';' after the binding")
 
     def _let(self) -> tuple[RelayVar, RelayExpr, int]:

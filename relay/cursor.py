@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Span
 from rlx.relay.lexer import MAX_ERRORS, RelayToken
@@ -65,13 +67,24 @@ class Cursor:
             self.at += 1
         return found
 
-    def is_word(self, word: str) -> bool:
-        """Whether a word is at hand."""
-        return self.token.kind == "NAME" and self.token.text == word
+    def sees(self, *kinds: str) -> bool:
+        """Whether a token of one of these kinds is at hand."""
+        return self.token.kind in kinds
+
+    def is_word(self, *words: str) -> bool:
+        """Whether one of these words is at hand; no token of another kind has the text of one."""
+        return self.token.text in words
 
     def accept(self, kind: str) -> RelayToken | None:
         """Take a token if it is of a kind."""
         return self.take() if self.token.kind == kind else None
+
+    def items(self, closing: str) -> Iterator[None]:
+        """Stop in front of each item of a list, and pass over the commas between them."""
+        while not self.sees(closing):
+            yield
+            if not self.accept(","):
+                return
 
     def expect(self, kind: str, what: str = "") -> RelayToken:
         """Take a token of a kind.
@@ -81,7 +94,7 @@ class Cursor:
         Abandoned
             If another one is at hand, which is reported.
         """
-        if self.token.kind != kind:
+        if not self.sees(kind):
             self.unexpected(what or _KINDS.get(kind, f"'{kind}'"))
         return self.take()
 
@@ -94,9 +107,9 @@ class Cursor:
             Always.
         """
         token = self.token
-        found = _KINDS["END"] if token.kind == "END" else f"'{_short(token.text)}'"
+        found = _KINDS["END"] if self.sees("END") else f"'{_short(token.text)}'"
         span = (token.start, max(token.end, token.start + 1))
-        if token.kind == "WORD":
+        if self.sees("WORD"):
             self.error(f"{found} is not a number, name or symbol of Relay", span)
             raise Abandoned
         self.error(f"expected {wanted}, found {found}", span, help)

@@ -78,7 +78,7 @@ class ExpressionReader(BlockReader):
             right = self.expression(strength + 1)
             op = RelayOp(operator, (token.start, token.end))
             left = RelayCall(op, (left, right), {}, _around(left, right))
-        if self.token.kind == ":=":
+        if self.sees(":="):
             self._refuse("RL-refused-ref", ":=: references are not supported")
         self.leave()
         return left
@@ -89,13 +89,13 @@ class ExpressionReader(BlockReader):
         found = self._operand()
         while True:
             token = self.token
-            if token.kind == "(" and not token.fresh_line:
-                found = self._call(found, start)
-            elif token.kind == "FIELD" and not token.fresh_line:
-                self.take()
-                found = self._field(found, token.text, (start, token.end))
-            else:
+            if token.fresh_line or not self.sees("(", "FIELD"):
                 return found
+            self.take()
+            if token.text == "(":
+                found = self._call(found, start)
+            else:
+                found = self._field(found, token.text, (start, token.end))
 
     def _field(self, value: RelayExpr, text: str, span: Span) -> RelayExpr:
         if len(text) > 10:
@@ -175,9 +175,9 @@ class ExpressionReader(BlockReader):
     def _negated(self) -> RelayExpr:
         minus = self.take()
         token = self.token
-        if token.kind == "NUMBER":
+        if self.sees("NUMBER"):
             return RelayConstant(self.number(self.take(), "-"), (minus.start, token.end))
-        special = self.special(token, "-") if token.kind == "NAME" else None
+        special = self.special(token, "-") if self.sees("NAME") else None
         if special is not None and special.dtype.is_float:
             self.take()
             return RelayConstant(special, (minus.start, token.end))
@@ -197,14 +197,11 @@ class ExpressionReader(BlockReader):
             self.expect(")", "')'")
             return inner
         fields: list[RelayExpr] = []
-        comma = False
-        while self.token.kind != ")":
+        for _ in self.items(")"):
             fields.append(self.expression())
-            comma = self.accept(",") is not None
-            if not comma:
-                break
+        last = self.tokens[self.at - 1]
         end = self.expect(")", "',' or ')'").end
-        if len(fields) == 1 and not comma:
+        if len(fields) == 1 and last.kind != ",":
             return fields[0]
         self.openings += 1
         return RelayTuple(tuple(fields), (start, end))
@@ -213,11 +210,11 @@ class ExpressionReader(BlockReader):
         """What begins with a word: a function, an if, a literal, an operator."""
         token = self.token
         span = (token.start, token.end)
-        if token.text == "fn":
+        if self.is_word("fn"):
             return self.function()
-        if token.text == "if":
+        if self.is_word("if"):
             return self._if()
-        if token.text == "meta" and self.peek().kind == "[":
+        if self.is_word("meta") and self.peek().kind == "[":
             return self.stored()
         if token.text in REFUSED:
             self._refuse(*REFUSED[token.text])
@@ -225,12 +222,12 @@ class ExpressionReader(BlockReader):
         if literal is not None:
             self.take()
             return RelayConstant(literal, span)
-        if token.text in ("let", "def", "type", "else", "extern", "import"):
+        if self.is_word("let", "def", "type", "else", "extern", "import"):
             self.unexpected("an expression")
         if token.text[0].isupper():
             self._refuse("RL-refused-adt", f"{token.text}: algebraic data types are not supported")
         self.take()
-        if self.token.kind != "(" or self.token.fresh_line:
+        if not self.sees("(") or self.token.fresh_line:
             self.error(
                 f"'{token.text}' stands alone: expected a call or a variable",
                 span,
@@ -269,20 +266,21 @@ class ExpressionReader(BlockReader):
     # ------------------------------------------------------------ calls and functions
 
     def _call(self, op: RelayExpr, start: int) -> RelayExpr:
-        self.take()
+        """The operands and attributes behind a bracket."""
         args: list[RelayExpr] = []
         attrs: dict[str, object] = {}
-        while self.token.kind != ")":
-            if self.token.kind == "NAME" and self.peek().kind == "=":
+        for _ in self.items(")"):
+            if self._at_keyword():
                 self._keyword(attrs)
+            elif attrs:
+                self.unexpected("an attribute: operands come before attributes")
             else:
-                if attrs:
-                    self.unexpected("an attribute: operands come before attributes")
                 args.append(self.expression())
-            if not self.accept(","):
-                break
         end = self.expect(")", "',' or ')'").end
         return RelayCall(op, tuple(args), attrs, (start, end))
+
+    def _at_keyword(self) -> bool:
+        return self.sees("NAME") and self.peek().kind == "="
 
     def _keyword(self, attrs: dict[str, object]) -> None:
         """``padding=[1, 1]``"""
@@ -297,7 +295,7 @@ class ExpressionReader(BlockReader):
         """``fn (%x: T) -> U { … }``"""
         self.enter(SCOPES)
         start = self.take().start
-        if self.token.kind == "[":
+        if self.sees("["):
             self._refuse(
                 "RL-refused-polymorphic", "type parameters: polymorphic functions are not supported"
             )
@@ -313,13 +311,11 @@ class ExpressionReader(BlockReader):
         before, self.statement = self.statement, ""
         params: list[RelayVar] = []
         attrs: dict[str, object] = {}
-        while self.token.kind != ")":
-            if self.token.kind == "NAME" and self.peek().kind == "=":
+        for _ in self.items(")"):
+            if self._at_keyword():
                 self._keyword(attrs)
             else:
                 params.append(self.parameter())
-            if not self.accept(","):
-                break
         self.expect(")", "',' or ')'")
         ret = self.type() if self.accept("->") else None
         body = self.block()

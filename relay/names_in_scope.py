@@ -131,7 +131,7 @@ class Bindings:
         """The number of the definition around a place."""
         if self._definitions is None:
             tokens = self._tokens
-            self._definitions = [t.start for t in tokens if t.kind == "NAME" and t.text == "def"]
+            self._definitions = [t.start for t in tokens if t.text == "def"]
         return bisect_right(self._definitions, place)
 
     def behind(self, name: str, start: int) -> Span | None:

@@ -14,7 +14,7 @@ from rlx.grammar.visit import recursion_room
 from rlx.relay.cursor import NESTING, SCOPES, TUPLES, Abandoned, Stopped
 from rlx.relay.depth import too_deep
 from rlx.relay.expression_reader import ExpressionReader
-from rlx.relay.lexer import RelayToken, lex
+from rlx.relay.lexer import lex
 from rlx.relay.nodes import RelayFunction, RelayGlobalVar, RelayModule, RelayVar
 from rlx.spec.registry import refuted
 
@@ -102,7 +102,7 @@ class ModuleReader(ExpressionReader):
         functions: dict[RelayGlobalVar, RelayFunction] = {}
         places: dict[str, Span] = {}
         try:
-            while self.token.kind != "END":
+            while not self.sees("END"):
                 try:
                     self._definition(functions, places)
                 except Abandoned:
@@ -121,7 +121,7 @@ class ModuleReader(ExpressionReader):
         token = self.token
         if self.is_word("def"):
             self._function(functions, places)
-        elif token.kind == "NAME" and token.text in ("type", "extern"):
+        elif self.is_word("type", "extern"):
             name = self.peek().text
             words = f"{token.text} {name}: algebraic data types are not supported"
             self.error(words, (token.start, token.end), code="RL-refused-adt")
@@ -130,7 +130,7 @@ class ModuleReader(ExpressionReader):
             words = "import: imports are not supported"
             self.error(words, (token.start, token.end), code="PARSE")
             raise Abandoned
-        elif token.kind == "GLOBAL" and self.peek(2).text == "primfn":
+        elif self._at_prim_func():
             words = f"{token.text} is a function of TIR: only a module that is not lowered is read"
             places.setdefault(token.text, (token.start, token.end))
             self.error(words, (token.start, token.end), code="PARSE")
@@ -147,7 +147,7 @@ class ModuleReader(ExpressionReader):
         start = self.token.start
         free = tuple(self._free_variables())
         body = self.statements()
-        if self.token.kind != "END":
+        if not self.sees("END"):
             self.unexpected("the end of the text")
         if free or not isinstance(body, RelayFunction):
             body = RelayFunction(free, body, None, {}, (start, self.token.end))
@@ -176,7 +176,7 @@ class ModuleReader(ExpressionReader):
         self.names.left.clear()
         self.depth = dict.fromkeys(NESTING, 0)
         self.type_params = frozenset()
-        if self.token.kind == "[":
+        if self.sees("["):
             self._type_parameters()
         made = self.signature(start)
         var = self.global_var(name.text[1:])
@@ -195,16 +195,19 @@ class ModuleReader(ExpressionReader):
 
     def _to_definition(self) -> None:
         """Pass over the rest of a definition."""
-        if self.token.kind != "END" and not self._at_definition():
+        if not self._at_definition():
             self.take()
-        while self.token.kind != "END" and not self._at_head():
+        while not self.sees("END") and not self._at_head():
             self.take()
 
     def _at_head(self) -> bool:
-        token: RelayToken = self.token
-        if token.kind == "GLOBAL":
-            return token.fresh_line and self.peek(2).text == "primfn"
-        return token.fresh_line and token.kind == "NAME" and token.text in ("def", "type", "extern")
+        """Whether a definition begins, of any kind."""
+        head = self.is_word("def", "type", "extern") or self._at_prim_func()
+        return head and self.token.fresh_line
+
+    def _at_prim_func(self) -> bool:
+        """Whether a function of TIR begins: ``@name = primfn(…)``."""
+        return self.sees("GLOBAL") and self.peek(2).text == "primfn"
 
     def _mentioned(self, places: dict[str, Span]) -> None:
         """Report functions that are called and not there."""

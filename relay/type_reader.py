@@ -8,10 +8,10 @@ from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.misspelt import data_type
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.relay.cursor import TYPES, Cursor
+from rlx.relay.lexer import RelayToken
 from rlx.relay.nodes import RelayFuncType, RelayTensorType, RelayTupleType, RelayType
 
 _DIM = re.compile(r"\d{1,18}(?:i(?:32|64))?\Z")
-REFERENCE = ("ref", "Ref", "RefType")
 
 
 class TypeReader(Cursor):
@@ -34,34 +34,34 @@ class TypeReader(Cursor):
             If there is none, which is reported.
         """
         self.enter(TYPES)
-        token = self.token
-        if token.kind == "(":
-            found: RelayType | None = self._tuple_type()
-        elif token.kind != "NAME":
-            self.unexpected("a type such as Tensor[(2, 3), float32]")
-        elif token.text == "_":
-            self.take()
-            found = None
-        elif token.text == "fn":
-            found = self._func_type()
-        elif token.text == "Tensor":
-            found = self._tensor_type()
-        elif token.text in REFERENCE:
-            found = None
-            words = f"the type {token.text}: references are not supported"
-            self._refuse_type("RL-refused-ref", words)
-        else:
-            found = self._named_type()
+        found = self._type()
         self.leave(TYPES)
         return found
+
+    def _type(self) -> RelayType | None:
+        match self.token:
+            case RelayToken(kind="("):
+                return self._tuple_type()
+            case RelayToken(text="_"):
+                self.take()
+            case RelayToken(text="fn"):
+                return self._func_type()
+            case RelayToken(text="Tensor"):
+                return self._tensor_type()
+            case RelayToken(text="ref" | "Ref" | "RefType" as text):
+                words = f"the type {text}: references are not supported"
+                self._refuse_type("RL-refused-ref", words)
+            case RelayToken(kind="NAME"):
+                return self._named_type()
+            case _:
+                self.unexpected("a type such as Tensor[(2, 3), float32]")
+        return None
 
     def _tuple_type(self) -> RelayTupleType:
         start = self.expect("(").start
         fields: list[RelayType | None] = []
-        while self.token.kind != ")":
+        for _ in self.items(")"):
             fields.append(self.type())
-            if not self.accept(","):
-                break
         end = self.expect(")", "',' or ')'").end
         return RelayTupleType(tuple(fields), (start, end))
 
@@ -69,10 +69,8 @@ class TypeReader(Cursor):
         start = self.take().start
         self.expect("(")
         params: list[RelayType | None] = []
-        while self.token.kind != ")":
+        for _ in self.items(")"):
             params.append(self.type())
-            if not self.accept(","):
-                break
         self.expect(")", "',' or ')'")
         self.expect("->")
         ret = self.type()
@@ -83,10 +81,8 @@ class TypeReader(Cursor):
         self.expect("[", "'[': a tensor is Tensor[(2, 3), float32]")
         self.expect("(", "'(': the dimensions of the tensor")
         dims: list[int | str | None] = []
-        while self.token.kind != ")":
+        for _ in self.items(")"):
             dims.append(self._dim())
-            if not self.accept(","):
-                break
         self.expect(")", "',' or ')'")
         self.expect(",", "',' and the element type")
         kind = self._dtype()
@@ -95,14 +91,16 @@ class TypeReader(Cursor):
 
     def _dim(self) -> int | str | None:
         """A dimension: a number, ``?`` or ``Any``, or a name."""
-        token = self.token
-        if token.kind == "?" or token.text == "Any":
-            self.take()
-            return None
-        if token.kind == "NUMBER" and _DIM.match(token.text):
-            return int(self.take().text.partition("i")[0])
-        if token.kind == "NAME" and "." not in token.text:
-            return self.take().text
+        match self.token:
+            case RelayToken(text="?" | "Any"):
+                self.take()
+                return None
+            case RelayToken(kind="NUMBER", text=text) if _DIM.match(text):
+                self.take()
+                return int(text.partition("i")[0])
+            case RelayToken(kind="NAME", text=text) if "." not in text:
+                self.take()
+                return text
         self.unexpected("a dimension: a number from 0, a name, or ?")
         return None
 
@@ -134,7 +132,7 @@ class TypeReader(Cursor):
                 f"'{token.text}' is not a type", (token.start, token.end), did_you_mean(near)
             )
             self.take()
-            if self.token.kind == "[":
+            if self.sees("["):
                 self.skip_brackets()
             return None
         if token.text in self.type_params:
@@ -148,5 +146,5 @@ class TypeReader(Cursor):
     def _refuse_type(self, code: str, message: str) -> None:
         token = self.take()
         self.error(message, (token.start, token.end), code=code)
-        if self.token.kind in ("[", "("):
+        if self.sees("[", "("):
             self.skip_brackets()
