@@ -70,12 +70,13 @@ def _compare(
     """
     if is_subtype(found, wanted):
         return
+    castable, never = codes
     if find_glb(found, wanted) is not None:
         message = f"{said} {wanted}, but the value is only known to be {found}"
         help = insert_cast(wanted)
-        state.report(codes[0], message, span, help=help)
+        state.report(castable, message, span, help=help)
     else:
-        state.report(codes[1], f"{said} {wanted}, but the value is {found}", span)
+        state.report(never, f"{said} {wanted}, but the value is {found}", span)
 
 
 @rule("OS-bind", "2854d3fe", "shape computation")

@@ -62,10 +62,11 @@ def is_pure(state: OlderDerivation, node: ast.Call) -> bool:
 @rule("OT-extern", "c8e8350e", "checked type")
 def packed_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A packed function returns what the type argument says."""
-    if len(node.sinfo_args) != 1:  # OWF10 has said so
-        state.poison.add(node)
-        return OBJECT
-    return type_of(node.sinfo_args[0])
+    match node.sinfo_args:
+        case (info,):
+            return type_of(info)
+    state.poison.add(node)  # OWF10 has said so
+    return OBJECT
 
 
 @rule("OS-extern", "8424a10a", "shape computation")

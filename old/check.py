@@ -68,7 +68,6 @@ def _check(
 ) -> OlderReport:
     diagnostics = list(found)
     derivations: list[OlderDerivation] = []
-    obligations = [0, 0, 0]
     with recursion_room():
         for module in modules:
             diagnostics += well_formed(module, holes)
@@ -79,15 +78,14 @@ def _check(
             derived = derive(module, {*captured, *holes})
             derivations.append(derived)
             diagnostics += derived.diagnostics
-            inner = derived.operators
-            for at, count in enumerate(
-                (inner.proved + inner.discharged, inner.refuted, inner.unknown)
-            ):
-                obligations[at] += count
     told = tuple(replace(d, source=source) for d in sorted(_once(diagnostics), key=_position))
-    return OlderReport(
-        source, told, Obligations(*obligations), tuple(modules), {}, (), tuple(derivations)
+    operators = [derived.operators for derived in derivations]
+    obligations = Obligations(
+        sum(each.proved + each.discharged for each in operators),
+        sum(each.refuted for each in operators),
+        sum(each.unknown for each in operators),
     )
+    return OlderReport(source, told, obligations, tuple(modules), {}, (), tuple(derivations))
 
 
 def _once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
@@ -96,6 +94,6 @@ def _once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     return [d for d in seen.values()]
 
 
-def _position(diagnostic: Diagnostic) -> tuple[int, int, int, str]:
-    start, end = diagnostic.span or (-1, -1)
-    return start, end, _ORDER[diagnostic.severity], diagnostic.code
+def _position(diagnostic: Diagnostic) -> tuple[tuple[int, ...], int, str]:
+    """In order of places, first what has none."""
+    return diagnostic.span or (), _ORDER[diagnostic.severity], diagnostic.code

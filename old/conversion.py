@@ -249,11 +249,12 @@ def _begun(body: Expr, first: list[ast.Binding]) -> ast.SeqExpr:
     """A body with bindings in front."""
     if not isinstance(body, ast.SeqExpr):
         return ast.SeqExpr((ast.BindingBlock(tuple(first)),), body)
-    blocks = body.blocks
-    if blocks and not isinstance(blocks[0], ast.DataflowBlock):
-        merged = replace(blocks[0], bindings=(*first, *blocks[0].bindings))
-        return replace(body, blocks=(merged, *blocks[1:]))
-    return replace(body, blocks=(ast.BindingBlock(tuple(first)), *blocks))
+    match body.blocks:
+        case [] | [ast.DataflowBlock(), *_]:
+            blocks = (ast.BindingBlock(tuple(first)), *body.blocks)
+        case [block, *rest]:
+            blocks = (replace(block, bindings=(*first, *block.bindings)), *rest)
+    return replace(body, blocks=blocks)
 
 
 def _given_dims(info: StructInfo | None) -> bool:

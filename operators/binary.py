@@ -149,11 +149,6 @@ def comparison(site: Site, x1: Operand, x2: Operand) -> StructInfo:
     return shaped(site, (x1, x2), BOOL)
 
 
-def combine(site: Site, infos: Sequence[Tensor]) -> StructInfo:
-    """Any number of tensors of one element type, broadcast."""
-    return shaped(site, infos, agree(site, infos))
-
-
 def shaped(site: Site, infos: Sequence[Operand], kind: DataType) -> Tensor:
     """A tensor of the shape that all operands broadcast to."""
     head = infos[0]

@@ -334,13 +334,3 @@ def show_shape(dims: Iterable[tir.PrimExpr]) -> str:
     """Dimensions as a shape: ``(n, 4)``, ``(n,)``."""
     shown = [show(dim) for dim in dims]
     return f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
-
-
-def of(name: str, info: ast.StructInfo) -> str:
-    """An argument by its parameter's name and struct info: ``(of x: Tensor((n, 4), float32))``."""
-    return f"(of {name}: {show(info)})"
-
-
-def short(operator: str) -> str:
-    """An operator's name in texts: ``nn.relu`` for ``relax.nn.relu``."""
-    return operator.removeprefix("relax.")

@@ -20,7 +20,8 @@ def same(name: str, count: int) -> Row:
 
 
 def _identity(c: OperatorCall) -> ast.Expr:
-    return c.operands(1)[0]
+    (x,) = c.operands(1)
+    return x
 
 
 def _logarithm(base: float, c: OperatorCall) -> ast.Expr:
@@ -84,21 +85,22 @@ def _quantifier(name: str, c: OperatorCall) -> ast.Expr:
 
 def _index_of(name: str, c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
-    axes = _axes(c, x)
-    if axes is not None and len(axes) != 1:
-        c.fail(f"expected one axis, found {len(axes)}")
+    axis: int | None = None
+    match _axes(c, x):
+        case (axis,):
+            pass
+        case (*axes,):
+            c.fail(f"expected one axis, found {len(axes)}")
     if c.flag("select_last_index"):
         c.fail("select_last_index is not supported")
-    axis = None if axes is None else axes[0]
     found = call(name, x, axis=axis, keepdims=c.flag("keepdims"))
     return call("astype", found, data_type(SMALL))
 
 
 def _scan(name: str, c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
-    axis = None if c.given("axis") is None else c.integer("axis")
     kind = c.element_type() if c.given("dtype") else None
-    return call(name, x, axis=axis, dtype=kind, exclusive=c.flag("exclusive"))
+    return call(name, x, axis=c.axis(), dtype=kind, exclusive=c.flag("exclusive"))
 
 
 UNARY = """

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import Literal
 from rlx.relay.nodes import (
     RelayCall,
     RelayConstant,
     RelayExpr,
     RelayFunction,
-    RelayFuncType,
     RelayGlobalVar,
     RelayLet,
     RelayModule,
     RelayOp,
     RelayProjection,
-    RelayTensorType,
-    RelayTupleType,
-    RelayType,
     RelayVar,
     operands,
 )
+from rlx.relay.printer import print_type
 
 
 def structural_equal(first: RelayModule, second: RelayModule) -> bool:
@@ -36,80 +32,43 @@ def structural_equal(first: RelayModule, second: RelayModule) -> bool:
 
 def _equal(first: RelayExpr, second: RelayExpr) -> bool:
     partners: dict[RelayExpr, RelayExpr] = {}
-    back: dict[RelayExpr, RelayExpr] = {}
+    taken: set[RelayExpr] = set()
     pending = [(first, second)]
     while pending:
         a, b = pending.pop()
-        if isinstance(a, RelayConstant | RelayOp | RelayGlobalVar):
-            if not _same_atoms(a, b):
-                return False
-            continue
-        if a in partners or b in back:
-            if partners.get(a) is not b or back.get(b) is not a:
-                return False
-            continue
-        partners[a], back[b] = b, a
-        if not _alike(a, b):
+        if _own(a) != _own(b):
             return False
+        if isinstance(a, RelayConstant | RelayOp | RelayGlobalVar):
+            continue
+        if a in partners or b in taken:
+            if partners.get(a) is not b:
+                return False
+            continue
+        partners[a] = b
+        taken.add(b)
         pending += zip(operands(a), operands(b), strict=True)
-        if isinstance(a, RelayFunction) and isinstance(b, RelayFunction):
-            pending += zip(a.params, b.params, strict=True)
-        if isinstance(a, RelayLet) and isinstance(b, RelayLet):
-            pending.append((a.var, b.var))
+        match a, b:
+            case RelayFunction(params=mine), RelayFunction(params=yours):
+                pending += zip(mine, yours, strict=True)
+            case RelayLet(var=mine), RelayLet(var=yours):
+                pending.append((mine, yours))
     return True
 
 
-def _same_atoms(a: RelayExpr, b: RelayExpr) -> bool:
-    match a, b:
-        case RelayConstant(data=mine), RelayConstant(data=yours):
-            return _data(mine) == _data(yours)
-        case RelayOp(name=mine), RelayOp(name=yours):
-            return bool(mine == yours)
-        case RelayGlobalVar(name=mine), RelayGlobalVar(name=yours):
-            return bool(mine == yours)
-    return False
-
-
-def _data(data: Literal) -> tuple[object, ...]:
-    return (repr(data.value), data.dtype, data.shape, data.content)
-
-
-def _alike(a: RelayExpr, b: RelayExpr) -> bool:
-    """Whether two nodes are alike, their parts aside."""
-    if type(a) is not type(b) or len(operands(a)) != len(operands(b)):
-        return False
-    match a, b:
-        case RelayVar(annotation=mine), RelayVar(annotation=yours):
-            return same_type(mine, yours)
-        case RelayProjection(index=mine), RelayProjection(index=yours):
-            return mine == yours
-        case RelayCall(attrs=mine), RelayCall(attrs=yours):
-            return _attributes(mine) == _attributes(yours)
-        case RelayFunction(), RelayFunction():
-            return (
-                len(a.params) == len(b.params)
-                and same_type(a.ret, b.ret)
-                and _attributes(a.attrs) == _attributes(b.attrs)
-            )
-    return True
-
-
-def _attributes(attrs: object) -> str:
-    """Attributes as a text that tells 1 from 1.0 and True."""
-    return repr(attrs)
-
-
-def same_type(a: RelayType | None, b: RelayType | None) -> bool:
-    """Whether two types are the same."""
-    match a, b:
-        case RelayTensorType(), RelayTensorType():
-            return a.shape == b.shape and a.dtype == b.dtype
-        case RelayTupleType(fields=mine), RelayTupleType(fields=yours):
-            return len(mine) == len(yours) and all(map(same_type, mine, yours))
-        case RelayFuncType(params=mine), RelayFuncType(params=yours):
-            return (
-                len(mine) == len(yours)
-                and all(map(same_type, mine, yours))
-                and same_type(a.ret, b.ret)
-            )
-    return a is None and b is None
+def _own(node: RelayExpr) -> tuple[object, ...]:
+    """All that a node is, its parts aside. A text of attributes tells 1 from 1.0 and True."""
+    kind = (type(node), len(operands(node)))
+    match node:
+        case RelayConstant(data=data):
+            return (*kind, repr(data.value), data.dtype, data.shape, data.content)
+        case RelayOp(name=name) | RelayGlobalVar(name=name):
+            return (*kind, name)
+        case RelayVar(annotation=annotation):
+            return (*kind, print_type(annotation))
+        case RelayProjection(index=index):
+            return (*kind, index)
+        case RelayCall(attrs=attrs):
+            return (*kind, repr(attrs))
+        case RelayFunction(params=params, ret=ret, attrs=attrs):
+            return (*kind, len(params), print_type(ret), repr(attrs))
+    return kind

@@ -113,10 +113,12 @@ class FunctionTranslation:
 
     def _guess(self, param: RelayVar) -> StructInfo:
         """What a parameter without a type is, by its use: operators take tensors."""
-        role = self._roles.get(param)
-        if role == "function":
-            return FuncStructInfo(None, OBJECT, True, "default")
-        return OBJECT if role == "tuple" else UNKNOWN_TENSOR
+        match self._roles.get(param):
+            case "function":
+                return FuncStructInfo(None, OBJECT, True, "default")
+            case "tuple":
+                return OBJECT
+        return UNKNOWN_TENSOR
 
     def _declare(self, var: RelayVar, annotation: StructInfo | None) -> ast.Var:
         made = ast.Var(self._unused(identifier(var.name)), annotation, None, var.span)
@@ -172,10 +174,7 @@ class FunctionTranslation:
         made = self._atom(value) if isinstance(value, ATOMS) else self._values[value]
         var = self._vars.get(let.var) or self._declare(let.var, None)
         annotation = let.var.annotation
-        if isinstance(value, RelayFunction) or annotation is None:
-            self._emit(scope, var, made, let.span)
-            return
-        if isinstance(annotation, RelayFuncType):
+        if isinstance(value, RelayFunction) or isinstance(annotation, RelayFuncType | None):
             self._emit(scope, var, made, let.span)
             return
         dims = self._dims_of(scope)

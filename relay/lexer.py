@@ -29,6 +29,8 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+_BAD = re.compile(r"""["'][^\n]*|[\w.]+|.""", re.DOTALL)
+"""What is passed over where no token is: the rest of a line with a string, a word, a character."""
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _CLOSES = {")": "(", "}": "{", "]": "["}
 MAX_ERRORS = 100
@@ -94,21 +96,25 @@ def _stretch(text: str, at: int, tokens: list[RelayToken], fresh: bool) -> tuple
     end; where that is, and whether a line begins there.
     """
     make, add = tuple.__new__, tokens.append
-    for match in _TOKEN.finditer(text, at):
-        kind = match.lastgroup or ""
-        start, end = match.span(kind)
-        if match.start() != at:
+    for found in _TOKEN.finditer(text, at):
+        kind = found.lastgroup or ""
+        start, end = found.span(kind)
+        if found.start() != at:
             break
-        if kind == "MARK" or kind == "SYMBOL":
-            add(make(RelayToken, (match[kind], match[kind], start, end, fresh)))
-            fresh = False
-        elif kind == "LINES":
-            fresh = True
-        elif kind == "COMMENT" or (kind == "HEADER" and METADATA.match(match[kind] + "{")):
-            return start, fresh
-        elif kind != "HEADER":
-            add(make(RelayToken, (kind, match[kind], start, end, fresh)))
-            fresh = False
+        match kind:
+            case "MARK" | "SYMBOL":
+                add(make(RelayToken, (found[kind], found[kind], start, end, fresh)))
+                fresh = False
+            case "LINES":
+                fresh = True
+            case "COMMENT":
+                return start, fresh
+            case "HEADER":
+                if METADATA.match(text, start):
+                    return start, fresh
+            case _:
+                add(make(RelayToken, (kind, found[kind], start, end, fresh)))
+                fresh = False
         at = end
     return _spaces_end(text, at), fresh
 
@@ -134,11 +140,7 @@ def _no_token(text: str, at: int) -> Diagnostic:
 
 def _behind_bad(text: str, at: int) -> int:
     """Where reading goes on behind what is no token."""
-    if text[at] in "\"'":
-        end = text.find("\n", at)
-        return len(text) if end < 0 else end
-    match = re.compile(r"[\w.]+").match(text, at)
-    return match.end() if match else at + 1
+    return next(_BAD.finditer(text, at)).end()
 
 
 def _comment_end(text: str, start: int, found: list[Diagnostic]) -> int:

@@ -9,8 +9,10 @@ from rlx.operators.layout import pieces
 from rlx.relay.elementwise_rows import Row
 from rlx.relay.operator_call import OperatorCall, call, reshaped, scalar, sizes, times
 
-LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
-"""The layouts of data and weights by the number of spatial axes, where none is said."""
+LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+"""The layouts of data by the number of spatial axes, where none is said."""
+SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+"""The spatial axes of weights."""
 
 
 def _kind(c: OperatorCall) -> str | None:
@@ -20,7 +22,6 @@ def _kind(c: OperatorCall) -> str | None:
 
 def _conv(axes: int, c: OperatorCall) -> ast.Expr:
     data, weight = c.operands(2)
-    layout, kernel = LAYOUTS[axes]
     c.given("channels"), c.given("kernel_size")  # both follow from the weight
     return call(
         f"nn.conv{axes}d",
@@ -30,8 +31,8 @@ def _conv(axes: int, c: OperatorCall) -> ast.Expr:
         padding=c.integers("padding", (0,) * axes),
         dilation=c.integers("dilation", (1,) * axes),
         groups=c.integer("groups", 1),
-        data_layout=c.string("data_layout", layout),
-        kernel_layout=c.string("kernel_layout", kernel),
+        data_layout=c.string("data_layout", LAYOUTS[axes]),
+        kernel_layout=c.string("kernel_layout", f"OI{SPATIAL[axes]}"),
         out_layout=c.string("out_layout") or None,
         out_dtype=_kind(c),
     )
@@ -39,7 +40,6 @@ def _conv(axes: int, c: OperatorCall) -> ast.Expr:
 
 def _conv_transpose(axes: int, c: OperatorCall) -> ast.Expr:
     data, weight = c.operands(2)
-    layout, kernel = LAYOUTS[axes]
     c.given("channels"), c.given("kernel_size")
     return call(
         f"nn.conv{axes}d_transpose",
@@ -50,8 +50,8 @@ def _conv_transpose(axes: int, c: OperatorCall) -> ast.Expr:
         output_padding=c.integers("output_padding", (0,) * axes),
         dilation=c.integers("dilation", (1,) * axes),
         groups=c.integer("groups", 1),
-        data_layout=c.string("data_layout", layout),
-        kernel_layout=c.string("kernel_layout", "IO" + kernel[2:]),
+        data_layout=c.string("data_layout", LAYOUTS[axes]),
+        kernel_layout=c.string("kernel_layout", f"IO{SPATIAL[axes]}"),
         out_layout=c.string("out_layout") or None,
         out_dtype=_kind(c),
     )
@@ -69,7 +69,7 @@ def _pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
         dilation=c.integers("dilation", (1,) * axes),
         ceil_mode=c.flag("ceil_mode"),
         count_include_pad=include,
-        layout=c.string("layout", LAYOUTS[axes][0]),
+        layout=c.string("layout", LAYOUTS[axes]),
         out_layout=c.string("out_layout") or None,
     )
 
@@ -83,7 +83,7 @@ def _spatial(c: OperatorCall, layout: str) -> tuple[int, ...]:
 
 def _global_pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
-    layout = c.string("layout", LAYOUTS[axes][0])
+    layout = c.string("layout", LAYOUTS[axes])
     if c.string("out_layout") not in ("", layout):
         c.fail("an out_layout that is not the layout is not supported")
     spatial = _spatial(c, layout)
@@ -96,7 +96,7 @@ def _adaptive_pool(axes: int, c: OperatorCall) -> ast.Expr:
         f"nn.adaptive_avg_pool{axes}d",
         x,
         output_size=c.axes("output_size"),
-        layout=c.string("layout", LAYOUTS[axes][0]),
+        layout=c.string("layout", LAYOUTS[axes]),
         out_layout=c.string("out_layout") or None,
     )
 
@@ -138,9 +138,7 @@ def _batch_norm(c: OperatorCall) -> ast.Expr:
         "nn.batch_norm",
         *c.operands(5),
         axis=c.integer("axis", 1),
-        epsilon=c.number("epsilon", 1e-5),
-        center=c.flag("center", True),
-        scale=c.flag("scale", True),
+        **_norm_options(c),
         training=False,
     )
 

@@ -117,6 +117,10 @@ class OperatorCall:
         """An attribute that is None, an axis or a list of axes."""
         return None if self.given(name) is None else self.integers(name)
 
+    def axis(self) -> int | None:
+        """The attribute ``axis``, which is None or an integer."""
+        return None if self.given("axis") is None else self.integer("axis")
+
     def element_type(self, name: str = "dtype", default: str | None = None) -> DataType:
         """An attribute that names an element type."""
         found = self.given(name, default)

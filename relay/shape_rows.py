@@ -135,19 +135,19 @@ def _take(c: OperatorCall) -> ast.Expr:
     x, indices = c.operands(2)
     if c.integer("batch_dims", 0):
         c.fail("batch_dims are not supported")
-    axis = None if c.given("axis") is None else c.integer("axis")
-    return call("take", x, indices, axis=axis, mode=c.string("mode", "clip"))
+    return call("take", x, indices, axis=c.axis(), mode=c.string("mode", "clip"))
 
 
 def _strided_slice(c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
     begin, end = c.integers("begin"), c.integers("end")
     axes = c.axes("axes") or tuple(range(len(begin)))
-    if len(begin) != len(end) or len(begin) != len(axes):
+    if {len(begin)} != {len(end), len(axes)}:
         c.fail("begin, end and axes have different lengths")
     strides = c.axes("strides") or (1,)
-    if len(strides) == 1:
-        strides *= len(axes)
+    match strides:
+        case (one,):
+            strides = (one,) * len(axes)
     if c.string("slice_mode", "end") == "size":
         whole = (1 << 31) - 1
         end = tuple(whole if n < 0 else b + n for b, n in zip(begin, end, strict=True))
@@ -201,8 +201,7 @@ def _tile(c: OperatorCall) -> ast.Expr:
 
 def _repeat(c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
-    axis = None if c.given("axis") is None else c.integer("axis")
-    return call("repeat", x, repeats=c.integer("repeats"), axis=axis)
+    return call("repeat", x, repeats=c.integer("repeats"), axis=c.axis())
 
 
 def _reverse(c: OperatorCall) -> ast.Expr:

@@ -138,21 +138,21 @@ def _slot(node: python.expr) -> Slot:
     match node:
         case python.Call(func=python.Name(id=name), args=args):
             made = _CALLS.get(name)
-            return TensorSlot(name, _dims(args)) if made is None else made(args)
+            return TensorSlot(name, _dims(args)) if made is None else made(*args)
         case python.List(elts=items) if any(isinstance(i, python.Call) for i in items):
             return TupleSlot(tuple(map(_slot, items)))
     return Given(_value(node))
 
 
-_CALLS: dict[str, Callable[[Sequence[python.expr]], Slot]] = {
-    "shape": lambda parts: ShapeSlot(_dims(parts)),
-    "prim": lambda parts: PrimSlot(_dim(parts[0])),
-    "made": lambda parts: MadeSlot(f"relax.{_value(parts[0])}"),
-    "const": lambda parts: Given(_constant(*map(_value, parts))),
-    "string": lambda parts: Given(ast.StringImm(str(_value(parts[0])))),
-    "dtype": lambda parts: Given(ast.DataTypeImm(dtype(str(_value(parts[0]))))),
-    "index_map": lambda parts: Given(tir.OpaqueExpr(f"T.index_map({_value(parts[0])})")),
-    "null": lambda parts: Given(ast.Call(ast.op("relax.null_value"), ())),
+_CALLS: dict[str, Callable[..., Slot]] = {
+    "shape": lambda *dims: ShapeSlot(_dims(dims)),
+    "prim": lambda dim: PrimSlot(_dim(dim)),
+    "made": lambda name: MadeSlot(f"relax.{_value(name)}"),
+    "const": lambda value, kind: Given(_constant(_value(value), _value(kind))),
+    "string": lambda text: Given(ast.StringImm(str(_value(text)))),
+    "dtype": lambda name: Given(ast.DataTypeImm(dtype(str(_value(name))))),
+    "index_map": lambda text: Given(tir.OpaqueExpr(f"T.index_map({_value(text)})")),
+    "null": lambda: Given(ast.Call(ast.op("relax.null_value"), ())),
 }
 
 

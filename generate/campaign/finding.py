@@ -92,7 +92,13 @@ def from_record(record: dict[str, object]) -> Finding:
 
 def replaced(finding: Finding) -> str:
     """The key without operators."""
-    return finding.key.replace(finding.cause, finding.cause.partition(" with R.")[0])
+    return finding.key.replace(finding.cause, _plain(finding))
+
+
+def _plain(finding: Finding) -> str:
+    """The cause without operators."""
+    plain, _, _ = finding.cause.partition(" with R.")
+    return plain
 
 
 LOWERING = ("LegalizeOps", "FoldConstant", "build", "virtual machine")
@@ -164,9 +170,12 @@ def with_operators(finding: Finding) -> Finding:
 
     if not finding.says_little:
         return finding
-    base = finding.cause.partition(" with R.")[0]
     names = operators_of(finding.text)
-    return replace(finding, cause=f"{base} with {', '.join(names[:4])}") if names else finding
+    return (
+        replace(finding, cause=f"{_plain(finding)} with {', '.join(names[:4])}")
+        if names
+        else finding
+    )
 
 
 _CALLED = re.compile(r"\bR\.([\w.]+)\(")

@@ -151,17 +151,18 @@ def missed(entry: FindingFile) -> str:
 
 def _fails(session: ReplaySession, steps: Sequence[str], words: str) -> str:
     """Whether the last of the steps fails, in those words."""
-    for step in steps[:-1]:
+    *before, last = steps
+    for step in before:
         try:
             session.step(step)
         except Exception as error:  # noqa: BLE001 - whatever TVM raises
             return f"{step} fails: {_words(error)}"
     try:
-        session.step(steps[-1])
+        session.step(last)
     except Exception as error:  # noqa: BLE001 - whatever TVM raises
         said = _words(error)
-        return "" if says(words, said) else f"{steps[-1]} fails with another message: {said}"
-    return f"{steps[-1]} does not fail"
+        return "" if says(words, said) else f"{last} fails with another message: {said}"
+    return f"{last} does not fail"
 
 
 def _judged(session: ReplaySession, entry: FindingFile) -> str:
@@ -243,7 +244,8 @@ def replay(entry: FindingFile, seconds: float = SECONDS) -> str:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return "" if entry.kind == "hang" else f"no answer within {seconds:.0f} s"
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        _, status = os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(status)
     finally:
         os.close(reading)
     if code < 0:

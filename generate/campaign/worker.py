@@ -19,7 +19,7 @@ Say = Callable[..., None]
 
 def main() -> None:
     """Serve until the input ends."""
-    oracle_name, against = sys.argv[1], sys.argv[2]
+    _, oracle_name, against, *_ = sys.argv
     answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is not for the reader
 

@@ -109,33 +109,32 @@ def _one_run(
     """Whether the casts of a run end as the analysis says, and how many there were."""
     said = {c.node.span: c for c in checks if c.kind == "cast"}  # type: ignore[attr-defined]
     casts = 0
-    for passed, at, failed in _checks_of(program, given):
-        check = said.get(at) if at is not None else None
+    for at, passed in _checks_of(program, given):
+        check = said.get(at)
         if check is None:
             continue
         casts += 1
         if passed and check.span in warned:
             return f"it always fails, but it holds: {check.kind} of {check.subject}", casts
-        if passed and check.status == "impossible":
-            return f"impossible, but it holds: {check.reason}", casts
-        if failed and check.status == "redundant":
-            return f"redundant, but it fails: {check.kind} of {check.subject}", casts
+        match passed, check.status:
+            case True, "impossible":
+                return f"impossible, but it holds: {check.reason}", casts
+            case False, "redundant":
+                return f"redundant, but it fails: {check.kind} of {check.subject}", casts
     return "", casts
 
 
-def _checks_of(
-    program: MachineProgram, given: Sequence[v.Value]
-) -> Iterator[tuple[bool, object, bool]]:
-    """The casts of a run: whether each was passed, where it stands, whether it failed."""
-    at: object = None
-    is_cast = False
+def _checks_of(program: MachineProgram, given: Sequence[v.Value]) -> Iterator[tuple[object, bool]]:
+    """The casts of a run: where each stands, and whether it was passed."""
+    cast: object = None
     for step in islice(program.trace("main", list(given)), FUEL):
-        if isinstance(step, Configuration):
-            if step.rule == "E-match-cast":
-                yield True, at, False
-            at, is_cast = step.at.span, step.at.rule == "E-match-cast"
-        elif isinstance(step, CheckFailed) and is_cast:
-            yield False, at, True
+        match step:
+            case Configuration(at=at):
+                if cast is not None:
+                    yield cast, True
+                cast = {"E-match-cast": at.span}.get(at.rule)
+            case CheckFailed() if cast is not None:
+                yield cast, False
 
 
 def ends_alike(one: Outcome, other: Outcome) -> bool:

@@ -38,7 +38,8 @@ def prim_func(
     outputs: Sequence[TensorStructInfo],
     rare: bool = False,
 ) -> PrimFunc:
-    """A PrimFunc that computes each output from the inputs, or changes the first input without any.
+    """A PrimFunc that computes each output from the inputs, or changes the first input without any;
+    all of them hold integers or floats.
 
     It ends on all inputs, reads only what is there and was written, and divides by nothing that may
     be 0.

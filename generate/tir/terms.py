@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from rlx.generate.programs.choices import Choices
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType
+from rlx.grammar.dtype import FLOAT32, INT32, INT64, DataType
 from rlx.grammar.tir import Buffer, PrimExpr, Var
 
 _ZERO = tir.IntImm(0)
@@ -105,8 +105,6 @@ class Terms:
             return value
         if self.choices.one_in(2):
             return self.choices.pick(_ALWAYS)(self, value, kind)
-        if kind == BOOL:
-            return tir.Not(value)
         forms = _OF_FLOATS if kind.is_float else _OF_INTEGERS
         return self.choices.pick((*forms, *_RARE) if self.rare else forms)(self, value, kind)
 
@@ -124,8 +122,7 @@ class Terms:
     def let(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """`T.Let`"""
         var = Var("w", kind)
-        body = tir.Or(var, var) if kind == BOOL else tir.Add(var, var)
-        return tir.Let(var, value, body)
+        return tir.Let(var, value, tir.Add(var, var))
 
     def cast(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """What another buffer holds, or an axis, in this type."""
@@ -133,7 +130,7 @@ class Terms:
         if others:
             load = self.load(self.choices.pick(others))
             source = tir.type_of(load)
-            if source.is_float and not kind.is_float and kind != BOOL:
+            if source.is_float and not kind.is_float:
                 load = tir.Max(tir.Min(load, number(_LIMIT, source)), number(0, source))
             return tir.Cast(kind, load)
         if self.axes:
@@ -201,4 +198,4 @@ def number(value: int, kind: DataType) -> PrimExpr:
     """A literal."""
     if kind.is_float:
         return tir.FloatImm(float(value), kind)
-    return tir.IntImm(value % 2 if kind == BOOL else value, kind)
+    return tir.IntImm(value, kind)

@@ -79,7 +79,7 @@ def type_arguments(state: OlderCriteria, call: ast.Call) -> None:
             state.report("OWF10-one", message, call.span, help=help)
     elif given and not isinstance(call.op, ast.Op):
         message = "a call of a closure has no type arguments"
-        state.report("OWF10-none", message, call.sinfo_spans[0] if call.sinfo_spans else call.span)
+        state.report("OWF10-none", message, next(iter(call.sinfo_spans), call.span))
 
 
 @rule("OWF13", "d070a8b0", "well-formed")

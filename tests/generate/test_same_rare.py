@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -27,6 +28,7 @@ from rlx.grammar import tir
 from rlx.grammar.parser import ParseError, parse_struct_info
 from rlx.grammar.printer import print_module
 from rlx.solver.evaluate import UndefinedError
+from tests.generate.test_same_picked import answers, pool
 from tests.snapshots import assert_digest
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "rare.txt"
@@ -83,7 +85,17 @@ def verdicts(rng: random.Random) -> Iterator[str]:
         yield str(examine(of_casts(rng), rng, 2))
 
 
-MAKERS = (modules, campaigns, near_misses, casts, prim_funcs, inputs, verdicts)
+def campaign_parts(rng: random.Random) -> Iterator[str]:
+    """What oracles, the reducer, and the table of known findings say."""
+    for _ in range(40):
+        text = pool(rng)
+        if json.loads(text)[0] in ("oracle", "reduced", "finding", "numpy", "says", "campaign"):
+            said = answers(text)
+            if "AssertionError" not in said:  # of the peer, with addresses of values
+                yield f"{text}\n{said}"
+
+
+MAKERS = (modules, campaigns, near_misses, casts, prim_funcs, inputs, verdicts, campaign_parts)
 
 
 @pytest.mark.parametrize("part", range(PARTS))

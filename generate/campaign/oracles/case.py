@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rlx.generate.campaign.finding import Finding, cause_of
@@ -12,7 +12,6 @@ from rlx.generate.campaign.peer import Peer
 from rlx.generate.campaign.programs import is_legal
 
 if TYPE_CHECKING:
-    from rlx.checker.check import Report
     from rlx.generate.campaign.oracles.meaning import Meaning
 
 _peer = cache(Peer)
@@ -47,7 +46,7 @@ class Case:
         self._enter = stage
         self.only = only
         self.stage = ""
-        self._errors: dict[str, list[str]] = {}
+        self._errors: dict[str, str] = {}
         self._meanings: dict[str, list[Meaning]] = {}
         self.peer: Peer | None = _peer() if against == "tvm" else None
 
@@ -68,27 +67,19 @@ class Case:
         except Exception:  # noqa: BLE001 - whatever the peer raises is a refusal
             return None
 
-    @cached_property
-    def report(self) -> Report:
-        """What our checker says."""
-        from rlx.checker.check import check_text
-
-        return check_text(self.text)
-
-    def errors(self, text: str | None = None) -> list[str]:
-        """The errors that our checker reports, of this program or another, as ``CODE: message``.
+    def error(self, text: str) -> str:
+        """The first error that our checker reports of a program, as ``CODE: message``; empty if it
+        is legal.
 
         Most passes leave a program as it is, so what was said of a text is remembered.
         """
         from rlx.checker.check import check_text
 
-        if text is not None and text in self._errors:
-            return self._errors[text]
-        report = self.report if text is None else check_text(text)
-        said = [f"{d.code}: {d.message}" for d in report.diagnostics if d.is_error]
-        if text is not None:
-            self._errors[text] = said
-        return said
+        if text not in self._errors:
+            found = check_text(text).diagnostics
+            said = (f"{d.code}: {d.message}" for d in found if d.is_error)
+            self._errors[text] = next(said, "")
+        return self._errors[text]
 
     def meanings(self, text: str, earlier: Sequence[Meaning] = ()) -> list[Meaning]:
         """What the entries of a program return, see

@@ -9,9 +9,9 @@ from rlx.generate.campaign.oracles.case import Case, raised
 def check(case: Case) -> list[Finding]:
     """Our checker finds no error; TVM reads the program and calls it well-formed."""
     case.begin("relax-check")
-    errors = case.errors()
-    if errors:
-        return _refused(case, errors[0])
+    wrong = case.error(case.text)
+    if wrong:
+        return _refused(case, wrong)
     if case.peer is None or not case.legal:
         return []
     case.begin("TVM's parser")
@@ -26,7 +26,7 @@ def check(case: Case) -> list[Finding]:
 
 def _refused(case: Case, error: str) -> list[Finding]:
     """What is refused by the rules: TVM refuses it too, and no legal program is among it."""
-    code = error.partition(":")[0]
+    code, _, _ = error.partition(":")
     if case.peer is not None and _accepted(case):
         message = f"TVM's parser and well_formed accept it: {error}"
         return [case.found("accepts-illegal", "check", message, cause=code, rule=code)]

@@ -4,7 +4,7 @@ derivation.
 
 from __future__ import annotations
 
-from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.finding import Finding, cause_of
 from rlx.generate.campaign.oracles.case import Case, raised
 from rlx.grammar import ast
 from rlx.grammar.node import replace
@@ -18,28 +18,23 @@ def derive(case: Case) -> list[Finding]:
     from rlx.grammar.printer import print_module
 
     case.begin("derivation")
-    if case.errors() or case.peer is None:
+    if case.error(case.text) or case.peer is None:
         return []
-    bare = print_module(without_annotations(parse(case.text).modules[0]))
+    module, *_ = parse(case.text).modules
+    bare = print_module(without_annotations(module))
     case.begin("TVM's derivation")
     try:
         printed = case.peer.print(case.peer.read(bare))
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
         return [case.found("refuses-legal", "derive", raised(error))]
     case.begin("comparison of types")
-    wrong = case.errors(printed)
-    if not wrong or case.errors(bare):
+    wrong = case.error(printed)
+    if not wrong or case.error(bare):
         return []
-    code = wrong[0].partition(":")[0]
+    code, _, message = wrong.partition(": ")
     return [
-        case.found("wrong-type", "derive", wrong[0], cause=f"{code} {_about(wrong[0])}", rule=code)
+        case.found("wrong-type", "derive", wrong, cause=f"{code} {cause_of(message)}", rule=code)
     ]
-
-
-def _about(message: str) -> str:
-    from rlx.generate.campaign.finding import cause_of
-
-    return cause_of(message.partition(": ")[2])
 
 
 def without_annotations(module: ast.IRModule) -> ast.IRModule:

@@ -83,7 +83,7 @@ def meanings(
     from rlx.grammar.parser import parse
     from rlx.semantics.machine import load
 
-    module = parse(text).modules[0]
+    module, *_ = parse(text).modules
     program = load(
         module, packed=PACKED, backend="steps", iterations=ITERATIONS
     )  # inputs are too small to compile for

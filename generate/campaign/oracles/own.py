@@ -76,8 +76,9 @@ def own(name: str) -> Callable[[Case], list[Finding]]:
     def look(case: Case) -> list[Finding]:
         from rlx.grammar.parser import parse
 
-        module = parse(case.text).modules[0]
-        case.begin(name.rpartition(":")[2])
+        module, *_ = parse(case.text).modules
+        _, _, word = name.rpartition(":")
+        case.begin(word)
         try:
             said = function(module)
         except Exception as error:  # noqa: BLE001 - what it raises is what it says

@@ -40,7 +40,7 @@ class Rerun:
         from rlx.grammar.parser import parse
         from rlx.semantics.machine import Configuration, environment, load
 
-        module = parse(self.text).modules[0]  # anew, for what is seen may be changed
+        module, *_ = parse(self.text).modules  # anew, for what is seen may be changed
         program = load(
             module,
             packed=PACKED,

@@ -5,6 +5,7 @@ PrimFuncs agree.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 from rlx.generate.campaign.finding import Finding
@@ -33,9 +34,9 @@ def run(case: Case) -> list[Finding]:
     from rlx.semantics.machine import load
 
     case.begin("relax-check")
-    if case.errors():
+    if case.error(case.text):
         return []
-    module = parse(case.text).modules[0]
+    module, *_ = parse(case.text).modules
     case.begin("our machine")
     steps = load(module, packed=PACKED, backend="steps", iterations=ITERATIONS)
     native = load(module, packed=PACKED) if case.peer is None else None
@@ -45,32 +46,31 @@ def run(case: Case) -> list[Finding]:
         if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
             continue
         for size in SIZES:
-            one, other = arguments(function, size, case.seed), arguments(function, size, case.seed)
-            if one is None or other is None:
+            given = arguments(function, size, case.seed)
+            if given is None:
                 continue
-            result = steps.run(name.name_hint, one, fuel=FUEL)
+            result = steps.run(name.name_hint, deepcopy(given), fuel=FUEL)
             if native is not None:
-                compiled = native.run(name.name_hint, other, fuel=FUEL)
+                compiled = native.run(name.name_hint, given, fuel=FUEL)
                 found += _ours(case, compiled, result)
             elif isinstance(result, Returned):
-                runs.append((name.name_hint, size, list(other), result))
+                runs.append((name.name_hint, size, list(given), result))
     if runs:
         found += _theirs(case, runs)
     return found
 
 
 def _ours(case: Case, native: Outcome, steps: Outcome) -> Iterator[Finding]:
-    for result in (native, steps):
-        if isinstance(result, Stuck):
-            yield case.found("wrong-code", "run", str(result.message), rule=result.rule)
-            return
-    if type(native) is not type(steps):
-        message = f"native code: {native}, reference: {steps}"
-        yield case.found("wrong-code", "run", message, cause="backends disagree")
-    elif isinstance(native, Returned) and isinstance(steps, Returned):
-        unequal = compare(steps.value, native.value)
-        if unequal:
-            yield case.found("wrong-code", "run", unequal, cause="backends disagree")
+    match native, steps:
+        case (Stuck(message=message, rule=rule), _) | (_, Stuck(message=message, rule=rule)):
+            yield case.found("wrong-code", "run", str(message), rule=rule)
+        case Returned(value=compiled), Returned(value=expected):
+            unequal = compare(expected, compiled)
+            if unequal:
+                yield case.found("wrong-code", "run", unequal, cause="backends disagree")
+        case _ if type(native) is not type(steps):
+            words = f"native code: {native}, reference: {steps}"
+            yield case.found("wrong-code", "run", words, cause="backends disagree")
 
 
 def _theirs(case: Case, runs: list[tuple[str, int, list[Value], Returned]]) -> list[Finding]:
@@ -183,7 +183,7 @@ def _failed(case: Case, entry: str, error: Exception) -> Finding:
     said = f"{entry}: {raised(error)}"
     if "ErrorContext(" not in said:
         return case.found("refuses-legal", "run", said)
-    context = said.rpartition("ErrorContext(")[2]
+    _, _, context = said.rpartition("ErrorContext(")
     special = next((trait for words, trait in _MISMATCHES if words in context), "")
     return case.found(
         "wrong-code",

@@ -99,45 +99,6 @@ class M:
         return z
 """
 NEEDED = ONE_CAST.format(value="x", target='R.Tensor((2,), "float32")')
-REDUNDANT = ONE_CAST.format(value="y", target='R.Tensor((2,), "float32")')
-
-
-@pytest.mark.parametrize(
-    ("text", "status", "said"),
-    [
-        (NEEDED, "impossible", "impossible, and nothing is said"),
-        (NEEDED, "redundant", "redundant, but it fails: cast of x; arguments "),
-        (REDUNDANT, "impossible", "impossible, and nothing is said"),
-        (REDUNDANT, "needed", ""),
-    ],
-)
-def test_a_wrong_status_breaks_the_law(
-    text: str, status: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def wrongly(module: ast.IRModule) -> list[DynamicCheck]:
-        return [replace(c, status=status) if c.kind == "cast" else c for c in analyse(module)]
-
-    assert not examine(text, Random(3), 30).broken
-    monkeypatch.setattr(law, "analyse", wrongly)
-    monkeypatch.setattr(law, "eliminate", lambda module: module)
-    found = examine(text, Random(3), 30)
-    assert found.legal and found.broken.startswith(said) and bool(found.broken) == bool(said)
-
-
-def test_a_warning_of_what_holds_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cast that is said to fail always, and an impossible one behind a warning, may not pass."""
-    check = check_text
-
-    def warned(text: str) -> Report:
-        report = check(text)
-        (cast,) = (c for c in analyse(report.modules[0]) if c.kind == "cast")
-        told = Diagnostic("D11-cast", "warning", "it always fails", cast.span)
-        return replace(report, diagnostics=(*report.diagnostics, told))
-
-    monkeypatch.setattr(law, "check_text", warned)
-    assert examine(REDUNDANT, Random(3)).broken.startswith(
-        "it always fails, but it holds: cast of y; arguments "
-    )
 
 
 def test_what_is_lost_with_the_casts_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,3 +125,60 @@ def test_values_that_are_alike() -> None:
     ends += [CheckFailed("E", "a", "", (1, 2)), Fault("E", "a", "", (0, 1)), Returned(x)]
     for end in ends:
         assert [ends_alike(end, other) for other in ends] == [other is end for other in ends]
+
+
+HEAD = "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor(ndim=1)) -> R.Object:\n"
+LOCAL = "        @R.function\n        def f(a: R.Object) -> R.Object:\n            b = R.match_cast(a, R.Tensor((3,)))\n            return b\n"
+ONE = f"{HEAD}        y = R.match_cast(x, R.Tensor((3,)))\n        return y\n"
+BEHIND = f"{HEAD}        y = R.match_cast(x, R.Tensor((3,)))\n{LOCAL}        return y\n"
+BEFORE = f"{HEAD}{LOCAL}        y = R.match_cast(x, R.Tensor((3,)))\n        return y\n"
+CLAIMS: dict[str, tuple[str, dict[str, str], list[str], str]] = {
+    "nothing": (ONE, {}, [], ""),
+    "impossible without a word": (ONE, {"y": "impossible"}, [], "impossible, and nothing is said: "),
+    "impossible": (ONE, {"y": "impossible"}, ["D11-cast", "D11-annotation"], "impossible, but it holds: "),
+    "it always fails": (ONE, {}, ["D11-cast"], "it always fails, but it holds: cast of "),
+    "it always fails if annotations are right": (ONE, {}, ["D11-cast", "D11-annotation"], ""),
+    "redundant": (ONE, {"y": "redundant"}, [], "redundant, but it fails: cast of "),
+    "another behind": (BEHIND, {"b": "impossible"}, ["D11-cast", "D11-annotation"], ""),
+    "another before": (BEFORE, {"b": "impossible"}, ["D11-cast", "D11-annotation"], "impossible, and nothing is said: "),
+}  # fmt: skip
+
+
+def _name(check: DynamicCheck) -> str:
+    """The variable that a cast binds."""
+    return check.node.var.name_hint if check.kind == "cast" else ""  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_what_is_said_wrongly(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judgements that are not true are told, in words."""
+    text, statuses, codes, broken = CLAIMS[claim]
+    place = text.index("R.Tensor((3,))", text.index("y = "))
+    assert not check_text(text).diagnostics
+
+    def claimed(module: ast.IRModule) -> list[DynamicCheck]:
+        checks = analyse(module)
+        return [replace(c, status=statuses.get(_name(c), c.status)) for c in checks]
+
+    def warned(given: str) -> Report:
+        report = check_text(given)
+        more = [Diagnostic(code, "warning", "", (place, place + 14)) for code in codes]
+        return replace(report, diagnostics=(*report.diagnostics, *more))
+
+    monkeypatch.setattr(law, "analyse", claimed)
+    monkeypatch.setattr(law, "check_text", warned)
+    verdict = examine(text, Random(1), 40)
+    assert verdict.legal
+    assert verdict.broken.startswith(broken) if broken else not verdict.broken
+    assert (verdict.runs, verdict.casts) == ((0, 0) if broken else (40, verdict.casts))
+
+
+def test_another_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that changes without its checks."""
+    other = parse(ONE.replace("return y", "return R.shape([3])")).modules[0]
+    monkeypatch.setattr(law, "eliminate", lambda module: other)
+    said = examine(ONE, Random(1), 40).broken
+    assert said == (
+        "a value tensor (3,) float32 = [0.0, 0.0, 0.0] with all checks, a value shape [3] without;"
+        " arguments tensor (3,) float32 = [0.0, 0.0, 0.0]"
+    )
