@@ -43,11 +43,11 @@ class FormulaWriter(StepWriter):
     def __init__(self) -> None:
         super().__init__()
         self._of: dict[int, Slots] = {}
-        self._begins: dict[int, int] = {}
+        self._begins: dict[int, int | None] = {}
         self._sizes: dict[int, int] = {}
-        self._heaps: dict[int, tuple[int, int]] = {}
+        self._heaps: dict[int, range] = {}
         self._given = 0
-        self._arrays: list[tuple[int, int]] = []
+        self._arrays: list[range] = []
         self._pieces: list[int] = []
 
     # ------------------------------------------------------------ values
@@ -60,7 +60,7 @@ class FormulaWriter(StepWriter):
             match value:
                 case Tensor(data=data):
                     self._of[id(value)] = self._taken(data.shape)
-                    self._begins[id(value)] = -1
+                    self._begins[id(value)] = None
                 case ShapeValue(values=sizes):
                     self._of[id(value)] = self._taken(sizes)
                 case Storage(data=data):
@@ -72,21 +72,19 @@ class FormulaWriter(StepWriter):
             if id(value) not in self._of:
                 self.constant(value)
         for heap in heaps:
-            first, count = self._heap(heap)
-            self._arrays.append((first, count))
-            self._step(formulas.READ, len(self._arrays), first, count)
+            cells = self._heap(heap)
+            self._arrays.append(cells)
+            self._step(formulas.READ, len(self._arrays), cells.start, len(cells))
 
     def _taken(self, numbers: Sequence[Any]) -> Slots:
-        first = len(self._slots)
-        self._slots += map(word, numbers)
-        return tuple(range(first, first + len(numbers)))
+        return tuple(self._slot(word(number)) for number in numbers)
 
-    def _heap(self, heap: Tensor) -> tuple[int, int]:
+    def _heap(self, heap: Tensor) -> range:
         if heap.data.ndim != 1 or heap.data.dtype != np.int64:
             raise NoFormula
         first = len(self._slots)
         self._slots += map(int, heap.data)
-        self._heaps[id(heap)] = first, len(heap.data)
+        self._heaps[id(heap)] = range(first, len(self._slots))
         return self._heaps[id(heap)]
 
     def constant(self, value: Value) -> None:
@@ -96,7 +94,7 @@ class FormulaWriter(StepWriter):
                 self._of[id(value)] = (self._constant(int(number)),)
             case ShapeValue(values=sizes) | Tensor(shape=sizes):
                 self._of[id(value)] = tuple(map(self._constant, sizes))
-                self._begins[id(value)] = -1
+                self._begins[id(value)] = None
 
     def _numbers(self, value: Value) -> Slots:
         try:
@@ -109,10 +107,10 @@ class FormulaWriter(StepWriter):
         return found
 
     def _cell(self, heap: Value, place: int) -> int:
-        first, count = self._heaps.get(id(heap), (0, 0))
-        if not 0 <= place < count:
+        cells = self._heaps.get(id(heap))
+        if cells is None or not 0 <= place < len(cells):
             raise NoFormula
-        return first + place
+        return cells[place]
 
     def _put(self, to: int, number: int) -> None:
         self._slots[to] = self._slots[number]
@@ -140,11 +138,12 @@ class FormulaWriter(StepWriter):
         rule(self, args, made)
 
     def _alloc_heap(self, args: Sequence[Value], made: Tensor) -> None:
-        self._fixed(self._number(args[0]))
-        first, count = self._heap(made)
+        (size,) = args
+        self._fixed(self._number(size))
+        cells = self._heap(made)
         zero = self._constant(0)
-        for place in range(first, first + count):
-            self._step(formulas.COPY, place, zero)
+        for cell in cells:
+            self._step(formulas.COPY, cell, zero)
 
     def _match_shape(self, args: Sequence[Value], _: Value) -> None:
         value, heap, rank, *program = args
@@ -238,7 +237,8 @@ class FormulaWriter(StepWriter):
         self._of[id(made)], self._begins[id(made)] = sizes, at
 
     def _shape_of(self, args: Sequence[Value], made: Value) -> None:
-        self._of[id(made)] = self._numbers(args[0])
+        (value,) = args
+        self._of[id(made)] = self._numbers(value)
 
     def _reshape(self, args: Sequence[Value], made: Value) -> None:
         whole, shape = args
@@ -265,11 +265,11 @@ class FormulaWriter(StepWriter):
         """Record a kernel that computes with one heap."""
         if len(args) != 1 or len(kernel.taken) != 1 or kernel.entry.takes:
             raise NoFormula
-        first, count = self._heaps[id(args[0])]
-        heap = args[0]
+        (heap,) = args
         assert isinstance(heap, Tensor)
-        self._run(kernel, first, count)
-        self._slots[first : first + count] = map(int, heap.data)
+        cells = self._heaps[id(heap)]
+        self._run(kernel, cells.start, len(cells))
+        self._slots[cells.start : cells.stop] = map(int, heap.data)
 
     def unpacked(self, shape: ShapeValue, scalars: Sequence[Value]) -> None:
         """The dimensions of a shape, as separate arguments."""
@@ -286,15 +286,15 @@ class FormulaWriter(StepWriter):
                     self._least(each, self._constant(1))
                 found.append(CallSlots(sizes, self._begins[id(arg)]))
             elif not is_size(arg):
-                found.append(CallSlots((), -1))  # the same in every run
+                found.append(CallSlots((), None))  # the same in every run
             elif taken.dtype == INT64:
-                found.append(CallSlots(self._numbers(arg), -1))
+                found.append(CallSlots(self._numbers(arg), None))
             else:
                 self._fixed(self._number(arg))
-                found.append(CallSlots((), -1))
+                found.append(CallSlots((), None))
         ranks = [arg.data.ndim if isinstance(arg, Tensor) else 0 for arg in args]
         for place, axis in kernel.places(ranks):
-            found.append(CallSlots((found[place].numbers[axis],), -1))
+            found.append(CallSlots((found[place].numbers[axis],), None))
         return tuple(found)
 
     # ------------------------------------------------------------ the whole
@@ -303,8 +303,8 @@ class FormulaWriter(StepWriter):
         self, calls: Sequence[tuple[CallSlots, ...]], results: Sequence[Value]
     ) -> PlanFormulas:
         """The steps of the whole batch, and the slots of the numbers of its results."""
-        for k, (first, count) in enumerate(self._arrays, 1):
-            self._step(formulas.WRITE, k, first, count)
+        for k, cells in enumerate(self._arrays, 1):
+            self._step(formulas.WRITE, k, cells.start, len(cells))
         shown: list[int] = [*self._pieces]
         places: dict[int, Slots] = {}
         for k, value in enumerate(results):
@@ -333,11 +333,10 @@ class FormulaWriter(StepWriter):
 
     def _of_result(self, value: Value) -> Slots:
         if id(value) in self._heaps:
-            first, count = self._heaps[id(value)]
-            return tuple(range(first, first + count))
+            return tuple(self._heaps[id(value)])
         if isinstance(value, Tensor):
             begin = self._begins[id(value)]
-            return (*self._numbers(value), begin if begin >= 0 else self._constant(0))
+            return (*self._numbers(value), self._constant(0) if begin is None else begin)
         if isinstance(value, ShapeValue) or is_size(value):
             return self._numbers(value)
         return ()

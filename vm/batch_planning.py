@@ -5,6 +5,7 @@ are recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import Enum, auto
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,10 +76,18 @@ def plan(
         raise NoPlan(stop.message) from None
 
 
+class _Memory(Enum):
+    """Where memory comes from."""
+
+    INPUT = auto()
+    CONSTANT = auto()
+    PIECE = auto()
+
+
 class _Base(NamedTuple):
     """Memory that offsets are relative to: an input, a constant, or an allocated piece."""
 
-    kind: str
+    kind: _Memory
     number: int
 
 
@@ -92,6 +101,7 @@ class _BatchPlanner:
         self._state = MachineState(linker.state.output, linker.state.devices, self._store)
         self._held: list[Value] = list(values)  # so that no identity is given twice
         self._positions = {id(value): k for k, value in enumerate(values)}
+        self._memories: dict[int, _Base] = {}
         self._lies: dict[int, tuple[_Base, int]] = {}
         self._heaps: dict[int, Tensor] = {}
         self._constants: list[np.ndarray[Any, Any]] = []
@@ -135,10 +145,12 @@ class _BatchPlanner:
             value = _another(value)
             self._held.append(value)
             self._positions[id(value)] = position
-        if isinstance(value, Tensor | Storage):
-            if isinstance(value, Tensor) and not value.data.flags.c_contiguous:
+        if isinstance(value, Tensor):
+            if not value.data.flags.c_contiguous:
                 raise NoPlan("an input is not contiguous")
-            self._lies[id(value)] = _Base("input", position), 0
+            self._lies[id(value)] = _Base(_Memory.INPUT, position), 0
+        elif isinstance(value, Storage):
+            self._memories[id(value)] = _Base(_Memory.INPUT, position)
         return value
 
     # ------------------------------------------------------------ instructions
@@ -175,7 +187,7 @@ class _BatchPlanner:
             raise NoPlan("a tuple of the pool is copied each time")
         if isinstance(value, Tensor) and id(value) not in self._lies:
             self._constant_numbers[id(value)] = len(self._constants)
-            self._lies[id(value)] = _Base("constant", len(self._constants)), 0
+            self._lies[id(value)] = _Base(_Memory.CONSTANT, len(self._constants)), 0
             self._constants.append(value.data)
         self._follow(FormulaWriter.constant, value)
         return value
@@ -198,9 +210,9 @@ class _BatchPlanner:
         if name in ALLOCATES_HEAP:
             assert isinstance(made, Tensor)
             self._heaps[id(made)] = made
-        elif isinstance(made, Storage) and id(made) not in self._lies:
+        elif isinstance(made, Storage) and id(made) not in self._memories:
+            self._memories[id(made)] = _Base(_Memory.PIECE, len(self._pieces))
             self._pieces.append(made)
-            self._lies[id(made)] = _Base("piece", len(self._pieces) - 1), 0
         elif name == "vm.builtin.alloc_tensor":
             self._laid(made, passed)
         elif name == "vm.builtin.reshape" and isinstance(made, Tensor):
@@ -209,7 +221,7 @@ class _BatchPlanner:
         return made
 
     def _only_heaps_where_they_belong(self, name: str, given: Sequence[Value]) -> None:
-        place = HEAPS.get(name, -1)
+        place = HEAPS.get(name)
         for k, value in enumerate(given):
             if id(value) in self._constant_numbers:
                 raise NoPlan("a tensor of the pool is copied for each call")
@@ -224,9 +236,9 @@ class _BatchPlanner:
         assert isinstance(made, Tensor)
         storage = made.storage
         assert storage is not None
-        base, _ = self._lies[id(storage)]
+        base = self._memories[id(storage)]
         self._lies[id(made)] = base, address(made.data) - address(storage.data)
-        if passed[0] is not self._state and base.kind == "piece":
+        if passed[0] is not self._state and base.kind is _Memory.PIECE:
             self._seen.add(base.number)  # it shows what the memory held: zeros
 
     def _viewed(self, made: Tensor, whole: Value) -> None:
@@ -298,17 +310,20 @@ class _BatchPlanner:
         used: dict[int, int] = {}
         for _, _, args in self._calls:
             for arg in args:
-                base = self._lies.get(id(arg), (None,))[0] if isinstance(arg, Tensor) else None
-                if base is not None and base.kind == "input":
-                    used.setdefault(base.number, len(used))
-        first = {"constant": len(used), "piece": len(used) + len(self._constants)}
+                if isinstance(arg, Tensor):
+                    base, _ = self._lies[id(arg)]
+                    if base.kind is _Memory.INPUT:
+                        used.setdefault(base.number, len(used))
+        behind = len(used) + len(self._constants)
+        first = {_Memory.CONSTANT: len(used), _Memory.PIECE: behind}
 
         def lies(arg: Any) -> Any:
             if not isinstance(arg, Tensor):
                 return arg.value if isinstance(arg, Scalar) else arg
             base, offset = self._lies[id(arg)]
-            number = used[base.number] if base.kind == "input" else first[base.kind] + base.number
-            return ArrayPlace(number, offset, arg.data.shape)
+            if base.kind is _Memory.INPUT:
+                return ArrayPlace(used[base.number], offset, arg.data.shape)
+            return ArrayPlace(first[base.kind] + base.number, offset, arg.data.shape)
 
         calls = tuple(KernelCall(k, tuple(map(lies, args))) for _, k, args in self._calls)
         return BatchPlan(
@@ -352,7 +367,7 @@ class _BatchPlanner:
             case Tensor():
                 return self._tensor(value)
             case Storage():
-                return MemoryResult(self._escapes(self._lies[id(value)][0].number))
+                return MemoryResult(self._escapes(self._memories[id(value)].number))
             case TupleValue(fields=parts):
                 return TupleResult(tuple(self._result(part) for part in parts))
         if isinstance(value, IMMUTABLE):
@@ -366,9 +381,9 @@ class _BatchPlanner:
         if blank is not None and blank.written is not None:
             raise NoPlan("a result is written in part")
         base, offset = self._lies[id(value)]
-        piece = self._escapes(base.number) if base.kind == "piece" else None
+        piece = self._escapes(base.number) if base.kind is _Memory.PIECE else None
         shape, kind = value.data.shape, value.data.dtype
-        number = base.number if base.kind == "input" else -1
+        number = base.number if base.kind is _Memory.INPUT else -1
         return TensorResult(number, piece, offset, shape, kind, value.device, blank is not None)
 
     def _escapes(self, piece: int) -> int:

@@ -80,12 +80,12 @@ Result = InputResult | TensorResult | HeapResult | MemoryResult | TupleResult | 
 
 
 class CallSlots(NamedTuple):
-    """The slots of an argument of a kernel: its sizes or its number, and its address (-1 if it is
-    not an array).
+    """The slots of an argument of a kernel: its sizes or its number, and where it begins in a piece
+    of memory, if it is in one.
     """
 
     numbers: Slots
-    offset: int
+    offset: int | None
 
 
 class PlanFormulas(NamedTuple):

@@ -143,7 +143,7 @@ def _puts(formulas: PlanFormulas, sequence: KernelSequence, memory: int, words: 
         for (numbers, begin), size, offset in zip(args, sizes, offsets, strict=True):
             for axis, slot in enumerate(numbers):
                 made += (PUT, memory, size + axis, slot)
-            if begin >= 0:
+            if begin is not None:
                 made += (PUT, words, offset, begin)
     return made
 
@@ -216,7 +216,7 @@ class BatchRunner:
             made = plan(self._linker, self.batch, self._code, values)
             if made.formulas is not None:
                 sized = SizedRun(made, made.formulas, values, self._heaps)
-                self._sized = [sized, *self._sized[: MOST_PLANS - 1]]
+                self._sized = [sized, *self._sized][:MOST_PLANS]
                 return sized
             run = PlannedRun(made, values)
         except NoPlan as reason:
@@ -256,6 +256,4 @@ class BatchRunner:
                     return None
                 case _:  # handed on, or left out
                     found.append(type(value))
-        if len(pieces) > 1:
-            found.append(tuple(pieces.index(piece) for piece in pieces))
-        return tuple(found)
+        return (*found, *map(pieces.index, pieces))

@@ -21,7 +21,7 @@ class StepWriter:
 
     def __init__(self) -> None:
         self._slots: list[int] = []
-        self._words: list[int] = []
+        self._steps: list[tuple[int, ...]] = []
         self._constants: dict[int, int] = {}
         self._demanded: set[tuple[int, int]] = set()
         self._kernels: list[Kernel] = []
@@ -41,7 +41,7 @@ class StepWriter:
         return self._constants.get(self._slots[slot]) != slot
 
     def _step(self, code: int, *words: int) -> None:
-        self._words += (code, *words)
+        self._steps.append((code, *words))
 
     def _times(self, a: int, b: int) -> int:
         return self._computed(formulas.TIMES, a, b, self._slots[a] * self._slots[b])
@@ -86,26 +86,11 @@ class StepWriter:
 
     def _placed(self, arrays: int) -> list[int]:
         """The words of the steps, with the kernels behind the arrays."""
-        words, at = [*self._words], 0
-        while at < len(words):
-            if words[at] == formulas.RUN:
-                words[at + 1] = 1 + arrays + 2 * words[at + 1]
-            at += _WORDS[words[at]]
-        return words
-
-
-_WORDS = {
-    formulas.COPY: 3,
-    formulas.TIMES: 4,
-    formulas.PLUS: 4,
-    formulas.EQUAL: 3,
-    formulas.AT_LEAST: 3,
-    formulas.DIVIDES: 3,
-    formulas.RUN: 3,
-    formulas.READ: 4,
-    formulas.WRITE: 4,
-}
-"""The number of words of each step."""
+        found: list[int] = []
+        for code, first, *rest in self._steps:
+            place = 1 + arrays + 2 * first if code == formulas.RUN else first
+            found += (code, place, *rest)
+        return found
 
 
 def word(number: Any) -> int:

@@ -181,17 +181,14 @@ class _Rows:
         return name not in HEAPS or name in ALLOCATES_HEAP or self._on_heap(instruction, name)
 
     def _kernel(self, instruction: VMInstruction) -> bool:
-        if not isinstance(instruction, CallInstruction):
-            return False
-        name = self._names[instruction.callee]
-        if name in self._dynamic and instruction.args:
-            callee = instruction.args[0]
-            return (
-                callee.kind is ArgumentKind.FUNCTION
-                and self._names[callee.number] in self._kernels
-                and len(instruction.args) > 1
-            )
-        return name in self._kernels
+        match instruction:
+            case CallInstruction(
+                callee=callee, args=(Argument(kind=ArgumentKind.FUNCTION, number=called), _, *_)
+            ) if self._names[callee] in self._dynamic:
+                return self._names[called] in self._kernels
+            case CallInstruction(callee=callee):
+                return self._names[callee] in self._kernels
+        return False
 
     def _given(self, instruction: CallInstruction) -> Sequence[Argument]:
         """What a PrimFunc is called with."""

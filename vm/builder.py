@@ -19,7 +19,6 @@ from rlx.vm.executable import Executable
 from rlx.vm.executable_parts import VMFunction
 from rlx.vm.flow import problems, unused_inputs
 from rlx.vm.instructions import (
-    MOST_IMMEDIATE,
     MOST_REGISTERS,
     VM_STATE,
     VOID,
@@ -32,6 +31,7 @@ from rlx.vm.instructions import (
     VMInstruction,
     encode,
     immediate,
+    is_immediate,
     register,
 )
 
@@ -153,7 +153,7 @@ class ExecBuilder:
             raise ExecBuildError(
                 f"expected an integer, found {value!r}; add other values as constants"
             )
-        if not -MOST_IMMEDIATE - 1 <= number <= MOST_IMMEDIATE:
+        if not is_immediate(number):
             raise ExecBuildError(f"{number} does not fit into 56 bits; make it a constant")
         return immediate(number)
 

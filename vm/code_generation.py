@@ -24,7 +24,7 @@ from rlx.transform.lowering.passes import PassError
 from rlx.transform.lowering.signatures import printed, signature
 from rlx.vm.builder import ExecBuilder
 from rlx.vm.executable import Executable
-from rlx.vm.instructions import MOST_IMMEDIATE, Argument
+from rlx.vm.instructions import Argument, is_immediate
 from rlx.vm.operator_functions import operator_function
 from rlx.vm.pool import Pool, constant_tensor
 
@@ -215,7 +215,7 @@ class _Generator:
     def _scalar(self, value: tir.PrimExpr) -> Argument:
         match value:
             case tir.IntImm(value=number, dtype=kind):
-                if kind == INT64 and -MOST_IMMEDIATE <= number <= MOST_IMMEDIATE:
+                if kind == INT64 and is_immediate(number):
                     return self._builder.imm(number)
                 if not _fits(number, kind):  # a fault where it is computed
                     return self._operator("relax.prim_value", ast.PrimValue(value))
@@ -290,25 +290,25 @@ class _Generator:
 
     def builtin(self, call: ast.Call) -> Argument:
         """``R.call_builtin_with_ctx``"""
-        callee = call.args[0]
+        callee, args = call.args
         assert isinstance(callee, ast.ExternFunc)
-        return self._packed(callee.global_symbol, self._unpacked(call.args[1]))
+        return self._packed(callee.global_symbol, self._unpacked(args))
 
     def call_tir_dyn(self, call: ast.Call) -> Argument:
         """``R.vm.call_tir_dyn``"""
-        args = (call.args[0], *self._unpacked(call.args[1]))
-        return self._emit("vm.builtin.call_tir_dyn", [self._operand(arg) for arg in args])
+        callee, args = call.args
+        given = [self._operand(arg) for arg in (callee, *self._unpacked(args))]
+        return self._emit("vm.builtin.call_tir_dyn", given)
 
     def make_closure(self, call: ast.Call) -> Argument:
         """``R.make_closure``"""
-        return self._packed(
-            "vm.builtin.make_closure", (call.args[0], *self._unpacked(call.args[1]))
-        )
+        callee, args = call.args
+        return self._packed("vm.builtin.make_closure", (callee, *self._unpacked(args)))
 
     def invoke_closure(self, call: ast.Call) -> Argument:
         """``R.invoke_closure``"""
-        args = (call.args[0], *self._unpacked(call.args[1]))
-        return self._packed("vm.builtin.invoke_closure", args)
+        callee, args = call.args
+        return self._packed("vm.builtin.invoke_closure", (callee, *self._unpacked(args)))
 
     def null_value(self, call: ast.Call) -> Argument:
         """``R.null_value``"""

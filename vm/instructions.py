@@ -15,7 +15,7 @@ An argument is one word: the upper 8 bits are its kind, and the lower 56 bits it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 from rlx.grammar.node import Record
 
@@ -29,7 +29,7 @@ class Opcode(IntEnum):
     IF = 4
 
 
-class ArgumentKind(IntEnum):
+class ArgumentKind(Enum):
     """The kinds of arguments."""
 
     REGISTER = 0
@@ -46,6 +46,8 @@ VOID = 0x00EC66FE0321975A
 NUMBER_BITS = 56
 MOST_IMMEDIATE = (1 << (NUMBER_BITS - 1)) - 1
 """The largest immediate; the smallest is one below its negative."""
+_MOST_NUMBER = (1 << NUMBER_BITS) - 1
+"""The largest number of another argument: all bits are set."""
 MOST_REGISTERS = 1 << 24
 """The maximum number of registers of a function."""
 
@@ -158,35 +160,45 @@ def decode(words: Sequence[int], at: int, end: int) -> VMInstruction:
     """
     if not 0 <= at < end <= len(words):
         raise WordError(f"an instruction at word {at} to {end}: the code has {len(words)} words")
-    opcode, found = words[at], words[at + 1 : end]
-    if opcode == Opcode.CALL and len(found) >= 3 and len(found) == 3 + found[2]:
-        return CallInstruction(found[0], tuple(_argument(word) for word in found[3:]), found[1])
-    if opcode == Opcode.RET and len(found) == 1:
-        return RetInstruction(found[0])
-    if opcode == Opcode.GOTO and len(found) == 1:
-        return GotoInstruction(found[0])
-    if opcode == Opcode.IF and len(found) == 2:
-        return IfInstruction(found[0], found[1])
+    opcode, *found = words[at:end]
+    match [opcode, *found]:
+        case [Opcode.CALL, callee, dst, count, *args] if len(args) == count:
+            return CallInstruction(callee, tuple(map(_argument, args)), dst)
+        case [Opcode.RET, result]:
+            return RetInstruction(result)
+        case [Opcode.GOTO, distance]:
+            return GotoInstruction(distance)
+        case [Opcode.IF, condition, distance]:
+            return IfInstruction(condition, distance)
     raise WordError(
         f"word {at}: opcode {opcode} with {len(found)} more words is not an instruction"
     )
 
 
 def _word(argument: Argument) -> int:
-    signed = argument.kind is ArgumentKind.IMMEDIATE
-    low, high = (-MOST_IMMEDIATE - 1, MOST_IMMEDIATE) if signed else (0, (1 << NUMBER_BITS) - 1)
-    if not low <= argument.number <= high:
+    number = argument.number
+    if argument.kind is ArgumentKind.IMMEDIATE:
+        fits = is_immediate(number)
+    else:
+        fits = 0 <= number <= _MOST_NUMBER
+    if not fits:
         raise WordError(f"{argument} does not fit into {NUMBER_BITS} bits")
-    return argument.kind << NUMBER_BITS | argument.number & (1 << NUMBER_BITS) - 1
+    return argument.kind.value << NUMBER_BITS | number & _MOST_NUMBER
 
 
 def _argument(word: int) -> Argument:
-    kind, number = word >> NUMBER_BITS, word & (1 << NUMBER_BITS) - 1
-    if kind not in _KINDS:
-        raise WordError(f"the argument {word:#x} has the kind {kind}; expected 0 to 3")
-    if kind == ArgumentKind.IMMEDIATE and number > MOST_IMMEDIATE:
+    written, number = word >> NUMBER_BITS, word & _MOST_NUMBER
+    kind = _KINDS.get(written)
+    if kind is None:
+        raise WordError(f"the argument {word:#x} has the kind {written}; expected 0 to 3")
+    if kind is ArgumentKind.IMMEDIATE and not is_immediate(number):  # it was negative
         number -= 1 << NUMBER_BITS
-    return Argument(_KINDS[kind], number)
+    return Argument(kind, number)
 
 
-_KINDS = {int(kind): kind for kind in ArgumentKind}
+def is_immediate(number: int) -> bool:
+    """Whether an integer fits into an argument."""
+    return -MOST_IMMEDIATE - 1 <= number <= MOST_IMMEDIATE
+
+
+_KINDS = {kind.value: kind for kind in ArgumentKind}

@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import os
 import struct
-import sys
-from array import array
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rlx.vm.checking import complaints
 from rlx.vm.constants import ConstantError, from_json, to_json
@@ -29,6 +29,7 @@ MAGIC = b"RLXEXE\r\n"
 VERSION = 2
 _HEAD = struct.Struct("<8sI32s")
 _LENGTH = struct.Struct("<Q")
+_WORD = np.dtype("<i8")
 
 
 class LoadError(ValueError):
@@ -39,9 +40,7 @@ def to_bytes(executable: ExecutableParts) -> bytes:
     """An executable as bytes; equal executables give equal bytes."""
     description = json.dumps(described(executable), separators=(",", ":"), sort_keys=True)
     text = description.encode("utf-8", "surrogatepass")
-    words = array("q", executable.words)
-    if sys.byteorder == "big":
-        words.byteswap()
+    words = np.array(executable.words, _WORD)
     rest = _LENGTH.pack(len(text)) + text + words.tobytes()
     return _HEAD.pack(MAGIC, VERSION, sha256(rest).digest()) + rest
 
@@ -77,16 +76,13 @@ def _opened(content: bytes) -> ExecutableParts:
         raise LoadError("the executable is damaged: its checksum is wrong")
     (length,) = _LENGTH.unpack_from(rest)
     text, words = rest[_LENGTH.size :][:length], rest[_LENGTH.size + length :]
-    if len(text) != length or len(words) % 8:
+    if len(text) != length or len(words) % _WORD.itemsize:
         raise LoadError("the executable is damaged: its lengths are inconsistent")
-    numbers = array("q", words.tobytes())
-    if sys.byteorder == "big":
-        numbers.byteswap()
     try:
         description = json.loads(bytes(text).decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
         raise LoadError(f"the description of the executable is not JSON: {error}") from None
-    return from_description(description, tuple(numbers))
+    return from_description(description, tuple(np.frombuffer(words, _WORD).tolist()))
 
 
 def described(executable: ExecutableParts) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class Translator:
     Attributes
     ----------
     lines
-        For the code of each function, the instruction of each line.
+        For the code of each function, the instruction of each line that may fail.
     batches
         The batches of the translated functions.
     """
@@ -77,7 +77,7 @@ class Translator:
     def __init__(self, linker: Linker, fuel: Fuel, wrap: Wrap | None) -> None:
         self._linker, self._fuel, self._wrap = linker, fuel, wrap
         self._held = state_is_held(linker)
-        self.lines: dict[Any, tuple[OwnFunction, list[int]]] = {}
+        self.lines: dict[Any, tuple[OwnFunction, dict[int, int]]] = {}
         self.batches: list[BatchRunner] = []
 
     def translate(self, function: OwnFunction) -> None:
@@ -98,11 +98,12 @@ class Translator:
         if known is None:
             return None
         function, instructions = known
-        found = instructions[line]
+        found = instructions.get(line)
         for batch in self.batches:
-            if stop is not None and batch.stopped is not None and batch.stopped[0] is stop:
-                found = batch.stopped[1]
-        return function.function.name, found
+            match batch.stopped:
+                case (last, at) if last is stop:
+                    found = at
+        return None if found is None else (function.function.name, found)
 
 
 def state_is_held(linker: Linker) -> bool:
@@ -134,23 +135,23 @@ class _SourceWriter:
         self.suspends: bool
         self.batches: dict[int, BatchRunner] = {}
         self.lines: list[str] = []
-        self.instructions: list[int] = [0]
+        self.instructions: dict[int, int] = {}
 
     def function(self, function: OwnFunction) -> str:
         inputs = ", ".join(f"r{k}" for k in range(function.function.num_inputs))
-        self._put(0, 0, f"def run({inputs}):")
+        self._put(0, f"def run({inputs}):")
         code = function.code
         self.suspends = any(self._suspends(each) for each in code)
         if self._wrap is None and self._linker.batching:
             self._find_batches(function)
-        spans = BasicBlocks(code).spans
-        if len(spans) == 1 and isinstance(code[-1], RetInstruction):
-            self._block(code, spans[0], {}, 1)
-        else:
-            numbers = {first: k for k, (first, _) in enumerate(spans)}
-            self._put(0, 1, "b = 0")
-            self._put(0, 1, "while True:")
-            self._choose(code, spans, numbers, 0, len(spans), 2)
+        match BasicBlocks(code).spans:
+            case [span] if isinstance(code[-1], RetInstruction):
+                self._block(code, span, {}, 1)
+            case spans:
+                numbers = {first: k for k, (first, _) in enumerate(spans)}
+                self._put(1, "b = 0")
+                self._put(1, "while True:")
+                self._choose(code, spans, numbers, 0, len(spans), 2)
         return "\n".join(self.lines)
 
     @staticmethod
@@ -162,9 +163,11 @@ class _SourceWriter:
 
         return holds
 
-    def _put(self, at: int, depth: int, line: str) -> None:
+    def _put(self, depth: int, line: str, at: int | None = None) -> None:
+        """Write a line; one that may fail with the number of its instruction."""
         self.lines.append("\t" * depth + line)
-        self.instructions.append(at)
+        if at is not None:
+            self.instructions[len(self.lines)] = at
 
     def _suspends(self, instruction: VMInstruction) -> bool:
         if not isinstance(instruction, CallInstruction):
@@ -186,9 +189,9 @@ class _SourceWriter:
             self._block(code, spans[low], numbers, depth)
             return
         middle = (low + high) // 2
-        self._put(spans[low][0], depth, f"if b < {middle}:")
+        self._put(depth, f"if b < {middle}:")
         self._choose(code, spans, numbers, low, middle, depth + 1)
-        self._put(spans[middle][0], depth, "else:")
+        self._put(depth, "else:")
         self._choose(code, spans, numbers, middle, high, depth + 1)
 
     def _block(
@@ -206,10 +209,10 @@ class _SourceWriter:
                 behind = batch.batch.end
             deeper = depth + (at < behind)
             for line in self._statements(at, code[at], numbers):
-                self._put(at, deeper, line)
-        last = span[1] - 1
-        if numbers and isinstance(code[last], CallInstruction):
-            self._put(last, depth, f"b = {numbers[last + 1]}")
+                self._put(deeper, line, at)
+        _, end = span
+        if numbers and isinstance(code[end - 1], CallInstruction):
+            self._put(depth, f"b = {numbers[end]}")
 
     def _find_batches(self, function: OwnFunction) -> None:
         linker, count = self._linker, function.function.num_inputs
@@ -225,11 +228,11 @@ class _SourceWriter:
         """The instructions at once, where that can be; what follows runs them one by one."""
         at, name = batch.start, f"b{batch.start}"
         self.scope[name] = self.batches[at]
-        self._put(at, depth, f"t = {name}({', '.join(map(_register, batch.inputs))})")
-        self._put(at, depth, "if t is not None:")
+        self._put(depth, f"t = {name}({', '.join(map(_register, batch.inputs))})", at)
+        self._put(depth, "if t is not None:")
         targets = "".join(f"{_register(register)}, " for register in batch.outputs)
-        self._put(at, depth + 1, f"{targets}= t" if targets else "pass")
-        self._put(at, depth, "else:")
+        self._put(depth + 1, f"{targets}= t" if targets else "pass")
+        self._put(depth, "else:")
 
     def _statements(
         self, at: int, instruction: VMInstruction, numbers: dict[int, int]
