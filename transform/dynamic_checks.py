@@ -52,14 +52,18 @@ def plan(module: IRModule) -> CheckPlan:
     """
     proved = [check for check in analyse(module, public=False) if check.comparisons_proved]
     entries: dict[ast.Function, set[int]] = {}
+    returns: set[ast.Function] = set()
     for check in proved:
-        if check.kind == "entry":
-            at = next(i for i, param in enumerate(check.owner.params) if param is check.node)
-            entries.setdefault(check.owner, set()).add(at)
+        match check.kind:
+            case "entry":
+                at = next(i for i, param in enumerate(check.owner.params) if param is check.node)
+                entries.setdefault(check.owner, set()).add(at)
+            case "return":
+                returns.add(check.owner)
     return CheckPlan(
         frozenset(c.node for c in proved if isinstance(c.node, ast.MatchCast)),
         {function: frozenset(positions) for function, positions in entries.items()},
-        frozenset(c.owner for c in proved if c.kind == "return"),
+        frozenset(returns),
     )
 
 
@@ -87,13 +91,12 @@ def eliminate(module: IRModule, *, replace_variables: bool = True) -> IRModule:
     to remove.
     """
     normal = normalize(module)
-    removable = {
-        check.node: check
-        for check in analyse(normal)
-        if check.kind == "cast"
-        and check.status == "redundant"
-        and (replace_variables or all(part.var is None for part in check.open_parts))
-    }
+    removable: dict[Node, DynamicCheck] = {}
+    for check in analyse(normal):
+        match check.kind, check.status:
+            case "cast", "redundant":
+                if replace_variables or all(part.var is None for part in check.open_parts):
+                    removable[check.node] = check
     return _Eliminator(removable).module(normal) if removable else module
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from rlx.grammar.dtype import INT64
 from rlx.semantics.native import formulas
 from rlx.semantics.native.kernel import Kernel
+from rlx.semantics.tir.values import fits
 from rlx.semantics.values import Scalar, Value
 
 Slots = tuple[int, ...]
@@ -95,9 +96,10 @@ class StepWriter:
 
 def word(number: Any) -> int:
     """A number if it fits into 64 bits."""
-    if not -(1 << 63) <= int(number) < 1 << 63:
+    found = int(number)
+    if not fits(found, INT64):
         raise NoFormula
-    return int(number)
+    return found
 
 
 def is_size(value: Value) -> bool:

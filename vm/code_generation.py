@@ -11,7 +11,7 @@ from rlx.grammar.printer import print_node
 from rlx.grammar.visit import walk
 from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.struct_info_of import SIGNATURE
-from rlx.semantics.tir.values import limits
+from rlx.semantics.tir.values import fits
 from rlx.semantics.values import (
     DataTypeValue,
     ShapeValue,
@@ -194,7 +194,7 @@ class _Generator:
                 return self._scalar(value)
             case ast.ShapeExpr(values=values):
                 numbers = tuple(self._known(value) for value in values)
-                if not all(_fits(number, INT64) for number in numbers):
+                if not all(fits(number, INT64) for number in numbers):
                     return self._operator("relax.shape", expr)
                 return pool.constant(("shape", numbers), lambda: ShapeValue(numbers))
             case ast.StringImm(value=text):
@@ -217,7 +217,7 @@ class _Generator:
             case tir.IntImm(value=number, dtype=kind):
                 if kind == INT64 and is_immediate(number):
                     return self._builder.imm(number)
-                if not _fits(number, kind):  # a fault where it is computed
+                if not fits(number, kind):  # a fault where it is computed
                     return self._operator("relax.prim_value", ast.PrimValue(value))
                 return self._number(number, kind)
             case tir.FloatImm(value=real, dtype=kind):
@@ -327,11 +327,6 @@ class _Generator:
         if isinstance(args, ast.Tuple):
             return args.fields
         raise self._left("arguments that are not a tuple", "Normalize")
-
-
-def _fits(number: int, kind: DataType) -> bool:
-    low, high = limits(kind)
-    return low <= number <= high
 
 
 def _format(call: ast.Call) -> ast.Expr:

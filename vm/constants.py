@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.dtype import INT64, DataType, dtype
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Stop
+from rlx.semantics.tir.values import fits
 from rlx.semantics.values import (
     NULL,
     DataTypeValue,
@@ -121,7 +122,7 @@ def _tensor(kind: str, shape: list[Any], data: str, device: Any) -> Tensor:
 
 
 def _integers(values: list[Any]) -> bool:
-    return all(type(value) is int and abs(value) < 1 << 63 for value in values)
+    return all(type(value) is int and fits(value, INT64) for value in values)
 
 
 def _number(text: str) -> int | float | bool:

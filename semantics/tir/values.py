@@ -55,6 +55,12 @@ def limits(dtype: DataType) -> tuple[int, int]:
     return 0, (1 << dtype.bits) - 1
 
 
+def fits(number: int, dtype: DataType) -> bool:
+    """Whether an integer type, or ``bool``, has an integer."""
+    low, high = limits(dtype)
+    return low <= number <= high
+
+
 def vector_element(dtype: DataType) -> DataType:
     """The scalar type of a type with one or several lanes."""
     return dtype if dtype.lanes <= 1 else named(str(dtype).rpartition("x")[0])

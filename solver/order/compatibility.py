@@ -59,6 +59,11 @@ class Compatibility(Record):
         )
 
     @property
+    def compatible(self) -> bool:
+        """Whether every value may be passed."""
+        return self.kind == "compatible"
+
+    @property
     def never_fits(self) -> bool:
         """Whether it is certain that no value may be passed."""
         return self.kind == "incompatible"

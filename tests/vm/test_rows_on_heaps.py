@@ -7,6 +7,7 @@ import pytest
 
 from rlx import vm
 from rlx.grammar.dtype import dtype
+from rlx.semantics.values import Scalar, Tensor
 from tests.vm.test_batches import EXECUTABLE, floats, machine, plans
 
 ADD = """
@@ -64,6 +65,28 @@ def test_a_heap_holds_zeros_at_first_in_each_run() -> None:
         assert doubled.tolist() == [2] * size
         assert (first, then) == ((0, 0), (size, 0))
     assert plans(found) == [1]
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32"])
+def test_the_place_in_a_heap_may_be_given(kind: str) -> None:
+    """A plan is for one such place, and for all sizes."""
+    ib = vm.ExecBuilder()
+    ib.add_kernel("double", EXECUTABLE.kernels["double"])
+    with ib.function("main", num_inputs=3):
+        r = ib.r
+        ib.emit_call("vm.builtin.alloc_shape_heap", [2], r(3))
+        ib.emit_call("vm.builtin.match_shape", [r(0), r(3), 1, 1, r(2)], r(4))
+        ib.emit_call("double", [r(0), r(1)])
+        ib.emit_call("vm.builtin.load_shape", [r(3), 0, 1], r(4))
+        ib.emit_call("vm.builtin.make_tuple", [r(1), r(4)], r(4))
+        ib.emit_ret(r(4))
+    found = machine(executable=ib.get())
+    for count, (place, size) in enumerate([(1, 2), (1, 5), (1, 1), (0, 3), (0, 4), (1, 7)]):
+        x = Tensor(np.ones(size, np.float32))
+        ended = found.invoke("main", [x, Tensor(0 * x.data), Scalar(place, dtype(kind))])
+        _, shape = ended.fields  # type: ignore[attr-defined]
+        assert shape.values == ((0, size) if place else (size, 0))
+        assert plans(found) == [1 if count < 3 else 2]
 
 
 @pytest.mark.parametrize("kind", ["int64", "int32", "float32"])

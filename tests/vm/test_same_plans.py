@@ -7,20 +7,32 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rlx.grammar.dtype import dtype
+from rlx.grammar.dtype import BOOL, FLOAT32, INT32, dtype
 from rlx.semantics.machine.message_text import show
-from rlx.semantics.values import Tensor
-from rlx.vm import ExecBuilder, Executable, RunError, VirtualMachine, batch_runs, translation
-from rlx.vm.batch_planning import plan as planned
-from rlx.vm.batch_plans import BatchPlan, ConstantResult, HeapResult, NoPlan
+from rlx.semantics.values import (
+    NULL,
+    UNIT,
+    DataTypeValue,
+    Scalar,
+    ShapeValue,
+    Storage,
+    StringValue,
+    Tensor,
+    TupleValue,
+)
+from rlx.vm import ExecBuilder, Executable, RunError, VirtualMachine
 from rlx.vm.instructions import Argument
 from tests.snapshots import assert_digest
+from tests.vm.recorded_plans import recorded
+from tests.vm.test_memory_rows import Row, inputs
 
 pytestmark = pytest.mark.filterwarnings("ignore::rlx.vm.builder.UnusedInput")
 SNAPSHOT = Path(__file__).parent / "snapshots" / "plans.txt"
@@ -148,22 +160,6 @@ class Rows:
                 self.call("vm.builtin.make_tuple", held, self.others)
 
 
-def shown(made: BatchPlan) -> str:
-    """A plan, without what differs each time."""
-    calls = [call.args for call in made.calls]
-    results = [
-        f"constant {show(each.value)}"
-        if isinstance(each, ConstantResult)
-        else f"heap {each.content.tolist()}"
-        if isinstance(each, HeapResult)
-        else str(each)
-        for each in made.results
-    ]
-    heaps = {at: content.tolist() for at, content in made.heaps.items()}
-    constants = [content.tolist() for content in made.constants]
-    return f"{calls} {made.places} {made.inputs} {constants} {made.pieces} {heaps} {results} {made.outputs}"
-
-
 def ending(machine: VirtualMachine, *arrays: np.ndarray[Any, Any]) -> str:
     """How a run ended, and what its arguments hold then."""
     given = [Tensor(array.copy()) for array in arrays]
@@ -174,6 +170,79 @@ def ending(machine: VirtualMachine, *arrays: np.ndarray[Any, Any]) -> str:
     return f"{value} {[each.data.tolist() for each in given]}"
 
 
+ODD = (
+    *(
+        Scalar(3),
+        Scalar(4),
+        Scalar(3, INT32),
+        Scalar(4, INT32),
+        Scalar(0.5, FLOAT32),
+        Scalar(True, BOOL),
+    ),
+    *(
+        Scalar(float("nan"), FLOAT32),
+        Scalar(1 << 62),
+        ShapeValue((2, 3)),
+        ShapeValue((3, 2)),
+        ShapeValue(()),
+    ),
+    *(StringValue("a"), StringValue("b"), DataTypeValue(INT32), DataTypeValue(BOOL), NULL, UNIT),
+    *(
+        Storage(np.zeros(size, "uint8"), device)
+        for size in (8, 24)
+        for device in (None, ("cpu", 1))
+    ),
+    *(
+        Tensor(np.ones(shape, kind))
+        for shape in ((), (2,), (2, 0))
+        for kind in ("float32", "int64")
+    ),
+    *(
+        Tensor(np.ones((2, 4))[:, ::step], device)
+        for step in (1, 2)
+        for device in (None, ("cpu", 1))
+    ),
+    TupleValue((Scalar(1),)),
+)
+"""Values that a row only hands on, each of which may be another one the next time."""
+
+
+@pytest.mark.parametrize("twice", [True, False])
+def test_rows_are_given_values_of_each_kind(twice: bool) -> None:
+    """One machine is given all of them, one after the other, and each time what it gives is what it was given."""
+    ib = ExecBuilder()
+    ib.add_kernel("double", KERNELS["double"])
+    with ib.function("main", 4):
+        r = ib.r
+        for _ in range(3):
+            ib.emit_call("double", [r(0), r(1)])
+        ib.emit_call("vm.builtin.make_tuple", [r(2), r(3), r(1)], r(4))
+        ib.emit_ret(r(4))
+    machine = VirtualMachine(ib.get())
+    machine._linker.batching = True
+    with recorded() as lines:
+        for one, other in product(ODD, ODD[::5]):
+            x, y = Tensor(np.ones(2, "float32")), Tensor(np.zeros(2, "float32"))
+            found = machine.invoke("main", [x, y, one, one if twice else other])
+            assert isinstance(found, TupleValue)
+            first, second, last = found.fields
+            assert (show(first), show(second)) == (show(one), show(one if twice else other))
+            assert last is y and y.data.tolist() == [2, 2]
+    assert_digest(SNAPSHOT, f"values {twice}", "\n".join(lines))
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_rows_that_hand_memory_on(part: int) -> None:
+    """What `test_memory_rows` compares is planned as it was."""
+    with recorded() as lines:
+        for seed in range(40 * part, 40 * part + 40):
+            machine = VirtualMachine(Row(seed).executable())
+            machine._linker.batching = True
+            with suppress(RunError):
+                machine.invoke("main", inputs(seed))
+    assert_digest(SNAPSHOT, f"memory {part}", "\n".join(lines))
+
+
 @pytest.mark.parametrize("part", range(8))
 def test_rows_run_at_once_as_they_do_one_by_one(part: int) -> None:
     lines = [line for seed in range(part * 25, part * 25 + 25) for line in told(seed)]
@@ -182,27 +251,9 @@ def test_rows_run_at_once_as_they_do_one_by_one(part: int) -> None:
 
 def told(seed: int) -> list[str]:
     """The plans of the rows of a seed, the Python made of them, and how they end: alike at once and one by one."""
-    lines: list[str] = []
-    written = translation._SourceWriter.function
-
-    def function(self: Any, *args: Any) -> str:
-        lines.append(written(self, *args))
-        return lines[-1]
-
-    def plan(*args: Any) -> BatchPlan:
-        try:
-            made = planned(*args)
-        except NoPlan as reason:
-            lines.append(f"no plan: {reason} {reason.apart}")
-            raise
-        lines.append(shown(made))
-        return made
-
     three, two = np.arange(1, 4, dtype="float32"), np.arange(5, 7, dtype="float32")
     five = np.arange(2, 7, dtype="float32")
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(translation._SourceWriter, "function", function)
-        monkeypatch.setattr(batch_runs, "plan", plan)
+    with recorded() as lines:
         executable = Rows(seed).executable()
         packed = {"see": lambda *args: None}
         at_once, one_by_one = (VirtualMachine(executable, packed, fuel=100) for _ in range(2))

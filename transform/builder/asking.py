@@ -109,13 +109,14 @@ class Asking(ModuleFunctions):
             If the hint is not a text.
         """
         text = taken.text(hint, "a name", here())
-        return self._frames[-1].names.new(text) if self._frames else self._names.new(text)
+        frame = self._innermost
+        return (self._names if frame is None else frame.names).new(text)
 
     def _open(self, what: str, place: Place) -> Frame:
         """The function at hand."""
-        if not self._frames:
+        frame = self._innermost
+        if frame is None:
             raise misuse(f"{what} must be inside a function: open one with bb.function(…)", place)
-        frame = self._frames[-1]
         if frame.finished is not None:
             name = frame.name.name_hint
             raise misuse(f"{what}: the function {name!r} already has its output", place)

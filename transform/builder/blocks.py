@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from rlx.grammar import ast
 from rlx.grammar.ast import Binding
 from rlx.grammar.node import Span, all_same
@@ -37,11 +39,11 @@ class GrowingBlocks:
         The bindings of the last block. The next binding is added here.
     """
 
-    __slots__ = ("_blocks", "bindings")
+    __slots__ = ("_blocks", "_last", "bindings")
 
     def __init__(self, place: Span | None) -> None:
-        first = OpenBlock(ast.BindingBlock, place)
-        self._blocks, self.bindings = [first], first.bindings
+        self._last = OpenBlock(ast.BindingBlock, place)
+        self._blocks, self.bindings = [self._last], self._last.bindings
 
     def open(
         self,
@@ -50,24 +52,23 @@ class GrowingBlocks:
         original: ast.BindingBlock | None = None,
     ) -> None:
         """Continue in a block of this kind: the last one if it matches, otherwise a new one."""
-        last = self._blocks[-1]
+        last = self._last
         if last.kind is not kind or (original is not None and not last.bindings):
-            self._blocks.append(OpenBlock(kind, place, original))
-            self.bindings = self._blocks[-1].bindings
+            self._last = OpenBlock(kind, place, original)
+            self._blocks.append(self._last)
+            self.bindings = self._last.bindings
 
     def finished(self) -> tuple[ast.BindingBlock, ...]:
         """The blocks so far. Empty blocks are omitted, and adjacent blocks of the same kind are
         merged.
         """
-        made: list[OpenBlock] = []
-        for block in self._blocks:
-            if not block.bindings:
-                continue
-            if made and made[-1].kind is block.kind:
-                joined = OpenBlock(block.kind, made[-1].place)
-                joined.bindings = made.pop().bindings
-                joined.bindings += block.bindings
-                made.append(joined)
-            else:
-                made.append(block)
-        return tuple([block.finished() for block in made])
+        made: list[ast.BindingBlock] = []
+        filled = (block for block in self._blocks if block.bindings)
+        for kind, alike in groupby(filled, lambda block: block.kind):
+            first, *rest = alike
+            if rest:
+                joined = OpenBlock(kind, first.place)
+                joined.bindings = [each for block in (first, *rest) for each in block.bindings]
+                first = joined
+            made.append(first.finished())
+        return tuple(made)

@@ -159,9 +159,9 @@ class BlockBuilder(Asking):
         BuildError
             If the binding violates a rule.
         """
-        if self._frames and isinstance(value, Expr) and type(name_hint) is str:
-            frame = self._frames[-1]
-            known = None if frame.finished else frame.emit_known(value, name_hint, False)
+        innermost = self._innermost
+        if innermost is not None and isinstance(value, Expr) and type(name_hint) is str:
+            known = None if innermost.finished else innermost.emit_known(value, name_hint, False)
             if known is not None:
                 return known
         place = here()

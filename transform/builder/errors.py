@@ -41,7 +41,8 @@ class BuildWarning(UserWarning):
 
 def misuse(message: str, place: Place) -> BuildError:
     """The error for calls in the wrong order."""
-    line, column = place.source.position(place[0])
+    start, _ = place
+    line, column = place.source.position(start)
     return BuildError(f"{place.source.path}:{line}:{column}: error: {message}")
 
 
@@ -54,7 +55,8 @@ def violation(found: Sequence[Diagnostic], place: Place) -> BuildError:
 
 def warn(diagnostic: Diagnostic, place: Place) -> None:
     """Report possible violations as Python warnings."""
-    line, _ = place.source.position(place[0])
+    start, _ = place
+    line, _ = place.source.position(start)
     warnings.warn_explicit(shown(diagnostic), BuildWarning, place.source.path, line)
 
 

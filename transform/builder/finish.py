@@ -95,8 +95,8 @@ def _promise(
         return None
     if before is not None:
         result = compatibility(found.ret, before, frame.state.prover)
-        stronger = frame.strengthens and result.kind == "compatible"
-        if result.kind != "incompatible" and not stronger:
+        stronger = frame.strengthens and result.compatible
+        if not result.never_fits and not stronger:
             return before
     if said is None and found.binders == frame.head.shape_vars and not free_vars(found.ret):
         return found.ret

@@ -235,7 +235,8 @@ class Frame:
         """
         if structural_equal(found, wanted):
             return False
-        return compatibility(found, wanted, self.state.prover).kind != "possible"
+        said = compatibility(found, wanted, self.state.prover)
+        return said.compatible or said.never_fits
 
     def settle(self, place: Place, mark: int, known: int, quiet: bool = False) -> None:
         """Raise the errors that were found and undo the attempt; report warnings."""
@@ -253,8 +254,7 @@ class Frame:
             self.walk.reported.clear()
             self.walk.sound.clear()
             state.unknown_operators.clear()
-            while len(state.info_of) > known:
-                state.info_of.popitem()
+            self._forget(known)
             for each in marks:
                 each.undo()
             raise violation(found, place)
@@ -265,6 +265,11 @@ class Frame:
             self.diagnostics.append(located)
             if located.severity == "warning" and not quiet:
                 warn(located, place)
+
+    def _forget(self, known: int) -> None:
+        """Forget all struct infos but the first ``known``."""
+        while len(self.state.info_of) > known:
+            self.state.info_of.popitem()
 
     def adopt(self, value: Expr) -> None:
         """Make parameters of the unbound variables that an expression uses."""
@@ -308,8 +313,7 @@ class Frame:
         walk_result(self.walk, value, place)
         info = OBJECT if self.walk.diagnostics else self.state.info(value)
         self.settle(place, mark, known)
-        while len(self.state.info_of) > known:
-            self.state.info_of.popitem()
+        self._forget(known)
         return info
 
     def annotate(self, var: ast.Var) -> None:

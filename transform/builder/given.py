@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.dtype import DataType
+from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.overloaded import element_type, expr, prim, python_number
 from rlx.grammar.python_places import described
 from rlx.grammar.tir import PrimExpr
+from rlx.semantics.tir.values import fits
 
 
 class Array(Protocol):
@@ -126,7 +127,7 @@ def _part(given: Any) -> object:
 
 
 def _number(value: float) -> object:
-    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+    if isinstance(value, int) and not fits(value, INT64):
         raise ValueError(f"the integer {value} has more than 64 bits")
     return value
 

@@ -182,7 +182,13 @@ class ModuleFunctions:
     @property
     def frame(self) -> Frame:
         """The function under construction."""
-        return self._frames[-1]
+        frame = self._innermost
+        assert frame is not None
+        return frame
+
+    @property
+    def _innermost(self) -> Frame | None:
+        return next(reversed(self._frames), None)
 
     def begin_again(
         self,

@@ -33,4 +33,4 @@ class Names:
     def give_back(self, name: str, hint: str) -> None:
         """Mark a name as unused again, because its binding was rejected."""
         self._taken.discard(name)
-        self._next[hint] = 0
+        self._next.pop(hint, None)

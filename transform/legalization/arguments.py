@@ -9,6 +9,7 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.dtype import BOOL
 from rlx.operators.binding import ArgumentMatch, matched, plan
 from rlx.operators.context import OperatorContext
 from rlx.operators.registry import Operator
@@ -36,15 +37,13 @@ def arguments(
         checked = [read(site) for read in plan(site)]
     except Violation as violation:
         decline(violation.message or "its arguments are wrong")
-    matches = list(matched(operator.parameters, len(call.args), call.attrs))
-    return [
-        _one(match, value, call, convert) for match, value in zip(matches, checked, strict=True)
-    ]
+    places = list(matched(operator.parameters, len(call.args), call.attrs))
+    return [_one(at, value, call, convert) for at, value in zip(places, checked, strict=True)]
 
 
-def _one(match: ArgumentMatch, value: Any, call: ast.Call, convert: Converter) -> Any:
-    given = _given(match, call)
-    kind, name = match.parameter.kind, match.parameter.name
+def _one(at: ArgumentMatch, value: Any, call: ast.Call, convert: Converter) -> Any:
+    given = _given(at, call)
+    kind, name = at.parameter.kind, at.parameter.name
     if value is None and not (kind in ("prim", "prims", "tensors") and given is not None):
         return None
     if kind in _TENSORS or _holds_tensors(value):
@@ -52,12 +51,13 @@ def _one(match: ArgumentMatch, value: Any, call: ast.Call, convert: Converter) -
         found = convert(given)
         # One tensor may stand for a tuple of one.
         return (found,) if isinstance(value, tuple) and isinstance(found, Tensor) else found
-    if kind == "prim":
-        return number(_known(value, name))
-    if kind == "prims":
-        return tuple(number(_known(each, name)) for each in _known(value, name))
-    if kind in ("shape", "whole_shape", "new_shape", "size"):
-        return _shape(value)
+    match kind:
+        case "prim":
+            return number(_known(value, name))
+        case "prims":
+            return tuple(number(_known(each, name)) for each in _known(value, name))
+        case "shape" | "whole_shape" | "new_shape" | "size":
+            return _shape(value)
     if isinstance(value, Expr) and kind not in ("types", "any"):
         return convert(value)
     return value
@@ -75,14 +75,15 @@ def _known(value: Any, name: str) -> Any:
     return value
 
 
-def _given(match: ArgumentMatch, call: ast.Call) -> Any:
+def _given(found: ArgumentMatch, call: ast.Call) -> Any:
     """The expression of an argument."""
-    if match.source == "positional":
-        return call.args[match.index]
-    if match.source == "keyword":
-        return call.attrs[match.parameter.name]
-    if match.source == "rest":
-        return call.args[match.index :]
+    match found.source:
+        case "positional":
+            return call.args[found.index]
+        case "keyword":
+            return call.attrs[found.parameter.name]
+        case "rest":
+            return call.args[found.index :]
     return None
 
 
@@ -98,9 +99,7 @@ def _shape(value: Any) -> tuple[Scalar, ...] | None:
 def number(value: tir.PrimExpr) -> int | float | Scalar:
     """A scalar; a plain number if it is constant."""
     if isinstance(value, tir.IntImm | tir.FloatImm):
-        if isinstance(value, tir.IntImm) and value.dtype.code == "bool":
-            return bool(value.value)
-        return value.value
+        return bool(value.value) if value.dtype == BOOL else value.value
     return scalar(value)
 
 

@@ -4,7 +4,9 @@ with an order for NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import mul
 from typing import Any
 
 from rlx.grammar import tir
@@ -117,12 +119,19 @@ def equals(a: Any, b: Any) -> Scalar:
     return binary(tir.EQ, a, b)
 
 
+def every(conditions: Iterable[Scalar]) -> Scalar:
+    """Whether all conditions hold; one is evaluated only if those before it hold."""
+    return reduce(both, conditions, te.const(True, BOOL))
+
+
+def nearest(at: Scalar, length: Scalar) -> Scalar:
+    """The position of an axis that is nearest to an index."""
+    return te.maximum(te.minimum(at, length - 1), int64(0))
+
+
 def product(values: Sequence[Scalar]) -> Scalar:
     """The product of several dimensions; 1 of none."""
-    found = te.const(1, INT64)
-    for each in values:
-        found = found * each
-    return found
+    return reduce(mul, values, int64(1))
 
 
 def int64(value: int) -> Scalar:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from rlx.operators.layout import pieces
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
-    both,
     convert,
+    every,
     filled,
     int64,
     product,
@@ -51,16 +52,11 @@ def _split(
     at: list[Scalar] = []
     for name, factor in found:
         inner = [f for other, f in found if other == name and f]
-        whole = 1
-        for f in inner:
-            whole *= f
         if factor is None:
-            at.append(place[name] // int64(whole) if whole != 1 else place[name])
+            at.append(place[name] // int64(prod(inner)))
         else:
-            behind = 1
-            for f in inner[inner.index(factor) + 1 :]:
-                behind *= f
-            at.append(place[name] // int64(behind) % int64(factor))
+            behind = inner[inner.index(factor) + 1 :]
+            at.append(place[name] // int64(prod(behind)) % int64(factor))
     return at
 
 
@@ -87,10 +83,8 @@ def arranged(out: Result, value: Callable[..., Scalar], text: str, axes: str) ->
 
 def sides(given: Sequence[int], count: int) -> Sides:
     """The padding before and after along each axis."""
-    if len(given) == 1:
-        return [(given[0], given[0])] * count
-    if len(given) == count:
-        return [(k, k) for k in given]
+    if len(given) in (1, count):
+        return [(k, k) for k in spread(given, count)]
     return list(zip(given[:count], given[count:], strict=True))
 
 
@@ -108,11 +102,12 @@ def window_axes(sizes: Sequence[Any]) -> list[te.ReduceAxis]:
 
 def within(at: Sequence[Scalar], shape: Sequence[Scalar], need: Sequence[bool]) -> Scalar:
     """Whether positions are within a tensor, as far as this must be checked."""
-    found = te.const(True, "bool")
-    for place, size, asked in zip(at, shape, need, strict=True):
-        if asked:
-            found = both(both(found, place >= int64(0)), place < size)
-    return found
+    return every(
+        condition
+        for place, size, asked in zip(at, shape, need, strict=True)
+        if asked
+        for condition in (place >= int64(0), place < size)
+    )
 
 
 def lengths_of(out: Result, text: str, axes: str) -> list[Scalar]:

@@ -60,32 +60,40 @@ class _CallRewriter(Emitter):
 
     def var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
-        name = operator_name(value)
-        if name not in _REWRITTEN:
+        if operator_name(value) not in _REWRITTEN:
             super().var_binding(binding)
             return
         assert isinstance(value, ast.Call)
-        made = self._results(value, name)
+        made = self._results(value)
         self.put(replace(binding, value=made))
 
-    def _results(self, call: ast.Call, name: str) -> ast.Expr:
-        callee, args = call.args[0], list(_fields(call.args[1]))
+    def _results(self, call: ast.Call) -> ast.Expr:
+        callee, given, *rest = call.args
+        args = _fields(given)
         single, infos = self._declared(call)
-        reused = _inplace(call) if name == "relax.call_tir_inplace" else (-1,) * len(infos)
+        reused: Sequence[ast.Expr | None] = [None] * len(infos)
+        if "inplace_indices" in call.attrs:
+            reused = [args[k] if k >= 0 else None for k in _inplace(call)]
+        new: list[ast.Expr] = []
         made: list[ast.Expr] = []
-        for info, k in zip(infos, reused, strict=False):
-            made.append(args[k] if k >= 0 else self._allocated(info))
-        new = [var for var, k in zip(made, reused, strict=False) if k < 0]
-        numbers = call.args[2] if len(call.args) > 2 else call.attrs.get("tir_vars")
+        for info, kept in zip(infos, reused, strict=False):
+            if kept is None:
+                kept = self._allocated(info)
+                new.append(kept)
+            made.append(kept)
+        (numbers,) = rest or (call.attrs.get("tir_vars"),)
         if numbers is not None:
             assert isinstance(numbers, ast.Expr)
-            given = ast.Tuple((*args, *new, numbers))
-            self.effect(ast.Call(ast.op("relax.vm.call_tir_dyn"), (callee, given), (UNIT,)))
+            everything = ast.Tuple((*args, *new, numbers))
+            self.effect(ast.Call(ast.op("relax.vm.call_tir_dyn"), (callee, everything), (UNIT,)))
         elif isinstance(callee, ast.ExternFunc):
             self.effect(ast.Call(callee, (*args, *new), (UNIT,)))
         else:
             self.effect(ast.Call(callee, (*args, *new)))
-        return made[0] if single else ast.Tuple(tuple(made))
+        if single:
+            (alone,) = made
+            return alone
+        return ast.Tuple(tuple(made))
 
     def _declared(self, call: ast.Call) -> tuple[bool, Sequence[ast.TensorStructInfo]]:
         fields: Sequence[ast.StructInfo] = call.sinfo_args
@@ -124,7 +132,7 @@ def _fields(args: ast.Expr) -> tuple[ast.Expr, ...]:
 
 
 def _inplace(call: ast.Call) -> tuple[int, ...]:
-    given = call.attrs.get("inplace_indices", ())
+    given = call.attrs["inplace_indices"]
     items = given if isinstance(given, tuple | list) else (given,)
     return tuple(_integer(item) for item in items)
 

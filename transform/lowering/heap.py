@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64, dtype
 from rlx.grammar.node import replace
+from rlx.transform.statements import in_order
 
 IMMEDIATE, FROM_HEAP = 0, 1
 """The codes by which ``vm.builtin.make_shape`` finds a number."""
@@ -49,13 +50,11 @@ class Heap:
     def _key(self, expr: tir.PrimExpr) -> object:
         """The same for expressions that are written alike."""
         numbers: dict[int, int] = {}
-        last = 0
         for node in tir.postorder(expr):
             below = tuple(numbers[id(child)] for child in tir.children(node))
             shape = (type(node), below, *_leaf(node))
-            last = self._classes.setdefault(shape, len(self._classes))
-            numbers[id(node)] = last
-        return last
+            numbers[id(node)] = self._classes.setdefault(shape, len(self._classes))
+        return numbers[id(expr)]
 
 
 def _leaf(node: tir.PrimExpr) -> tuple[object, ...]:
@@ -89,21 +88,20 @@ def shape_function(
     """
     buffer = tir.Buffer(name, (tir.IntImm(size),), INT64)
     param = tir.Var(name, _HANDLE)
-    stores = tuple(
+    stores = [
         tir.BufferStore(buffer, (tir.IntImm(place),), _loaded(expr, buffer, heap))
         for place, expr in computed
-    )
-    body = stores[0] if len(stores) == 1 else tir.SeqStmt(stores)
+    ]
     attrs = {"tirx.is_host_func": True, "private": True}
-    return tir.PrimFunc((param,), body, None, {param: buffer}, attrs)
+    return tir.PrimFunc((param,), in_order(stores), None, {param: buffer}, attrs)
 
 
 def _loaded(expr: tir.PrimExpr, buffer: tir.Buffer, heap: Heap) -> tir.PrimExpr:
     """The expression with loads in place of variables, as an int64."""
     made: dict[int, tir.PrimExpr] = {}
-    whole = expr
     for node in tir.postorder(expr):
-        made[id(node)] = whole = _rebuilt(node, made, buffer, heap)
+        made[id(node)] = _rebuilt(node, made, buffer, heap)
+    whole = made[id(expr)]
     return whole if tir.type_of(whole) == INT64 else tir.Cast(INT64, whole)
 
 

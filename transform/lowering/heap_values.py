@@ -35,8 +35,9 @@ class HeapValues:
         self._heap = Heap()
         self._var = ast.Var(emitter.fresh("shape_heap"), _HEAP)
         self._used = False
-        self._computed: list[set[int]] = []
-        self._made: list[dict[object, ast.Var]] = []
+        self._computed: set[int] = set()
+        self._made: dict[object, ast.Var] = {}
+        self._outside: list[tuple[set[int], dict[object, ast.Var]]] = []
         self._functions: list[tuple[ast.GlobalVar, list[tuple[int, tir.PrimExpr]]]] = []
 
     @property
@@ -47,13 +48,12 @@ class HeapValues:
 
     def enter(self) -> None:
         """Begin a body or a branch; numbers computed in it are not available after it."""
-        self._computed.append(set(self._computed[-1]) if self._computed else set())
-        self._made.append(dict(self._made[-1]) if self._made else {})
+        self._outside.append((self._computed, self._made))
+        self._computed, self._made = set(self._computed), dict(self._made)
 
     def leave(self) -> None:
         """End the body or branch."""
-        self._computed.pop()
-        self._made.pop()
+        self._computed, self._made = self._outside.pop()
 
     def allocated(self, body: ast.SeqExpr) -> ast.SeqExpr:
         """The function's body with the allocation of the heap before it, if the heap is used."""
@@ -100,20 +100,19 @@ class HeapValues:
             value.value if isinstance(value, tir.IntImm) else (self._heap.place(value),)
             for value in expr.values
         )
-        found = self._made[-1].get(key)
+        found = self._made.get(key)
         if found is None:
-            made = self._emitter.emit(self.value(expr), "sh", _rank(expr))
-            found = self._made[-1][key] = made
+            found = self._made[key] = self._emitter.emit(self.value(expr), "sh", _rank(expr))
         return found
 
     def boxed(self, expr: ast.PrimValue) -> ast.Var:
         """A variable that holds a scalar; an existing variable is reused."""
         kind = tir.type_of(expr.value)
         key = (kind, self._heap.place(expr.value))
-        found = self._made[-1].get(key)
+        found = self._made.get(key)
         if found is None:
             made = self._emitter.emit(self.value(expr), "pv", ast.PrimStructInfo(kind))
-            found = self._made[-1][key] = made
+            found = self._made[key] = made
         return found
 
     def scalar(self, var: tir.Var) -> None:
@@ -137,12 +136,12 @@ class HeapValues:
 
     def stored(self, var: tir.Var) -> bool:
         """Whether the number of a variable is in the heap at this point."""
-        return self._heap.known(var) and self._heap.place(var) in self._computed[-1]
+        return self._heap.known(var) and self._heap.place(var) in self._computed
 
     def define(self, var: tir.Var) -> int:
         """The slot of the number of a variable; the caller stores the number."""
         place = self._heap.place(var)
-        self._computed[-1].add(place)
+        self._computed.add(place)
         return place
 
     def store(self, var: tir.Var, scalar: ast.Var) -> None:
@@ -164,8 +163,8 @@ class HeapValues:
                 continue
             self._integer(value)
             place = self._heap.place(value)
-            if place not in self._computed[-1]:
-                self._computed[-1].add(place)
+            if place not in self._computed:
+                self._computed.add(place)
                 if not isinstance(value, tir.Var):
                     missing.append((place, value))
         if missing:

@@ -26,9 +26,6 @@ READERS = frozenset(
 """Run-time functions that read a tensor but do not store a reference to it."""
 
 
-_NONE: frozenset[ast.Var] = frozenset()
-
-
 class Lives:
     """The lifetimes of the tensors that a sequence of bindings allocates.
 
@@ -57,13 +54,7 @@ class Lives:
     def _binding(self, at: int, binding: ast.Binding) -> None:
         value = binding.value  # type: ignore[attr-defined]
         var: ast.Var | None = binding.var  # type: ignore[attr-defined]
-        held: frozenset[ast.Var] = _NONE
-        if type(value) is not ast.Call or value.attrs or not self._simple(value.args):
-            held = frozenset(self._of(value))
-        else:  # most calls, and the same as above
-            for arg in (value.op, *value.args):
-                if type(arg) is ast.Var and arg in self._roots:
-                    held |= self._roots[arg]
+        held = frozenset(self._of(value))
         for root in held:
             self.last[root] = at
         if operator_name(value) in ALLOCATIONS and var is not None:
@@ -79,10 +70,6 @@ class Lives:
         else:
             self.escaping |= held
 
-    @staticmethod
-    def _simple(args: tuple[ast.Expr, ...]) -> bool:
-        return not any(type(arg) is ast.Tuple or type(arg) is ast.DataflowVar for arg in args)
-
     def _only_reads(self, call: ast.Call) -> bool:
         """Whether a call looks at its arguments and keeps none of them, nor gives one back."""
         match call.op:
@@ -96,19 +83,21 @@ class Lives:
 
     def _of(self, expr: ast.Expr) -> Iterator[ast.Var]:
         """The allocated variables whose memory an expression mentions, however deep."""
-        if type(expr) is not ast.Call:
-            parts: list[ast.Expr] = [expr]
-        else:
-            parts = [each for each in (expr.op, *expr.args) if type(each) in _HOLDING]
-            parts += [value for value in expr.attrs.values() if isinstance(value, ast.Expr)]
-        for part in parts:
-            for node in walk(part):
-                if isinstance(node, ast.Var):
-                    yield from self._roots.get(node, ())
+        called = type(expr) is ast.Call
+        for part in (expr.op, *expr.args, *expr.attrs.values()) if called else (expr,):
+            if type(part) is ast.Var:
+                yield from self._roots.get(part, ())
+            elif type(part) not in _LEAVES and isinstance(part, ast.Expr):
+                for node in walk(part):
+                    if isinstance(node, ast.Var):
+                        yield from self._roots.get(node, ())
 
 
-_HOLDING = (ast.Var, ast.DataflowVar, ast.Tuple)
-"""The arguments of calls in normal form that may hold memory."""
+_LEAVES = frozenset(
+    {ast.Constant, ast.DataTypeImm, ast.ExternFunc, ast.GlobalVar}
+    | {ast.Op, ast.PrimValue, ast.ShapeExpr, ast.StringImm}
+)
+"""Operands in which no variable stands."""
 
 
 def _hands_on(value: ast.Expr) -> bool:

@@ -118,11 +118,13 @@ class _Allocation:
     def size(self) -> tuple[int, tuple[tir.PrimExpr, ...]] | None:
         """The bytes, as a number times symbolic factors.
 
-        None if a dimension is negative or not known.
+        None if a dimension is negative or not known, or there is none.
         """
+        if not self.dims:
+            return None
         total = int(numpy_type(self.kind).itemsize)
         factors: list[tir.PrimExpr] = []
-        pending = list(reversed(self.dims or (tir.IntImm(-1),)))
+        pending = list(reversed(self.dims))
         while pending:
             dim = pending.pop()
             if isinstance(dim, tir.Mul):
@@ -192,7 +194,7 @@ class _Planner(Emitter):
     ) -> dict[int, list[tuple[ast.Var, ast.Call]]]:
         """Lay out the tensors: the pieces of memory that are allocated before each position."""
         made: dict[int, list[tuple[ast.Var, ast.Call]]] = {}
-        pieces: dict[tuple[int, int], PlannedPiece] = {}
+        pieces: dict[tuple[int, int | None], PlannedPiece] = {}
         known = known_from(rows)
         relied: set[tir.Var] = set()
         for var, (at, each) in found.items():
@@ -204,7 +206,8 @@ class _Planner(Emitter):
                 if dim not in relied:
                     relied.add(dim)
                     made.setdefault(at, []).append((ast.Var("_", UNIT), self._kept(dim)))
-            since = max((known.get(v, -1) for f in factors for v in tir.free_vars(f)), default=-1)
+            found_at = [known[v] for f in factors for v in tir.free_vars(f) if v in known]
+            since = max(found_at, default=None)
             piece = pieces.setdefault((each.device, since), PlannedPiece(each.device))
             piece.add(var, at, lives.last[var], count, factors)
         for piece in pieces.values():

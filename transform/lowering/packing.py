@@ -26,7 +26,7 @@ def pack(
 ) -> tuple[list[int], int]:
     """The offset of each item, and the total memory.
 
-    Each item is placed in the lowest gap that fits between the items that are alive at the same
+    Each item is placed in the smallest gap that fits between the items that are alive at the same
     time. Two orders are tried, by size (largest first) and by time, and the better result is
     returned. ``together`` is the result of :func:`beside`, if it is already computed.
     """
@@ -53,25 +53,21 @@ def beside(items: Sequence[Item]) -> list[list[int]]:
 def _packed(
     items: Sequence[Item], order: Sequence[int], together: Sequence[Sequence[int]], alignment: int
 ) -> tuple[list[int], int]:
-    offsets = [-1] * len(items)
-    ends = [0] * len(items)
+    places: dict[int, tuple[int, int]] = {}
     total = 0
     for k in order:
         size = items[k].size
-        best = -1
-        gap_from, smallest = 0, 0
-        taken = [(offsets[j], ends[j]) for j in together[k] if offsets[j] >= 0]
-        taken.sort()
-        for low, high in taken:
-            gap = low - gap_from
-            if gap >= size and (best < 0 or gap < smallest):
-                best, smallest = gap_from, gap
-            gap_from = max(gap_from, high)
-        at = best if best >= 0 else gap_from
-        offsets[k] = at
-        ends[k] = _aligned(at + size, alignment)
+        at = 0
+        gaps: list[tuple[int, int]] = []
+        for low, high in sorted(places[j] for j in together[k] if j in places):
+            if low - at >= size:
+                gaps.append((low - at, at))
+            at = max(at, high)
+        if gaps:
+            _, at = min(gaps)
+        places[k] = at, _aligned(at + size, alignment)
         total = max(total, at + size)
-    return offsets, total
+    return [begin for _, (begin, _) in sorted(places.items())], total
 
 
 def _aligned(offset: int, alignment: int) -> int:

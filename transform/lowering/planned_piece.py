@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from rlx.grammar import ast, tir
 from rlx.solver.evaluate import UndefinedError, evaluate
@@ -24,24 +25,24 @@ class PlannedPiece:
     ----------
     device
         Its device.
-    first
-        The position of the first tensor.
     """
 
     def __init__(self, device: int) -> None:
         self.device = device
-        self.first = -1
         self._items: list[tuple[ast.Var, int, int, int, int]] = []
         self._products: list[Factors] = [()]
         self._keys: dict[tuple[int, ...], int] = {(): 0}
         self._alike = Heap()
 
+    @property
+    def first(self) -> int:
+        """The position of the first tensor."""
+        return min(start for _, start, *_ in self._items)
+
     def add(self, var: ast.Var, start: int, end: int, count: int, factors: Factors) -> None:
         """Add a tensor of ``count`` times the factors bytes that is alive from ``start`` to
         ``end``.
         """
-        if self.first < 0:
-            self.first = start
         factors = tuple(f if _is_size(f) else tir.Max(f, tir.IntImm(0)) for f in factors)
         key = tuple(sorted(map(self._alike.place, factors)))
         product = self._keys.setdefault(key, len(self._products))
@@ -53,7 +54,7 @@ class PlannedPiece:
         """The size of the piece, and the offset of each tensor."""
         width = len(self._products)
         needs = [
-            Need(start, end, (0,) * product + (count,) + (0,) * (width - product - 1))
+            Need(start, end, tuple(count if k == product else 0 for k in range(width)))
             for _, start, end, count, product in self._items
         ]
         alignment = (ALIGNMENT, *(SYMBOLIC_ALIGNMENT,) * (width - 1))
@@ -62,43 +63,36 @@ class PlannedPiece:
         for begin in begins:
             if begin not in made:
                 made[begin] = self._offset(begin)
-        places = [(item[0], made[begin]) for item, begin in zip(self._items, begins, strict=True)]
+        places = [(var, made[begin]) for (var, *_), begin in zip(self._items, begins, strict=True)]
         return self._size(total), places
 
     def _size(self, total: Most) -> ast.ShapeExpr:
         """A number, a number times some factors, or any expression."""
-        terms = [(n, self._products[k]) for k, n in enumerate(total[0]) if n]
-        if len(total) > 1 or len(terms) > 1:
-            return ast.ShapeExpr((self._largest(total),))
-        count, factors = terms[0] if terms else (0, ())
-        return ast.ShapeExpr((tir.IntImm(count), *factors))
+        match [self._terms(amount) for amount in total]:
+            case [[]]:
+                return ast.ShapeExpr((tir.IntImm(0),))
+            case [[(count, factors)]]:
+                return ast.ShapeExpr((tir.IntImm(count), *factors))
+        return ast.ShapeExpr((self._largest(total),))
+
+    def _terms(self, amount: Amount) -> list[tuple[int, Factors]]:
+        """The summands of an amount that are not 0: a number times a product."""
+        return [(n, factors) for n, factors in zip(amount, self._products, strict=True) if n]
 
     def _offset(self, begin: Most) -> ast.PrimValue:
         made = self._largest(begin)
         return number(made.value) if isinstance(made, tir.IntImm) else ast.PrimValue(made)
 
     def _largest(self, most: Most) -> tir.PrimExpr:
-        first, *rest = map(self._sum, most)
-        for other in rest:
-            first = tir.Max(first, other)
-        return first
+        return reduce(tir.Max, map(self._sum, most))
 
     def _sum(self, amount: Amount) -> tir.PrimExpr:
-        found: tir.PrimExpr | None = None
-        for count, factors in zip(amount, self._products, strict=True):
-            if count:
-                term = _times(factors, count)
-                found = term if found is None else tir.Add(found, term)
-        return tir.IntImm(0) if found is None else found
+        terms = [_times(factors, count) for count, factors in self._terms(amount)]
+        return reduce(tir.Add, terms) if terms else tir.IntImm(0)
 
 
 def _times(factors: Factors, count: int) -> tir.PrimExpr:
-    if not factors:
-        return tir.IntImm(count)
-    first, *rest = factors
-    for factor in rest:
-        first = tir.Mul(first, factor)
-    return tir.Mul(first, tir.IntImm(count))
+    return reduce(tir.Mul, (*factors, tir.IntImm(count)))
 
 
 def _typical(factors: Factors) -> int:

@@ -15,12 +15,25 @@ from rlx.transform.lowering.signatures import function_type
 
 
 class _Waiting(NamedTuple):
-    """Comparisons that wait for numbers: of a shape of ``rank`` dimensions, or of a scalar (-1)."""
+    """Comparisons of a shape of ``rank`` dimensions that wait for numbers."""
 
     value: ast.Expr
     rank: int
     dims: Sequence[tuple[int, tir.PrimExpr]]
     where: str
+
+
+class _WaitingScalar(NamedTuple):
+    """A comparison of a scalar that waits for a number."""
+
+    value: ast.Expr
+    found: tir.PrimExpr
+    where: str
+
+
+_Step = tuple[int, int]
+_PASS: _Step = (NOTHING, 0)
+"""The step of a dimension that is not compared."""
 
 
 class ShapeChecks:
@@ -55,7 +68,7 @@ class ShapeChecks:
     ) -> None:
         self._emitter, self._heap, self._renamed = emitter, heap, renamed
         self._module = module
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_Waiting | _WaitingScalar] = []
         self._functions: list[tuple[ast.Expr, ast.FuncStructInfo, str]] = []
         self.types_functions = False
 
@@ -120,10 +133,10 @@ class ShapeChecks:
         """Compare the dimensions of a tensor or a shape; the parameters are those of
         :meth:`check`.
         """
-        now: list[tuple[int, int]] = []
+        now: list[_Step] = []
         rest: list[tuple[int, tir.PrimExpr]] = []
         for axis, dim in enumerate(dims):
-            step = (NOTHING, 0)
+            step = _PASS
             if isinstance(dim, tir.Var) and not self._heap.stored(dim):
                 step = (STORE, self._heap.define(dim))
             elif isinstance(dim, tir.IntImm) and not proved:
@@ -131,7 +144,7 @@ class ShapeChecks:
             elif not isinstance(dim, tir.IntImm) and not proved:
                 rest.append((axis, dim))
             now.append(step)
-        if any(step[0] != NOTHING for step in now):
+        if set(now) - {_PASS}:
             self._match_shape(value, now, where)
         if rest:
             self._waiting.append(_Waiting(value, len(dims), rest, where))
@@ -140,27 +153,30 @@ class ShapeChecks:
         if isinstance(found, tir.Var) and not self._heap.stored(found):
             self._match_scalar(value, (STORE, self._heap.define(found)), where)
         elif not proved:
-            self._waiting.append(_Waiting(value, -1, [(0, found)], where))
+            self._waiting.append(_WaitingScalar(value, found, where))
 
     def finish(self) -> None:
         """Emit the remaining comparisons, which need numbers from the heap."""
-        for value, rank, dims, where in self._waiting:
-            self._heap.compute([dim for _, dim in dims])
-            steps = {
-                axis: (EQUAL_NUMBER, dim.value)
-                if isinstance(dim, tir.IntImm)
-                else (EQUAL_HEAP, self._heap.place(dim))
-                for axis, dim in dims
-            }
-            if rank < 0:
-                self._match_scalar(value, steps[0], where)
-            else:
-                program = [steps.get(axis, (NOTHING, 0)) for axis in range(rank)]
-                self._match_shape(value, program, where)
+        for waiting in self._waiting:
+            match waiting:
+                case _WaitingScalar(value, found, where):
+                    self._heap.compute([found])
+                    self._match_scalar(value, self._equal(found), where)
+                case _Waiting(value, rank, dims, where):
+                    self._heap.compute([dim for _, dim in dims])
+                    steps = {axis: self._equal(dim) for axis, dim in dims}
+                    program = [steps.get(axis, _PASS) for axis in range(rank)]
+                    self._match_shape(value, program, where)
         self._waiting.clear()
         for value, info, where in self._functions:
             self._function(value, info, where)
         self._functions.clear()
+
+    def _equal(self, dim: tir.PrimExpr) -> _Step:
+        """The step that compares with a number, which is known or in the heap."""
+        if isinstance(dim, tir.IntImm):
+            return EQUAL_NUMBER, dim.value
+        return EQUAL_HEAP, self._heap.place(dim)
 
     def _function(self, value: ast.Expr, info: ast.FuncStructInfo, where: str) -> None:
         sizes = tuple(free_shape_vars(info))
@@ -169,11 +185,11 @@ class ShapeChecks:
         self._call("relax.run.check_function", value, text, held, where=where)
         self.types_functions = True
 
-    def _match_shape(self, value: ast.Expr, program: Sequence[tuple[int, int]], where: str) -> None:
+    def _match_shape(self, value: ast.Expr, program: Sequence[_Step], where: str) -> None:
         steps = [number(item) for step in program for item in step]
         count = number(len(program))
         self._call("vm.builtin.match_shape", value, self._heap.var, count, *steps, where=where)
 
-    def _match_scalar(self, value: ast.Expr, step: tuple[int, int], where: str) -> None:
+    def _match_scalar(self, value: ast.Expr, step: _Step, where: str) -> None:
         steps = map(number, step)
         self._call("vm.builtin.match_prim_value", value, self._heap.var, *steps, where=where)

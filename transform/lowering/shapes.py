@@ -337,15 +337,16 @@ def _abbreviated(shape: ast.ShapeExpr) -> bool:
 
 def _declared(value: ast.Expr) -> ast.StructInfo | None:
     """The struct info that a call of an external function declares; None if it says nothing."""
-    if not isinstance(value, ast.Call) or not value.sinfo_args:
-        return None
-    types = value.sinfo_args
-    if isinstance(value.op, ast.Op) and operator_name(value) not in _RECEIVE:
-        return None
-    info = types[0] if len(types) == 1 else ast.TupleStructInfo(types)
-    if isinstance(info, ast.TupleStructInfo) and not info.fields:
-        return None
-    return None if isinstance(info, ast.ObjectStructInfo) else info
+    match value:
+        case ast.Call(sinfo_args=() | (ast.TupleStructInfo(fields=()) | ast.ObjectStructInfo(),)):
+            return None
+        case ast.Call(op=ast.Op()) if operator_name(value) not in _RECEIVE:
+            return None
+        case ast.Call(sinfo_args=(info,)):
+            return info
+        case ast.Call(sinfo_args=types):
+            return ast.TupleStructInfo(types)
+    return None
 
 
 _RECEIVE = frozenset({"relax.call_builtin_with_ctx", "relax.invoke_closure", "relax.call_py_func"})

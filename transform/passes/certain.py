@@ -110,9 +110,8 @@ def all_written(module: IRModule) -> bool:
 
 def _call(call: ast.Call, info: Mapping[Node, StructInfo]) -> bool:
     if call.op_name in ELEMENTWISE | PAIRWISE:
-        shapes = [_floats(info.get(arg)) for arg in operands(call)]
-        first = shapes[0] if shapes else None
-        return first is not None and all(s is not None and _same(s, first) for s in shapes)
+        first, *rest = (_floats(info.get(arg)) for arg in operands(call))
+        return first is not None and all(s is not None and _same(s, first) for s in rest)
     return call.op_name == "relax.shape_of"
 
 

@@ -17,15 +17,18 @@ class _Fold(ExprMutator):
 
     def visit_call(self, call: ast.Call) -> Expr:
         made = super().visit_call(call)
-        if isinstance(made, ast.Call) and made.op_name == "relax.shape_of":
-            info = self.builder.struct_info(operands(made)[0])
-            known = dimensions(info) if isinstance(info, TensorStructInfo) else None
-            if known is not None and all(self.is_bound(dim) for dim in known):
-                return ast.ShapeExpr(known)
-        if isinstance(made, ast.Call) and made.op_name == "relax.reshape" and len(call.args) > 1:
-            shape = in_new_shape(call.args[1], made.args[1])
-            if shape is not made.args[1]:
-                return replace(made, args=(made.args[0], shape, *made.args[2:]))
+        match made:
+            case ast.Call(op_name="relax.shape_of"):
+                (tensor,) = operands(made)
+                info = self.builder.struct_info(tensor)
+                known = dimensions(info) if isinstance(info, TensorStructInfo) else None
+                if known is not None and all(self.is_bound(dim) for dim in known):
+                    return ast.ShapeExpr(known)
+            case ast.Call(op_name="relax.reshape", args=(whole, wanted, *rest)):
+                _, given, *_ = call.args
+                shape = in_new_shape(given, wanted)
+                if shape is not wanted:
+                    return replace(made, args=(whole, shape, *rest))
         return made
 
     def visit_prim_expr(self, value: PrimExpr) -> PrimExpr:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
+from rlx.grammar.dtype import INT64
 from rlx.grammar.node import replace
 from rlx.grammar.overloaded import scalar
 from rlx.grammar.prim_operators import BY_NODE
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.dim_arithmetic import literal
+from rlx.semantics.tir.values import fits
 from rlx.solver.prim_exprs import topological
 
 
@@ -51,5 +53,6 @@ def _number(symbol: str, a: tir.IntImm, b: tir.IntImm, node: tir.Binary) -> Prim
     if not symbol or (symbol in ("//", "%", "/") and (b.value == 0 or symbol == "/")):
         return type(node)(a, b, node.span)
     found = scalar(symbol, a, b)
-    fits = isinstance(found, tir.IntImm) and -(2**63) <= found.value < 2**63
-    return found if fits else type(node)(a, b, node.span)
+    if isinstance(found, tir.IntImm) and fits(found.value, INT64):
+        return found
+    return type(node)(a, b, node.span)

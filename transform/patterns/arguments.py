@@ -18,15 +18,16 @@ def argument(call: ast.Call, name: str) -> object:
     operator = lookup(call.op_name)
     if operator is None:
         return python_literal(call.attrs.get(name, NOTHING))
-    for match in matched(operator.parameters, len(call.args), call.attrs):
-        if match.parameter.name != name:
+    for found in matched(operator.parameters, len(call.args), call.attrs):
+        if found.parameter.name != name:
             continue
-        if match.source == "positional":
-            return python_literal(call.args[match.index])
-        if match.source == "keyword":
-            return python_literal(call.attrs[name])
-        if match.source == "default":
-            return python_literal(match.parameter.default)
+        match found.source:
+            case "positional":
+                return python_literal(call.args[found.index])
+            case "keyword":
+                return python_literal(call.attrs[name])
+            case "default":
+                return python_literal(found.parameter.default)
     return NOTHING
 
 
@@ -38,10 +39,10 @@ def operands(call: ast.Call) -> tuple[ast.Expr, ...]:
     if operator is None or not call.attrs:
         return call.args
     found = list(call.args)
-    for match in matched(operator.parameters, len(call.args), call.attrs):
-        given = call.attrs.get(match.parameter.name) if match.source == "keyword" else None
-        if isinstance(given, ast.Expr):
-            found.append(given)
+    for each in matched(operator.parameters, len(call.args), call.attrs):
+        match each.source, call.attrs.get(each.parameter.name):
+            case "keyword", ast.Expr() as given:
+                found.append(given)
     return tuple(found)
 
 

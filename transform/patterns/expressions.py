@@ -119,8 +119,9 @@ def _all(patterns: Sequence[Pattern], exprs: Sequence[Expr], attempt: Attempt) -
     if not patterns:
         yield
         return
-    for _ in patterns[0].matches(exprs[0], attempt):
-        yield from _all(patterns[1:], exprs[1:], attempt)
+    (pattern, *patterns), (expr, *exprs) = patterns, exprs
+    for _ in pattern.matches(expr, attempt):
+        yield from _all(patterns, exprs, attempt)
 
 
 def _count(operator: Operator, given: int) -> None:

@@ -125,8 +125,8 @@ class Wildcard(Pattern):
 class _Or(Pattern):
     def __init__(self, first: Pattern, second: Pattern) -> None:
         self.first, self.second = first, expected(second)
-        both = (first.heads, second.heads)
-        self.heads = None if None in both else both[0] | both[1]  # type: ignore[operator]
+        one, other = first.heads, self.second.heads
+        self.heads = None if one is None or other is None else one | other
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         for each in (self.first, self.second):
@@ -273,7 +273,7 @@ def _fits(found: StructInfo, wanted: StructInfo, attempt: Attempt) -> bool:
     images = bind((wanted,), (found,), names, prover).mapping
     if any(name not in images for name in names):
         return False
-    return subtype(found, substitute(wanted, images), prover).status == "proved"
+    return subtype(found, substitute(wanted, images), prover).proved
 
 
 class _Where(_Constrained):
@@ -312,8 +312,9 @@ class _UsedBy(Pattern):
         if self.only:
             if not users or len(fitting) < len(users):
                 return
-            if all(any(True for _ in self.user.matches(user, attempt)) for user in fitting[1:]):
-                for _ in self.user.matches(fitting[0], attempt):
+            first, *rest = fitting
+            if all(any(True for _ in self.user.matches(user, attempt)) for user in rest):
+                for _ in self.user.matches(first, attempt):
                     yield from attempt.standing(self, var)
             return
         for user in fitting:

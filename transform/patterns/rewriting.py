@@ -64,7 +64,8 @@ class _Replacing(ExprMutator):
         self.old_users: Users = {}
         self.old_values: dict[ast.Var, Expr] = {}
         self.old_state: DerivationState | None = None
-        self.pending: tuple[ast.Var, Expr] | None = None
+        self.pending_var: ast.Var | None = None
+        self.pending_value: Expr | None = None
         self.idle: set[ast.Var] = set()
         self.old: dict[ast.Var, ast.Var] = {}
 
@@ -88,7 +89,7 @@ class _Replacing(ExprMutator):
         value = self.visit_expr(binding.value)
         attempt = Attempt(self)
         found = None
-        self.pending = binding.var, value
+        self.pending_var, self.pending_value = binding.var, value
         for _ in self.pattern.matches(binding.var, attempt):
             match = Match(binding.var, value, attempt, self.builder)
             found = self.replacement(match)
@@ -97,7 +98,7 @@ class _Replacing(ExprMutator):
                 self.idle.update(e for e in match.values() if isinstance(e, ast.Var))
                 self.idle.discard(binding.var)
             break
-        self.pending = None
+        self.pending_var = self.pending_value = None
         new = self.rebind(binding, value if found is None else found)
         self.old[new] = binding.var
 
@@ -110,16 +111,17 @@ class _Replacing(ExprMutator):
 
     def value(self, var: ast.Var) -> Expr | None:
         """What a variable is bound to; one that is bound later has its old value."""
-        if self.pending is not None and var is self.pending[0]:
-            return self.pending[1]
+        if var is self.pending_var:
+            return self.pending_value
         known = self.builder.lookup_binding(var)
         later = self.old_values.get(var) if known is None else None
         return known if later is None else _Renamed(self._vars).expr(later)
 
     def info(self, expr: Expr) -> StructInfo | None:
         """What is known of an expression."""
-        if self.pending is not None and expr is self.pending[0]:
-            return self._frame.derived(self.pending[1], self._place or here())
+        if expr is self.pending_var:
+            assert self.pending_value is not None
+            return self._frame.derived(self.pending_value, self.place)
         found = self._frame.state.info_of.get(expr)
         if found is None and isinstance(expr, ast.Var):
             found = self._old_info(expr)

@@ -71,7 +71,7 @@ class _Together(ExprMutator):
         start = 0
         for first in self.candidates:
             attempt = Attempt(self)
-            for roots in self._matched(0, [first], done, attempt):
+            for roots in self._matched(self.patterns, [first], done, attempt):
                 places = [_place(bindings, root, start) for root in roots]
                 start = min(places)
                 stretch = slice(start, max(places) + 1)
@@ -84,23 +84,24 @@ class _Together(ExprMutator):
 
     def _matched(
         self,
-        at: int,
+        patterns: Sequence[Pattern],
         candidates: Sequence[ast.VarBinding],
         done: set[ast.Var],
         attempt: Attempt,
     ) -> Iterator[list[ast.VarBinding]]:
-        """The bindings that the patterns from one on match, each another one."""
+        """The bindings that patterns match, each another one."""
+        pattern, *others = patterns
         for binding in candidates:
             if binding.var in done:
                 continue
-            for _ in self.patterns[at].matches(binding.var, attempt):
-                if at + 1 == len(self.patterns):
+            for _ in pattern.matches(binding.var, attempt):
+                if not others:
                     yield [binding]
                     continue
                 known = [expr for expr in attempt.found.values() if isinstance(expr, ast.Var)]
                 near = dict.fromkeys(user for var in known for user in self.users_of.get(var, ()))
-                rest = self._matched(at + 1, list(near), done | {binding.var}, attempt)
-                yield from ([binding, *others] for others in rest)
+                rest = self._matched(others, list(near), done | {binding.var}, attempt)
+                yield from ([binding, *found] for found in rest)
 
     def _replace(
         self,
@@ -127,8 +128,9 @@ class _Together(ExprMutator):
             rebound.append(ast.VarBinding(root.var, value, self.place, self.place))
         made = [*bindings[count:], *rebound]
         del bindings[count:]
-        self._in_scope(made, order[1], max(self.rank[root.var] for root in roots))
-        bindings[stretch] = [*order[0], *made, *order[1]]
+        before, behind = order
+        self._in_scope(made, behind, max(self.rank[root.var] for root in roots))
+        bindings[stretch] = [*before, *made, *behind]
 
     def _in_scope(self, made: list[Binding], behind: list[Binding], last: int) -> None:
         """New values use nothing that is bound behind them."""
@@ -141,7 +143,7 @@ class _Together(ExprMutator):
     def _fits(self, var: ast.Var, value: Expr) -> None:
         """What uses a variable was checked with what was known of its old value."""
         new, old = self.builder.struct_info(value), self.builder.struct_info(var)
-        if subtype(new, old, self.prover).status != "proved":
+        if not subtype(new, old, self.prover).proved:
             words = f"{var.name_hint} is {show(old)}, and its replacement {show(new)}"
             raise misuse(f"{words}: its uses were checked with the first", self.place)
 

@@ -110,7 +110,8 @@ class _Backwards:
         elif isinstance(value, ast.Call):
             if value.op_name in _KEEPS_SHAPE:
                 kept = result if value.op_name in _KEEPS_TYPE else _typed(result, VOID)
-                self.want(operands(value)[0], kept)
+                first, *_ = operands(value)
+                self.want(first, kept)
             elif value.op_name == "relax.ewise_fma":
                 for arg in operands(value):
                     self.want(arg, result)

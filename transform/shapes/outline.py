@@ -58,7 +58,7 @@ def outline(
     if known is None:
         return call
     found = builder.struct_info(call)
-    if compatibility(found, known, builder.prover).kind == "compatible":
+    if compatibility(found, known, builder.prover).compatible:
         return call
     return builder.emit_match_cast(call, known)
 

@@ -91,11 +91,10 @@ def _callees_first(functions: Mapping[GlobalVar, ast.Function]) -> Iterator[Glob
             begun.add(root)
             stack.append((root, iter(called_globals(functions[root]))))
         while stack:
-            gv, callees = stack[-1]
+            gv, callees = stack.pop()
             callee = next((c for c in callees if c in functions and c not in begun), None)
             if callee is None:
-                stack.pop()
                 yield gv
             else:
                 begun.add(callee)
-                stack.append((callee, iter(called_globals(functions[callee]))))
+                stack += [(gv, callees), (callee, iter(called_globals(functions[callee])))]

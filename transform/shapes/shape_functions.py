@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rlx.checker.normalize import normalize_function
 from rlx.grammar import ast
@@ -125,13 +125,13 @@ def _slice(
     return needed
 
 
-def _asks_shape(value: Expr, params: dict[ast.Var, int]) -> bool:
+def _asks_shape(value: Expr, params: Collection[ast.Var]) -> bool:
     """Whether it is the shape of a parameter."""
-    return (
-        isinstance(value, ast.Call)
-        and value.op_name == "relax.shape_of"
-        and operands(value)[0] in params
-    )
+    match value:
+        case ast.Call(op_name="relax.shape_of"):
+            (tensor,) = operands(value)
+            return tensor in params
+    return False
 
 
 def _of_shapes(value: Expr) -> bool:
@@ -192,8 +192,7 @@ class _OfShapes(Rewriter):
         return self._shapes.get(var) or self.renamed.get(var, var)
 
     def call(self, call: ast.Call) -> Expr:
-        if call.op_name == "relax.shape_of":
+        if _asks_shape(call, self._shapes):
             (tensor,) = operands(call)
-            if isinstance(tensor, ast.Var) and tensor in self._shapes:
-                return self._shapes[tensor]
+            return self._shapes[tensor]  # type: ignore[index]
         return super().call(call)

@@ -29,8 +29,8 @@ def is_open(info: StructInfo) -> bool:
 
 def says_more(builder: BlockBuilder, found: StructInfo, known: StructInfo) -> bool:
     """Whether one struct info is more precise than another."""
-    narrower = compatibility(found, known, builder.prover).kind == "compatible"
-    return narrower and compatibility(known, found, builder.prover).kind != "compatible"
+    narrower = compatibility(found, known, builder.prover).compatible
+    return narrower and not compatibility(known, found, builder.prover).compatible
 
 
 def specialised(builder: BlockBuilder, gv: GlobalVar, args: Sequence[Expr]) -> StructInfo | None:
@@ -77,4 +77,4 @@ def _better(info: StructInfo, said: StructInfo | None, mapping: Any, prover: Any
     if said is None:
         return info
     promised = substitute(said, mapping)
-    return promised if compatibility(promised, info, prover).kind == "compatible" else info
+    return promised if compatibility(promised, info, prover).compatible else info

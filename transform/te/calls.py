@@ -87,7 +87,11 @@ def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Sta
         [*passed, *given, *scalars], "int64", check=check, store_identities=True
     )
     infos = tuple(_info(tensor) for tensor in given)
-    result: StructInfo = TupleStructInfo(infos) if several else infos[0]
+    result: StructInfo
+    if several:
+        result = TupleStructInfo(infos)
+    else:
+        (result,) = infos
     args = tuple(tensor.value for tensor in passed if tensor.value is not None)
     return Staged(function, args, result, tuple(numbers))
 

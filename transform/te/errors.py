@@ -27,7 +27,8 @@ class TensorExpressionError(ValueError):
     def __init__(
         self, message: str, place: Place, counterexample: Mapping[str, int] | None = None
     ) -> None:
-        line, column = place.source.position(place[0])
+        start, _ = place
+        line, column = place.source.position(start)
         text = place.source.line(line).strip()
         shown = f"{place.source.path}:{line}:{column}: {message}"
         super().__init__(f"{shown}\n    {text}" if text else shown)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, DataType
+from rlx.semantics.tir.values import limits
 from rlx.transform.te.errors import fail
 from rlx.transform.te.scalar import (
     Scalar,
@@ -55,10 +57,7 @@ def any(*conditions: Any) -> Scalar:
 def _joined(kind: type[tir.Binary], conditions: tuple[Any, ...], name: str) -> Scalar:
     if not conditions:
         fail(f"te.{name} takes at least one condition")
-    found = condition(conditions[0])
-    for each in conditions[1:]:
-        found = logical(kind, found, each)
-    return found
+    return reduce(partial(logical, kind), map(condition, conditions))
 
 
 def min_value(dtype: str | DataType) -> Scalar:
@@ -66,7 +65,8 @@ def min_value(dtype: str | DataType) -> Scalar:
     kind = kind_of(dtype)
     if kind.is_float:
         return const(-largest(kind), kind)
-    return const(-(1 << (kind.bits - 1)) if kind.code == "int" else 0, kind)
+    low, _ = limits(kind)
+    return const(low, kind)
 
 
 def max_value(dtype: str | DataType) -> Scalar:
@@ -74,9 +74,8 @@ def max_value(dtype: str | DataType) -> Scalar:
     kind = kind_of(dtype)
     if kind.is_float:
         return const(largest(kind), kind)
-    if kind == BOOL:
-        return const(True, kind)
-    return const((1 << (kind.bits - (kind.code == "int"))) - 1, kind)
+    _, high = limits(kind)
+    return const(high, kind)
 
 
 def infinity(dtype: str | DataType) -> Scalar:

@@ -4,9 +4,12 @@ factors.
 
 from __future__ import annotations
 
+from functools import reduce
+
 from rlx.grammar import tir
+from rlx.grammar.dtype import DataType
 from rlx.grammar.equal import structural_equal
-from rlx.transform.te.scalar import Scalar, const
+from rlx.transform.te.scalar import Scalar
 
 _MOST = 16
 """Longer sums are not changed."""
@@ -38,11 +41,11 @@ def against_number(node: tir.Binary) -> tuple[tir.PrimExpr, tir.IntImm, bool] | 
     found = _terms(tir.Sub(node.a, node.b))
     if found is None:
         return None
-    terms, constant = [t for t in found[0] if t[1]], found[1]
-    if len(terms) != 1 or abs(terms[0][1]) != 1:
-        return None
-    ((atom, sign),) = terms
-    return atom, tir.IntImm(-sign * constant, kind), sign > 0
+    terms, constant = found
+    match [term for term in terms if term[1]]:
+        case [(atom, (1 | -1) as sign)]:
+            return atom, tir.IntImm(-sign * constant, kind), sign > 0
+    return None
 
 
 def _terms(root: tir.PrimExpr) -> tuple[list[Term], int] | None:
@@ -78,24 +81,23 @@ def _add(terms: list[Term], node: tir.PrimExpr, factor: int) -> None:
 
 def _sum(terms: list[Term], constant: int, given: Scalar) -> Scalar:
     kind = given.dtype
-    ordered = [t for t in terms if t[1] > 0] + [t for t in terms if t[1] < 0]
-    if not ordered:
-        return const(constant, kind)
-    total: tir.PrimExpr | None = None
-    for node, factor in ordered:
-        size = abs(factor)
-        term = node if size == 1 else tir.Mul(node, tir.IntImm(size, kind))
-        if total is None and factor > 0:
-            total = term
-        elif total is None and constant == 0:
-            total = tir.Mul(node, tir.IntImm(factor, kind))
-        elif total is None:
-            total, constant = tir.Sub(tir.IntImm(constant, kind), term), 0
-        else:
-            total = tir.Add(total, term) if factor > 0 else tir.Sub(total, term)
-    assert total is not None
-    if constant > 0:
-        total = tir.Add(total, tir.IntImm(constant, kind))
-    elif constant < 0:
-        total = tir.Sub(total, tir.IntImm(-constant, kind))
+    added = [_times(node, factor, kind) for node, factor in terms if factor > 0]
+    taken = [_times(node, -factor, kind) for node, factor in terms if factor < 0]
+    total: tir.PrimExpr
+    if added:
+        total = reduce(tir.Add, added)
+    elif constant or not taken:
+        total, constant = tir.IntImm(constant, kind), 0
+    else:
+        (node, factor), *_ = terms
+        total = tir.Mul(node, tir.IntImm(factor, kind))
+        _, *taken = taken
+    total = reduce(tir.Sub, taken, total)
+    if constant:
+        operation = tir.Add if constant > 0 else tir.Sub
+        total = operation(total, tir.IntImm(abs(constant), kind))
     return Scalar(total, kind)
+
+
+def _times(node: tir.PrimExpr, factor: int, kind: DataType) -> tir.PrimExpr:
+    return node if factor == 1 else tir.Mul(node, tir.IntImm(factor, kind))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
 from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import HANDLE, INT32, DataType
 from rlx.grammar.node import Record
+from rlx.transform.statements import in_order
 from rlx.transform.te.errors import fail
 from rlx.transform.te.external import External, computed
 from rlx.transform.te.graph import inputs, operations, unbound
@@ -16,7 +18,7 @@ from rlx.transform.te.linear import simplified
 from rlx.transform.te.rebuild import Rebuild
 from rlx.transform.te.reduction import Reduction
 from rlx.transform.te.scalar import Scalar, cast, kind_of
-from rlx.transform.te.tensor import Operation, Read, Tensor
+from rlx.transform.te.tensor import Operation, Read, Tensor, output_names
 
 NO_ALIAS = "tirx.noalias"
 
@@ -129,17 +131,13 @@ class _Maker:
         allocated = list(self._allocate())
         nests = [nest for op in self.ops if computed(op) for nest in self._nests(op)]
         stmts = [*(tir.AllocBuffer(b, "sblock_alloc_buffer") for b in allocated), *nests]
-        body = stmts[0] if len(stmts) == 1 else tir.SeqStmt(tuple(stmts))
         attrs = {NO_ALIAS: True, "s_tir": True}
-        return tir.PrimFunc(tuple(params), body, None, buffers, attrs)
+        return tir.PrimFunc(tuple(params), in_order(stmts), None, buffers, attrs)
 
     # ------------------------------------------------------------ names
 
     def _named(self, hint: str, taken: set[str]) -> str:
-        name, number = hint, 1
-        while name in taken:
-            name = f"{hint}_{number}"
-            number += 1
+        name = next(n for n in chain([hint], (f"{hint}_{k}" for k in count(1))) if n not in taken)
         taken.add(name)
         return name
 
@@ -184,13 +182,10 @@ class _Maker:
         tensors = {(t.op, t.index): t for op in self.ops for t in inputs(op)}
         tensors |= {(t.op, t.index): t for t in self.parameters if isinstance(t, Tensor)}
         for op in self.ops:
-            outputs = [k for (other, k) in tensors if other is op]
-            count = len(op.bodies) or (len(op.reduction.sources) if op.reduction else 0)
-            count = 1 if isinstance(op, External) else count
-            for index in range(count):
+            known = next(tensor for (other, _), tensor in tensors.items() if other is op)
+            for index in range(_outputs(op)):
                 if (op, index) not in self.buffers:
-                    tensor = tensors.get((op, index)) or _sibling(tensors[op, outputs[0]], index)
-                    yield self._buffer(tensor)
+                    yield self._buffer(tensors.get((op, index)) or _sibling(known, index))
 
     # ------------------------------------------------------------ statements
 
@@ -207,10 +202,9 @@ class _Maker:
             for k, (axis, dim) in enumerate(zip(op.axes, shape, strict=True))
         ]
         if op.reduction is None:
-            count = len(op.bodies)
-            names = [op.name] if count == 1 else [f"{op.name}_v{k}" for k in range(count)]
+            names = output_names(op.name, len(op.bodies))
             blocks = [self._plain(op, k, name, spatial) for k, name in enumerate(names)]
-            yield _looped(spatial, blocks[0] if count == 1 else tir.SeqStmt(tuple(blocks)))
+            yield _looped(spatial, in_order(blocks))
             return
         reduced = [
             _loop(
@@ -322,6 +316,13 @@ def simplified_dim(dim: tir.PrimExpr) -> Scalar:
     return simplified(Scalar(dim, tir.type_of(dim)))
 
 
+def _outputs(op: Operation) -> int:
+    """How many tensors an operation computes."""
+    if isinstance(op, External):
+        return 1
+    return len(op.bodies) if op.reduction is None else len(op.reduction.sources)
+
+
 def _sibling(tensor: Tensor, index: int) -> Tensor:
     """Another output of a tensor's operation, which nothing reads."""
     op = tensor.op
@@ -360,7 +361,7 @@ def _reduce(
     join = Rebuild(known, rebuild.load, canonical=rebuild.canonical)
     values = [cast(b.dtype, join(r.node)) for b, r in zip(buffers, combiner.results, strict=True)]
     if len(buffers) == 1:
-        return init, tir.BufferStore(buffers[0], at, values[0].node)
+        return init, _stores(buffers, at, values)
     names = [tir.Var(f"v_{b.name}", b.dtype) for b in buffers]
     lets = [tir.LetStmt(v, value.node) for v, value in zip(names, values, strict=True)]
     stores = [tir.BufferStore(b, at, v) for b, v in zip(buffers, names, strict=True)]
@@ -370,5 +371,4 @@ def _reduce(
 def _stores(
     buffers: Sequence[tir.Buffer], at: tuple[tir.PrimExpr, ...], values: Sequence[Scalar]
 ) -> tir.Stmt:
-    stores = [tir.BufferStore(b, at, v.node) for b, v in zip(buffers, values, strict=True)]
-    return stores[0] if len(stores) == 1 else tir.SeqStmt(tuple(stores))
+    return in_order([tir.BufferStore(b, at, v.node) for b, v in zip(buffers, values, strict=True)])

@@ -77,13 +77,13 @@ class Rebuild:
             case tir.And() | tir.Or():
                 return logical(type(node), *operands)
             case tir.Not():
-                return negation(operands[0])
+                return negation(*operands)
             case tir.Div():
                 return divide(*operands)
             case tir.Binary():
                 return self._binary(type(node), operands)
             case tir.Cast(dtype=dtype):
-                return cast(dtype, operands[0])
+                return cast(dtype, *operands)
             case tir.Select():
                 return intrinsics.select(*operands)
             case tir.Call(op="if_then_else"):
@@ -98,8 +98,9 @@ class Rebuild:
     def _binary(self, kind: type[tir.Binary], operands: list[Scalar]) -> Scalar:
         if not self.canonical:
             return binary(kind, *operands)
-        if kind in (tir.GT, tir.GE):
-            kind, operands = tir.LT if kind is tir.GT else tir.LE, operands[::-1]
+        turned = _TURNED.get(kind)
+        if turned is not None:
+            kind, operands = turned, [*reversed(operands)]
         return _closed(simplified(binary(kind, *operands)))
 
     def as_index(self, given: Scalar) -> Scalar:
@@ -107,6 +108,9 @@ class Rebuild:
         if self.index is None or given.dtype == self.index or given.dtype.bits > self.index.bits:
             return given
         return cast(self.index, given)
+
+
+_TURNED: dict[type[tir.Binary], type[tir.Binary]] = {tir.GT: tir.LT, tir.GE: tir.LE}
 
 
 def _closed(given: Scalar) -> Scalar:

@@ -83,16 +83,16 @@ class Reduced:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        fail(_ALONE)
+        fail(ALONE)
 
     def _alone(self, *_: object) -> Any:
-        fail(_ALONE)
+        fail(ALONE)
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _alone
     __rtruediv__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _alone
 
 
-_ALONE = (
+ALONE = (
     "a reduction is the whole of what an element is: "
     "compute it as a tensor of its own, and read that"
 )
@@ -148,8 +148,7 @@ class Reducer:
             self._init(init, sources),
             several,
         )
-        found = tuple(Reduced(reduction) for _ in sources)
-        return found if several else found[0]
+        return tuple(Reduced(reduction) for _ in sources) if several else Reduced(reduction)
 
     def _init(self, init: Any, sources: Sequence[Scalar]) -> tuple[Scalar, ...]:
         if init is None:
@@ -165,7 +164,7 @@ class Reducer:
         left = tuple(tir.Var(f"x{k}", kind) for k, kind in enumerate(kinds))
         right = tuple(tir.Var(f"y{k}", kind) for k, kind in enumerate(kinds))
         a, b = (tuple(Scalar(v, v.dtype) for v in side) for side in (left, right))
-        joined = self.combine(a, b) if several else self.combine(a[0], b[0])
+        joined = self.combine(a, b) if several else self.combine(*a, *b)
         results = _values(joined, kinds, f"the combination of te.{self.name}")
         if self.identity is None:
             fail(

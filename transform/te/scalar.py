@@ -11,11 +11,12 @@ import math
 from typing import Any, NoReturn
 
 from rlx.grammar import ast, tir
-from rlx.grammar.dtype import BOOL, FLOAT32, INT32, DataType, lacking
+from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType, lacking
 from rlx.grammar.dtype import dtype as named
 from rlx.grammar.overloaded import element_type, python_number
 from rlx.grammar.overloads import OwnOperators
 from rlx.grammar.prim_operators import DIVISIONS, exact
+from rlx.semantics.tir.values import fits
 from rlx.transform.te.errors import fail
 
 
@@ -208,8 +209,7 @@ def scalar(value: Any) -> Scalar:
         case bool():
             return const(value, BOOL)
         case int():
-            fits = -(1 << 31) <= value < 1 << 31
-            return const(value, INT32 if fits else named("int64"))
+            return const(value, INT32 if fits(value, INT32) else INT64)
         case float():
             return const(value, FLOAT32)
         case tir.PrimExpr():
@@ -256,17 +256,11 @@ def cast(dtype: str | DataType, value: Any) -> Scalar:
         return given
     number = given.value
     if number is not None and math.isfinite(number):
-        if kind.is_float or (not given.dtype.is_float and _holds(kind, int(number))):
+        if kind.is_float or (not given.dtype.is_float and fits(int(number), kind)):
             return const(number, kind)
         if kind == BOOL:
             return const(number != 0, BOOL)
     return Scalar(tir.Cast(kind, given.node), kind)
-
-
-def _holds(kind: DataType, number: int) -> bool:
-    if kind.code == "int":
-        return -(1 << (kind.bits - 1)) <= number < 1 << (kind.bits - 1)
-    return 0 <= number < 1 << kind.bits
 
 
 # ---------------------------------------------------------------- operators
@@ -292,21 +286,20 @@ def binary(kind: type[tir.Binary], left: Any, right: Any) -> Scalar:
 def _folded(kind: type[tir.Binary], a: Scalar, b: Scalar, result: DataType) -> Scalar | None:
     """What an operation is that is known without running it."""
     x, y = a.value, b.value
-    if y == 0 and kind in DIVISIONS and not a.dtype.is_float:
+    if a.dtype.is_float:  # x + 0.0 is not x where x is -0.0
+        return _product(a, b) if kind is tir.Mul else None
+    if y == 0 and kind in DIVISIONS:
         fail("a division by zero")
-    if x is not None and y is not None and not a.dtype.is_float:
+    if x is not None and y is not None:
         number = exact(kind)(int(x), int(y))
-        return const(number, result) if _holds(result, int(number)) else None
-    zero = 0 if not a.dtype.is_float else None  # x + 0.0 is not x where x is -0.0
-    if kind is tir.Add and y is not None and y == zero:
+        return const(number, result) if fits(int(number), result) else None
+    if y == 0 and kind in (tir.Add, tir.Sub):
         return a
-    if kind is tir.Add and x is not None and x == zero:
+    if x == 0 and kind is tir.Add:
         return b
-    if kind is tir.Sub and y is not None and y == zero:
-        return a
     if kind is tir.Mul:
         return _product(a, b)
-    if kind in DIVISIONS and y == 1:
+    if y == 1 and kind in DIVISIONS:
         return a if kind in (tir.FloorDiv, tir.TruncDiv) else const(0, result)
     return None
 
@@ -363,10 +356,9 @@ _LOGICAL: dict[str, type[tir.Binary]] = {"bitwise_and": tir.And, "bitwise_or": t
 def logical(kind: type[tir.Binary], left: Any, right: Any) -> Scalar:
     """``and`` or ``or`` of two conditions."""
     a, b = condition(left), condition(right)
-    decides = 0 if kind is tir.And else 1
     for one, other in ((a, b), (b, a)):
-        if one.value is not None:
-            return one if one.value == decides else other
+        if one.value is not None:  # a true one decides a disjunction, a false one a conjunction
+            return one if one.value == (kind is tir.Or) else other
     return Scalar(kind(a.node, b.node), BOOL)
 
 

@@ -11,9 +11,10 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import INT32, INT64, DataType
 from rlx.grammar.node import Record
+from rlx.semantics.tir.values import fits
 from rlx.transform.te.errors import Place, fail, here
 from rlx.transform.te.intrinsics import if_then_else
-from rlx.transform.te.reduction import ReduceAxis, Reduction
+from rlx.transform.te.reduction import ALONE, ReduceAxis, Reduction
 from rlx.transform.te.scalar import Scalar, cast, kind_of, scalar
 
 _INDEX: ContextVar[DataType] = ContextVar("index type", default=INT32)
@@ -177,8 +178,8 @@ def dimension(value: Any) -> Scalar:
     found = scalar(value)
     if isinstance(value, int) and not isinstance(value, bool):
         kind = _INDEX.get()
-        fits = -(1 << (kind.bits - 1)) <= value < 1 << (kind.bits - 1)
-        found = Scalar(tir.IntImm(value, kind if fits else INT64), kind if fits else INT64)
+        fitting = kind if fits(value, kind) else INT64
+        found = Scalar(tir.IntImm(value, fitting), fitting)
     if not found.dtype.is_integer:
         fail(f"expected an integer as dimension, found {found} of type {found.dtype}")
     if found.value is not None and found.value < 0:
@@ -269,12 +270,19 @@ def compute(
             elements = [cast(dtype, element) for element in elements]
         op = Operation(word, tuple(axes), dims, tuple(e.node for e in elements), None, place)
         kinds = [element.dtype for element in elements]
-    names = [f"{word}_v{k}" for k in range(len(kinds))] if len(kinds) > 1 else [word]
     tensors = tuple(
         Tensor(op, k, each, dims, kind)
-        for k, (each, kind) in enumerate(zip(names, kinds, strict=True))
+        for k, (each, kind) in enumerate(zip(output_names(word, len(kinds)), kinds, strict=True))
     )
-    return tensors if several else tensors[0]
+    if several:
+        return tensors
+    (alone,) = tensors
+    return alone
+
+
+def output_names(name: str, count: int) -> list[str]:
+    """The names of the outputs of an operation."""
+    return [name] if count == 1 else [f"{name}_v{k}" for k in range(count)]
 
 
 def running(
@@ -316,7 +324,8 @@ def running(
     old, kind = plain.op, plain.dtype
     made = Tensor(old, 0, plain.name, plain.shape, kind)
     at = [Scalar(axis_var, axis_var.dtype) for axis_var in old.axes]
-    value = Scalar(old.bodies[0], kind)
+    (plainly,) = old.bodies
+    value = Scalar(plainly, kind)
     before = made(*(i - 1 if k == axis else i for k, i in enumerate(at)))
     joined = cast(kind, fcombine(before, value))
     body = if_then_else(at[axis] > 0, joined, value).node
@@ -333,12 +342,7 @@ def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction |
     if first is None:
         return None
     if len(found) != len(first.sources) or any(each is not first for each in found):
-        fail(
-            f"{name}: a reduction is the whole of what an element is: "
-            "compute it as a tensor of its "
-            "own, and read that",
-            place,
-        )
+        fail(f"{name}: {ALONE}", place)
     return first
 
 
@@ -378,7 +382,7 @@ def reduce_axis(dom: Any, name: str = "rv") -> ReduceAxis:
     bounds = tuple(dom) if isinstance(dom, tuple | list) else (0, dom)
     if len(bounds) != 2:
         fail(f"expected a first value and an exclusive end, found {len(bounds)} bounds")
-    low, high = _bound(bounds[0]), _bound(bounds[1])
+    low, high = map(_bound, bounds)
     kind = INT64 if INT64 in (low.dtype, high.dtype) else low.dtype
     return ReduceAxis(tir.Var(_word(name), kind), cast(kind, low), cast(kind, high))
 

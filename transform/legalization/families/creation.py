@@ -43,7 +43,7 @@ def full_like(out: Result, x: te.Tensor, value: te.Tensor, dtype: DataType | Non
 
 def _only(value: te.Tensor) -> Scalar:
     """The element of a tensor that has one."""
-    return value(*([int64(0)] * value.ndim))
+    return value(*(int64(0) for _ in value.shape))
 
 
 def _diagonal(out: Result, k: Any) -> te.Tensor:

@@ -14,9 +14,12 @@ from rlx.transform.legalization.elements import (
     broadcast,
     convert,
     equals,
+    every,
     filled,
     int64,
+    is_one,
     larger,
+    nearest,
     need_numbers,
     product,
     smaller,
@@ -50,26 +53,33 @@ def take(out: Result, x: te.Tensor, indices: Any, axis: int | None, mode: str) -
     _integers(indices)
     length = x.shape[along]
     rank = 0 if isinstance(indices, Scalar) else indices.ndim
+    nan = mode == "nan"
 
     def element(*i: Scalar) -> Scalar:
         given = i[along : along + rank]
         index = indices if isinstance(indices, Scalar) else indices(*given)
         at = te.cast("int64", index)
-        if mode == "wrap":
-            at = at % length
-        elif mode == "clip":
-            at = te.maximum(te.minimum(at, length - 1), int64(0))
-        found = x(*i[:along], at, *i[along + rank :])
-        if mode != "nan":
+        found = x(*i[:along], by_mode(at, length, mode), *i[along + rank :])
+        if not nan:
             return found
         if not x.dtype.is_float:
             decline("its elements cannot be NaN")
         inside = both(at >= int64(0), at < length)
         return te.if_then_else(inside, found, te.const(float("nan"), x.dtype))
 
-    if mode == "nan" and length.value is None:
+    if nan and length.value is None:
         decline("the axis may be empty, and no index into it is valid")
     return filled(out, element)
+
+
+def by_mode(at: Scalar, length: Scalar, mode: str) -> Scalar:
+    """The position that an index means in a mode."""
+    match mode:
+        case "wrap":
+            return at % length
+        case "clip":
+            return nearest(at, length)
+    return at
 
 
 def gather_elements(out: Result, x: te.Tensor, indices: te.Tensor, axis: int) -> te.Tensor:
@@ -156,13 +166,14 @@ def _put(
     update
         The update at some indices that an element gets.
     """
-    if reduction not in ("update", *_JOINED):
+    match reduction:
+        case "update":
+            return _updated(out, x, shape, hits, update)
+    join = _JOINED.get(reduction)
+    if join is None:
         decline(f"the reduction {reduction!r} has no definition")
-    if reduction != "update":
-        need_numbers(x.dtype)
-    if reduction == "update":
-        return _updated(out, x, shape, hits, update)
-    return _joined(out, x, shape, hits, update, _JOINED[reduction])
+    need_numbers(x.dtype)
+    return _joined(out, x, shape, hits, update, join)
 
 
 LAST = te.comm_reducer(te.maximum, lambda kind: te.const(-1, kind), "last")
@@ -253,10 +264,7 @@ def scatter_nd(
     at = [_checked(indices, k, x.shape[k]) for k in range(depth)]
 
     def hits(j: Sequence[Scalar], i: Sequence[Scalar]) -> Scalar:
-        found = te.const(True, "bool")
-        for k in range(depth):
-            found = both(found, equals(at[k](*j), i[k]))
-        return found
+        return every(equals(place(*j), i[k]) for k, place in enumerate(at))
 
     return _put(out, x, indices.shape[:-1], hits, lambda j, i: updates(*j, *i[depth:]), reduction)
 
@@ -293,10 +301,7 @@ def index_put(
     at = [placed(number) for number in range(len(indices))]
 
     def hits(j: Sequence[Scalar], i: Sequence[Scalar]) -> Scalar:
-        found = te.const(True, "bool")
-        for k, place in enumerate(at):
-            found = both(found, equals(place(*j), i[k]))
-        return found
+        return every(equals(place(*j), i[k]) for k, place in enumerate(at))
 
     def update(j: Sequence[Scalar], i: Sequence[Scalar]) -> Scalar:
         whole = [*j, *i[len(at) :]]
@@ -310,7 +315,7 @@ def _common(tensors: Sequence[te.Tensor], rank: int, axis: int) -> Scalar:
     found = int64(1)
     for tensor in tensors:
         at = axis - (rank - tensor.ndim)
-        if at >= 0 and tensor.shape[at].value != 1:
+        if at >= 0 and not is_one(tensor.shape[at]):
             found = tensor.shape[at]
     return found
 

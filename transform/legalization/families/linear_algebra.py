@@ -12,6 +12,7 @@ from rlx.transform.legalization.elements import (
     convert,
     filled,
     int64,
+    is_one,
     need_numbers,
     wide,
 )
@@ -29,7 +30,7 @@ def matmul(out: Result, a: te.Tensor, b: te.Tensor, dtype: DataType | None) -> t
     def factor(x: te.Tensor, outer: Sequence[Scalar], own: Sequence[Scalar]) -> Scalar:
         stacked = list(outer[lead - (x.ndim - len(own)) :]) if x.ndim > len(own) else []
         at = [
-            int64(0) if dim.value == 1 else v
+            int64(0) if is_one(dim) else v
             for dim, v in zip(x.shape[: len(stacked)], stacked, strict=True)
         ]
         value = wide(x(*at, *own))
@@ -79,7 +80,7 @@ def einsum(out: Result, operands: Sequence[te.Tensor], subscripts: str) -> te.Te
     sizes: dict[str, Scalar] = {}
     for term, x in zip(terms, operands, strict=True):
         for letter, dim in zip(term, x.shape, strict=True):
-            if letter not in sizes or sizes[letter].value == 1:
+            if letter not in sizes or is_one(sizes[letter]):
                 sizes[letter] = dim
     over = {c: te.reduce_axis((0, sizes[c]), name=f"k_{c}") for c in letters if c not in result}
 
@@ -88,7 +89,7 @@ def einsum(out: Result, operands: Sequence[te.Tensor], subscripts: str) -> te.Te
         found: Scalar | None = None
         for term, x in zip(terms, operands, strict=True):
             at = [
-                int64(0) if dim.value == 1 else place[letter]
+                int64(0) if is_one(dim) else place[letter]
                 for letter, dim in zip(term, x.shape, strict=True)
             ]
             value = wide(x(*at))

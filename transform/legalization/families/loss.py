@@ -14,7 +14,7 @@ from rlx.transform.legalization.elements import (
     need_floats,
     wide,
 )
-from rlx.transform.legalization.families.indexing import line
+from rlx.transform.legalization.families.indexing import by_mode, line
 from rlx.transform.legalization.result import Result, decline
 from rlx.transform.te.scalar import Scalar
 
@@ -92,12 +92,13 @@ def nll_loss(
         return -wide(predictions(*at)) * picked.weight(*i)
 
     each = te.compute(picked.shape, each_of, name="T_loss")
-    if reduction == "none":
-        return filled(out, lambda *i: convert(each(*i), out.dtype))
-    total = _whole(each, "T_total")
-    if reduction == "sum":
-        return filled(out, lambda: convert(total(), out.dtype))
-    weight = picked.total()
+    match reduction:
+        case "none":
+            return filled(out, lambda *i: convert(each(*i), out.dtype))
+        case "sum":
+            total = _whole(each, "T_total")
+            return filled(out, lambda: convert(total(), out.dtype))
+    total, weight = _whole(each, "T_total"), picked.total()
     return filled(out, lambda: convert(total() / weight(), out.dtype))
 
 
@@ -148,11 +149,7 @@ def take_backward(
 
     def index(*j: Scalar) -> Scalar:
         at = te.cast("int64", indices(*j))
-        if mode == "wrap":
-            at = at % length
-        elif mode == "clip":
-            at = te.maximum(te.minimum(at, length - 1), int64(0))
-        return places(at)
+        return places(by_mode(at, length, mode))
 
     at = te.compute(indices.shape, index, name="T_at")
     over = [te.reduce_axis((0, dim), name=f"k{a}") for a, dim in enumerate(indices.shape)]

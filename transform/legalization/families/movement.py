@@ -12,6 +12,7 @@ from rlx.transform.legalization.elements import (
     broadcast,
     filled,
     int64,
+    is_one,
     need_numbers,
     product,
     summed,
@@ -101,7 +102,7 @@ def squeeze(out: Result, x: te.Tensor, axis: Sequence[int] | None) -> te.Tensor:
     if axis is None and any(dim.value is None for dim in x.shape):
         decline("the axes of length 1 are known only at run time")
     gone = (
-        [k for k, dim in enumerate(x.shape) if dim.value == 1]
+        [k for k, dim in enumerate(x.shape) if is_one(dim)]
         if axis is None
         else list(axes_of(axis, x.ndim))
     )
@@ -184,7 +185,7 @@ def collapse_sum_to(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
     over = [*range(lead)]
     for k, dim in enumerate(out.shape):
         if not _alike(dim, x.shape[k + lead]):
-            if dim.value != 1:
+            if not is_one(dim):
                 decline("the axes that it sums over are known only at run time")
             over.append(k + lead)
     if over:
@@ -200,7 +201,7 @@ def collapse_sum_to(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
 
 
 def _at(out: Result, indices: Sequence[Scalar], axis: int) -> Scalar:
-    return int64(0) if out.shape[axis].value == 1 else indices[axis]
+    return int64(0) if is_one(out.shape[axis]) else indices[axis]
 
 
 def collapse_sum_like(out: Result, x: te.Tensor, aim: te.Tensor) -> te.Tensor:

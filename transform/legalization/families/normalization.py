@@ -10,6 +10,7 @@ from rlx.transform.legalization.elements import (
     LARGEST,
     axes_of,
     axis_of,
+    broadcast,
     convert,
     filled,
     int64,
@@ -245,8 +246,7 @@ def prelu(out: Result, x: te.Tensor, alpha: te.Tensor, axis: int) -> te.Tensor:
 
     def element(*i: Scalar) -> Scalar:
         value = wide(x(*i))
-        one = alpha.shape[0].value == 1
-        slope = wide(alpha(int64(0) if one else i[along]))
+        slope = wide(broadcast(alpha, (i[along],)))
         return convert(te.select(value > te.const(0, value.dtype), value, value * slope), out.dtype)
 
     return filled(out, element)

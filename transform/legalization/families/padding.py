@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 from rlx.grammar.dtype import BOOL
 from rlx.transform import te
-from rlx.transform.legalization.elements import both, filled, int64
+from rlx.transform.legalization.elements import (
+    every,
+    filled,
+    int64,
+    nearest,
+)
 from rlx.transform.legalization.result import Result, decline
 from rlx.transform.te.scalar import Scalar
 
@@ -21,7 +26,7 @@ def pad(out: Result, x: te.Tensor, widths: Sequence[int], mode: str, value: floa
 
     def held(at: Scalar, length: Scalar) -> Scalar:
         if mode == "replicate":
-            return te.maximum(te.minimum(at, length - 1), int64(0))
+            return nearest(at, length)
         if mode == "circular":
             return at % length
         low = te.select(at < int64(0), int64(0) - at, at)
@@ -35,13 +40,10 @@ def pad(out: Result, x: te.Tensor, widths: Sequence[int], mode: str, value: floa
                 for place, dim, before, after in zip(at, x.shape, befores, afters, strict=True)
             ]
             return x(*places)
-        inside = te.const(True, "bool")
+        conditions: list[Scalar] = []
         for place, dim, before, after in zip(at, x.shape, befores, afters, strict=True):
-            if before > 0:
-                inside = both(inside, place >= int64(0))
-            if after > 0:
-                inside = both(inside, place < dim)
+            conditions += [place >= int64(0)] * (before > 0) + [place < dim] * (after > 0)
         number = bool(value) if x.dtype == BOOL else value
-        return te.if_then_else(inside, x(*at), te.const(number, x.dtype))
+        return te.if_then_else(every(conditions), x(*at), te.const(number, x.dtype))
 
     return filled(out, element)

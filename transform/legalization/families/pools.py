@@ -12,6 +12,7 @@ from rlx.transform.legalization.elements import (
     LARGEST,
     both,
     equals,
+    every,
     int64,
     least,
     need_floats,
@@ -156,9 +157,7 @@ def _adaptive(
     def element(*i: Scalar) -> Any:
         ends = [bounds(k, i[2 + k]) for k in range(count)]
         at = [low + w for (low, _), w in zip(ends, window, strict=True)]
-        inside = te.const(True, "bool")
-        for place, (_, high) in zip(at, ends, strict=True):
-            inside = both(inside, place < high)
+        inside = every(place < high for place, (_, high) in zip(at, ends, strict=True))
         value = wide(x(*i[:2], *at))
         return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=window)
 

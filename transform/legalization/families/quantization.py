@@ -11,6 +11,7 @@ from rlx.transform.legalization.elements import (
     convert,
     filled,
     int64,
+    is_one,
     need_floats,
     wide,
 )
@@ -20,8 +21,8 @@ from rlx.transform.te.scalar import Scalar
 
 def _along(p: te.Tensor, axis: int, indices: Sequence[Scalar]) -> Scalar:
     """A scale or zero point for an element."""
-    if p.ndim == 0 or all(dim.value == 1 for dim in p.shape):
-        return wide(p(*([int64(0)] * p.ndim)))
+    if all(map(is_one, p.shape)):
+        return wide(p(*(int64(0) for _ in p.shape)))
     return wide(p(indices[axis_of(axis, len(indices))]))
 
 

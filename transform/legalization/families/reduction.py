@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import add, mul
 from typing import Any
 
 from rlx.grammar.dtype import BOOL, DataType
@@ -138,12 +139,12 @@ def _first(better: Callable[[Scalar, Scalar], Scalar]) -> te.Reducer:
     """
 
     def join(x: tuple[Scalar, Scalar], y: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
-        left = better(x[1], y[1])
-        if x[1].dtype.is_float:
-            left = te.any(te.isnan(x[1]), both(left, te.all(~te.isnan(y[1]))))
-        none = x[0] < int64(0)
-        keep = te.any(y[0] < int64(0), both(~none, left))
-        return te.select(keep, x[0], y[0]), te.select(keep, x[1], y[1])
+        (i, a), (j, b) = x, y
+        left = better(a, b)
+        if a.dtype.is_float:
+            left = te.any(te.isnan(a), both(left, te.all(~te.isnan(b))))
+        keep = te.any(j < int64(0), both(~(i < int64(0)), left))
+        return te.select(keep, i, j), te.select(keep, a, b)
 
     return te.comm_reducer(
         join, lambda place, kind: (te.const(-1, place), te.const(0, kind)), "first"
@@ -192,7 +193,7 @@ def median(out: Any, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -
     from rlx.transform.legalization.merge_sort import places
 
     axes = axes_of(given, x.ndim)
-    target = out[0] if isinstance(out, tuple) else out
+    target, index = out if isinstance(out, tuple) else (out, None)
     count = count_of(x, axes)
     left = [a for a in range(x.ndim) if a not in axes]
     lines = te.compute(
@@ -214,9 +215,10 @@ def median(out: Any, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -
     values = filled(
         target, lambda *i: nonempty(x, axes, lines(*rest(i), where(*rest(i)))), "T_median"
     )
-    if not isinstance(out, tuple):
+    if index is None:
         return values
-    return values, filled(out[1], lambda *i: te.cast(out[1].dtype, where(*rest(i))), "T_place")
+    kind = index.dtype
+    return values, filled(index, lambda *i: te.cast(kind, where(*rest(i))), "T_place")
 
 
 def _spread(
@@ -228,12 +230,7 @@ def _spread(
     return [inner[a] if a in inner else outer[a] for a in range(x.ndim)]
 
 
-def _scan(name: str) -> Definition:
-    neutral = 0 if name == "cumsum" else 1
-
-    def join(before: Scalar, value: Scalar) -> Scalar:
-        return before + value if name == "cumsum" else before * value
-
+def _scan(name: str, join: Callable[[Scalar, Scalar], Scalar], neutral: int) -> Definition:
     def define(
         out: Result, x: te.Tensor, given: int | None, dtype: DataType | None, exclusive: int
     ) -> te.Tensor:
@@ -262,6 +259,7 @@ def _scan(name: str) -> Definition:
 OPERATORS: dict[str, Definition] = {
     **{name: _reduction(name) for name in _REDUCED},
     **{name: _place(name) for name in _BEST},
-    **{name: _scan(name) for name in ("cumsum", "cumprod")},
+    "cumsum": _scan("cumsum", add, 0),
+    "cumprod": _scan("cumprod", mul, 1),
 }
 """The operators that functions of this file make or share, by name."""

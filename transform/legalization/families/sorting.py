@@ -50,8 +50,10 @@ def topk(
     def indices(target: Result) -> te.Tensor:
         return filled(target, lambda *i: convert(at(*i), target.dtype), "T_topk_indices")
 
-    if wanted == "values":
-        return values(out)
-    if wanted == "indices":
-        return indices(out)
-    return values(out[0]), indices(out[1])
+    match wanted:
+        case "values":
+            return values(out)
+        case "indices":
+            return indices(out)
+    first, second = out
+    return values(first), indices(second)

@@ -13,6 +13,7 @@ from rlx.transform.legalization.elements import (
     both,
     convert,
     equals,
+    every,
     int64,
     need_numbers,
     wide,
@@ -102,9 +103,7 @@ def _transposed(
         first = group * inputs + channel
         far = [i[2 + k] + int64(around[k][0]) - window[k] * int64(spacing[k]) for k in range(count)]
         at = [t // int64(s) for t, s in zip(far, steps, strict=True)]
-        meets = te.const(True, "bool")
-        for t, s in zip(far, steps, strict=True):
-            meets = both(meets, equals(t % int64(s), int64(0)))
+        meets = every(equals(t % int64(s), int64(0)) for t, s in zip(far, steps, strict=True))
         inside = both(meets, within(at, x.shape[2:], [True] * count))
         value = wide(convert(wide(x(i[0], first, *at)), out.dtype))
         factor = wide(convert(wide(w(first, i[1] % w.shape[1], *window)), out.dtype))
