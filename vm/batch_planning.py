@@ -5,8 +5,7 @@ are recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import Enum, auto
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,11 +29,13 @@ from rlx.vm.batch_formulas import FormulaWriter
 from rlx.vm.batch_inputs import address
 from rlx.vm.batch_plans import (
     Allocation,
+    Base,
     BatchPlan,
     CallSlots,
     ConstantResult,
     HeapResult,
     InputResult,
+    Memory,
     MemoryResult,
     NoPlan,
     Result,
@@ -76,21 +77,6 @@ def plan(
         raise NoPlan(stop.message) from None
 
 
-class _Memory(Enum):
-    """Where memory comes from."""
-
-    INPUT = auto()
-    CONSTANT = auto()
-    PIECE = auto()
-
-
-class _Base(NamedTuple):
-    """Memory that offsets are relative to: an input, a constant, or an allocated piece."""
-
-    kind: _Memory
-    number: int
-
-
 class _BatchPlanner:
     """Runs the instructions of a batch on stand-ins."""
 
@@ -101,8 +87,8 @@ class _BatchPlanner:
         self._state = MachineState(linker.state.output, linker.state.devices, self._store)
         self._held: list[Value] = list(values)  # so that no identity is given twice
         self._positions = {id(value): k for k, value in enumerate(values)}
-        self._memories: dict[int, _Base] = {}
-        self._lies: dict[int, tuple[_Base, int]] = {}
+        self._memories: dict[int, Base] = {}
+        self._lies: dict[int, tuple[Base, int]] = {}
         self._heaps: dict[int, Tensor] = {}
         self._constants: list[np.ndarray[Any, Any]] = []
         self._constant_numbers: dict[int, int] = {}
@@ -148,9 +134,9 @@ class _BatchPlanner:
         if isinstance(value, Tensor):
             if not value.data.flags.c_contiguous:
                 raise NoPlan("an input is not contiguous")
-            self._lies[id(value)] = _Base(_Memory.INPUT, position), 0
+            self._lies[id(value)] = Base(Memory.INPUT, position), 0
         elif isinstance(value, Storage):
-            self._memories[id(value)] = _Base(_Memory.INPUT, position)
+            self._memories[id(value)] = Base(Memory.INPUT, position)
         return value
 
     # ------------------------------------------------------------ instructions
@@ -187,7 +173,7 @@ class _BatchPlanner:
             raise NoPlan("a tuple of the pool is copied each time")
         if isinstance(value, Tensor) and id(value) not in self._lies:
             self._constant_numbers[id(value)] = len(self._constants)
-            self._lies[id(value)] = _Base(_Memory.CONSTANT, len(self._constants)), 0
+            self._lies[id(value)] = Base(Memory.CONSTANT, len(self._constants)), 0
             self._constants.append(value.data)
         self._follow(FormulaWriter.constant, value)
         return value
@@ -211,7 +197,7 @@ class _BatchPlanner:
             assert isinstance(made, Tensor)
             self._heaps[id(made)] = made
         elif isinstance(made, Storage) and id(made) not in self._memories:
-            self._memories[id(made)] = _Base(_Memory.PIECE, len(self._pieces))
+            self._memories[id(made)] = Base(Memory.PIECE, len(self._pieces))
             self._pieces.append(made)
         elif name == "vm.builtin.alloc_tensor":
             self._laid(made, passed)
@@ -238,7 +224,7 @@ class _BatchPlanner:
         assert storage is not None
         base = self._memories[id(storage)]
         self._lies[id(made)] = base, address(made.data) - address(storage.data)
-        if passed[0] is not self._state and base.kind is _Memory.PIECE:
+        if passed[0] is not self._state and base.kind is Memory.PIECE:
             self._seen.add(base.number)  # it shows what the memory held: zeros
 
     def _viewed(self, made: Tensor, whole: Value) -> None:
@@ -312,16 +298,16 @@ class _BatchPlanner:
             for arg in args:
                 if isinstance(arg, Tensor):
                     base, _ = self._lies[id(arg)]
-                    if base.kind is _Memory.INPUT:
+                    if base.kind is Memory.INPUT:
                         used.setdefault(base.number, len(used))
         behind = len(used) + len(self._constants)
-        first = {_Memory.CONSTANT: len(used), _Memory.PIECE: behind}
+        first = {Memory.CONSTANT: len(used), Memory.PIECE: behind}
 
         def lies(arg: Any) -> Any:
             if not isinstance(arg, Tensor):
                 return arg.value if isinstance(arg, Scalar) else arg
             base, offset = self._lies[id(arg)]
-            if base.kind is _Memory.INPUT:
+            if base.kind is Memory.INPUT:
                 return ArrayPlace(used[base.number], offset, arg.data.shape)
             return ArrayPlace(first[base.kind] + base.number, offset, arg.data.shape)
 
@@ -381,9 +367,9 @@ class _BatchPlanner:
         if blank is not None and blank.written is not None:
             raise NoPlan("a result is written in part")
         base, offset = self._lies[id(value)]
-        piece = self._escapes(base.number) if base.kind is _Memory.PIECE else None
+        piece = self._escapes(base.number) if base.kind is Memory.PIECE else None
         shape, kind = value.data.shape, value.data.dtype
-        number = base.number if base.kind is _Memory.INPUT else -1
+        number = base.number if base.kind is Memory.INPUT else -1
         return TensorResult(number, piece, offset, shape, kind, value.device, blank is not None)
 
     def _escapes(self, piece: int) -> int:

@@ -8,6 +8,7 @@ would fail, there is no plan, and the instructions run one by one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,21 @@ from rlx.semantics.values import (
     Value,
 )
 from rlx.vm.batch_steps import Slots
+
+
+class Memory(Enum):
+    """Where memory comes from."""
+
+    INPUT = auto()
+    CONSTANT = auto()
+    PIECE = auto()
+
+
+class Base(NamedTuple):
+    """Memory that offsets are relative to: an input, a constant, or an allocated piece."""
+
+    kind: Memory
+    number: int
 
 
 class Allocation(NamedTuple):

@@ -122,7 +122,7 @@ def _tensor(kind: str, shape: list[Any], data: str, device: Any) -> Tensor:
 
 
 def _integers(values: list[Any]) -> bool:
-    return all(type(value) is int and fits(value, INT64) for value in values)
+    return all(type(value) is int and fits(abs(value), INT64) for value in values)
 
 
 def _number(text: str) -> int | float | bool:

@@ -83,8 +83,10 @@ class Lives:
 
     def _of(self, expr: ast.Expr) -> Iterator[ast.Var]:
         """The allocated variables whose memory an expression mentions, however deep."""
-        called = type(expr) is ast.Call
-        for part in (expr.op, *expr.args, *expr.attrs.values()) if called else (expr,):
+        parts: tuple[object, ...] = (expr,)
+        if isinstance(expr, ast.Call):
+            parts = (expr.op, *expr.args, *expr.attrs.values())
+        for part in parts:
             if type(part) is ast.Var:
                 yield from self._roots.get(part, ())
             elif type(part) not in _LEAVES and isinstance(part, ast.Expr):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rlx.grammar import ast
 from rlx.grammar.ast import Binding, Expr, IRModule, StructInfo
 from rlx.grammar.printer import show
-from rlx.grammar.python_places import here
+from rlx.grammar.python_places import MisuseError, here
 from rlx.grammar.visit import walk
 from rlx.solver.order import subtype
 from rlx.solver.prover import Prover
@@ -41,10 +41,15 @@ def rewrite_bindings(
 
     Raises
     ------
+    MisuseError
+        If there is no pattern.
     BuildError
         If a new value violates a rule, or its struct info is less precise than that of the old one.
     """
-    return _Together(several(patterns, "patterns"), replacement)(module)
+    given = several(patterns, "patterns")
+    if not given:
+        raise MisuseError("expected at least one pattern, found none", here())
+    return _Together(given, replacement)(module)
 
 
 class _Together(ExprMutator):

@@ -70,6 +70,11 @@ def test_parallel_products_become_one() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
+def test_no_pattern_matches_nothing() -> None:
+    with pytest.raises(TypeError, match="at least one pattern, found none"):
+        rewrite_bindings(IRModule({}), [], lambda match: None)
+
+
 def test_what_depends_on_another_is_left() -> None:
     chain = "R.matmul(x, R.multiply(v, R.sum(a)))"
     module = rlx.parse(TEXT.replace("R.matmul(x, v)", chain))
