@@ -71,11 +71,10 @@ def call_key(
         if home is not block and home is not None:
             return None
         key.append(info_of[arg])
-    if (poison or vague) and any(arg in poison or arg in vague for arg in value.args):
+    if not (poison.isdisjoint(value.args) and vague.isdisjoint(value.args)):
         return None
-    if value.attrs:
-        for name, given in value.attrs.items():
-            if type(given) not in _PLAIN:
-                return None
-            key += (name, type(given), given)
+    for name, given in value.attrs.items():
+        if type(given) not in _PLAIN:
+            return None
+        key += (name, type(given), given)
     return tuple(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from inspect import Parameter as Argument
 from inspect import Signature
+from itertools import takewhile
 from typing import Any
 
 from rlx.grammar import ast
@@ -72,9 +73,8 @@ def in_order(operator: Operator) -> list[Parameter]:
     """The parameters in Python's order: type arguments come after the last required one."""
     plain = [p for p in operator.parameters if p.kind != "types"]
     types = [p for p in operator.parameters if p.kind == "types"]
-    end = len(plain)
-    while end and plain[end - 1].default is not REQUIRED and not plain[end - 1].variadic:
-        end -= 1
+    optional = takewhile(lambda p: p.default is not REQUIRED and not p.variadic, reversed(plain))
+    end = len(plain) - len([*optional])
     return [*plain[:end], *types, *plain[end:]]
 
 
@@ -113,17 +113,12 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     taken = signature(operator)
     node = ast.op(operator.name)
     order = in_order(operator)
-    count = len(order)
     plain = all(p.kind in NUMBERS for p in order if p.default is REQUIRED)
     least = sum(p.default is REQUIRED for p in order)
 
     def function(*args: Any, **keywords: Any) -> Call:
-        if plain and len(args) == least and not keywords:
-            for arg in args:
-                if type(arg) not in _VARIABLES:
-                    break
-            else:
-                return Call(node, args, (), _NONE, (), (), here())
+        if plain and len(args) == least and not keywords and _VARIABLES.issuperset(map(type, args)):
+            return Call(node, args, (), _NONE, (), (), here())
         place = here()
         try:
             bound = taken.bind(*args, **keywords)
@@ -137,7 +132,6 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     function.__name__ = function.__qualname__ = operator.name.rpartition(".")[2]
     function.__doc__ = operator.rule.__doc__
     function.__signature__ = taken  # type: ignore[attr-defined]
-    assert count >= least
     return function
 
 
