@@ -22,7 +22,8 @@ def complaints(executable: ExecutableParts) -> Iterator[str]:
     if tuple(executable.offsets) != tuple(sorted(set(executable.offsets))):
         yield "the offsets of instructions are not in ascending order"
         return
-    if (executable.offsets[0] if executable.offsets else len(executable.words)) != 0:
+    first, *_ = (*executable.offsets, len(executable.words))
+    if first:
         yield "the first instruction does not begin at the first word"
     end = 0
     for function in executable.functions:

@@ -26,6 +26,8 @@ from rlx.semantics.values import (
 
 DEEPEST = 64
 """The maximum nesting depth of tuples."""
+SHOWN = 80
+"""How many characters of a wrong text a message shows."""
 
 
 class ConstantError(ValueError):
@@ -99,7 +101,7 @@ def from_json(written: Any, deep: int = 0) -> Value:
             return NULL
         case {"tuple": list(fields)} if deep < DEEPEST:
             return TupleValue(tuple(from_json(field, deep + 1) for field in fields))
-    raise ConstantError(f"expected a constant, found {str(written)[:80]}")
+    raise ConstantError(f"expected a constant, found {str(written)[:SHOWN]}")
 
 
 def _tensor(kind: str, shape: list[Any], data: str, device: Any) -> Tensor:

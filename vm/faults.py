@@ -37,7 +37,7 @@ class RunError(Exception):
         place: Place | None = None,
         calls: tuple[Place, ...] = (),
     ) -> None:
-        where = "" if place is None else f"{place[0]}, instruction {place[1]}: "
+        where = "" if place is None else "{}, instruction {}: ".format(*place)
         super().__init__(f"{where}{message} [{code}]")
         self.code, self.message, self.place, self.calls = code, message, place, calls
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from rlx.vm.checking import complaints
-from rlx.vm.constants import ConstantError, from_json
+from rlx.vm.constants import SHOWN, ConstantError, from_json
 from rlx.vm.executable_parts import ExecutableParts, VMFunction
 from rlx.vm.instructions import (
     VM_STATE,
@@ -51,7 +51,7 @@ class _Line(NamedTuple):
 
     def error(self, expected: str) -> LoadError:
         return LoadError(
-            f"line {self.number}: expected {expected}, found {self.text.strip()[:80]!r}"
+            f"line {self.number}: expected {expected}, found {self.text.strip()[:SHOWN]!r}"
         )
 
 
@@ -239,4 +239,4 @@ def _unquoted(name: str) -> str:
     try:
         return str(json.loads(name))
     except ValueError:
-        raise LoadError(f"{name[:80]} is no name") from None
+        raise LoadError(f"{name[:SHOWN]} is no name") from None

@@ -139,7 +139,7 @@ class VirtualMachine:
         """
         self.executable.function(name)
         function = self._linker.functions()[name]
-        self._counter.left = -1 if self._fuel is None else self._fuel
+        self._counter.fill()
         stack: list[Any] = []
         store = self._linker.state.store
         try:
@@ -199,10 +199,10 @@ class VirtualMachine:
         waiting = [
             place(each.gi_code, each.gi_frame.f_lineno, None) for each in stack if each.gi_frame
         ]
-        calls = tuple(found for found in waiting if found is not None)
+        calls = [found for found in waiting if found is not None]
         if inner is None and calls:
-            inner, calls = calls[-1], calls[:-1]
-        return inner, calls
+            inner = calls.pop()
+        return inner, tuple(calls)
 
     # Step by step
 
@@ -224,9 +224,9 @@ class VirtualMachine:
             yield from stepper.steps(fuel)
         except Stop as stop:
             stack = stepper.stack if stepper else []
-            places = tuple((each.function.function.name, each.at) for each in stack)
-            where = places[-1] if places else None
-            calls = tuple((function, at - 1) for function, at in places[:-1])
+            places = [(each.function.function.name, each.at) for each in stack]
+            where = places.pop() if places else None
+            calls = tuple((function, at - 1) for function, at in places)
             raise run_error(stop, where, calls) from stop.__cause__
         assert stepper.result is not None
         yield stepper.result

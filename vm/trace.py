@@ -100,7 +100,7 @@ class MachineRecorder(TraceRecorder):
             self._yield(after.value)
         rule = rule_of(self._machine.executable, before.instruction, self._own)
         number = self.rules.setdefault(rule, len(self.rules))
-        start, end = self._spans.get((before.function, before.at), (-1, -1))
+        start, end = self._spans[before.function, before.at]
         self.steps.append([number, start, end, self._changes])
         self.depths.append(before.depth)
 

@@ -7,6 +7,7 @@ become generators that yield each call, so only memory limits the depth of recur
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from rlx.semantics.faults import Stop
@@ -54,7 +55,11 @@ class Fuel:
 
     def __init__(self, given: int | None = None) -> None:
         self.given = given
-        self.left = -1 if given is None else given
+        self.fill()
+
+    def fill(self) -> None:
+        """Begin a run."""
+        self.left = inf if self.given is None else self.given
 
     def use(self) -> None:
         """Use one unit."""
@@ -201,13 +206,13 @@ class _SourceWriter:
         numbers: dict[int, int],
         depth: int,
     ) -> None:
-        behind = 0
+        together: Sequence[int] = ()
         for at in range(*span):
             batch = self.batches.get(at)
             if batch is not None:
                 self._batch(batch.batch, depth)
-                behind = batch.batch.end
-            deeper = depth + (at < behind)
+                together = range(batch.batch.start, batch.batch.end)
+            deeper = depth + (at in together)
             for line in self._statements(at, code[at], numbers):
                 self._put(deeper, line, at)
         _, end = span

@@ -14,6 +14,7 @@ import pytest
 
 from rlx.grammar.node import replace
 from rlx.semantics.machine.message_text import show
+from rlx.semantics.values import Scalar
 from rlx.vm import ExecBuildError, Executable, OutOfFuelError, RunError, VirtualMachine
 from rlx.vm.checking import complaints
 from rlx.vm.flow import last_uses, problems, unused_inputs
@@ -272,6 +273,19 @@ def test_a_state_that_is_held() -> None:
             ib.emit_ret(ib.vm_state() if held else ib.r(0))
         machine = VirtualMachine(ib.get())
         assert state_is_held(machine._linker) == held
+
+
+def test_a_profile_as_a_table() -> None:
+    found = Profile()
+    found.total = 400.0
+    for name, calls, seconds in (("double", 2, 100.0), ("slow", 10, 200.0), ("never", 0, 0.0)):
+        found.around(name, lambda: Scalar(1))
+        assert (found.calls[name], found.seconds[name]) == (0, 0)
+        found.calls[name], found.seconds[name] = calls, seconds
+    rows = ("slow", "10", "200000000.0", "50.0%"), ("double", "2", "100000000.0", "25.0%")
+    own = "the machine itself", "", "100000000.0", "25.0%"
+    shown = [f"{n:18}  {c:>9}  {s:>12}  {share:>6}" for n, c, s, share in (*rows, own)]
+    assert str(found).splitlines()[1:] == shown
 
 
 def test_an_empty_profile_has_no_shares() -> None:

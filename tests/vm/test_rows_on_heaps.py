@@ -89,6 +89,27 @@ def test_the_place_in_a_heap_may_be_given(kind: str) -> None:
         assert plans(found) == [1 if count < 3 else 2]
 
 
+@pytest.mark.parametrize("name", ["tensor", "shape"])
+def test_the_rank_that_is_checked_may_be_given(name: str) -> None:
+    """A plan for one rank says nothing of another."""
+    ib = vm.ExecBuilder()
+    ib.add_kernel("double", EXECUTABLE.kernels["double"])
+    with ib.function("main", num_inputs=3):
+        r = ib.r
+        ib.emit_call("vm.builtin.shape_of", [r(0)], r(3))
+        checked = [r(0), r(2), dtype("float32"), "x"] if name == "tensor" else [r(3), r(2), "x"]
+        ib.emit_call(f"vm.builtin.check_{name}_info", checked)
+        ib.emit_call("double", [r(0), r(1)])
+        ib.emit_ret(r(1))
+    found = machine(executable=ib.get())
+    x = Tensor(floats(1, 2))
+    for _ in range(2):
+        found.invoke("main", [x, Tensor(floats(0, 0)), Scalar(1)])
+        assert plans(found) == [1]
+        with pytest.raises(vm.CheckFailed):
+            found.invoke("main", [x, Tensor(floats(0, 0)), Scalar(2)])
+
+
 @pytest.mark.parametrize("kind", ["int64", "int32", "float32"])
 def test_a_kernel_may_take_numbers_before_tensors(kind: str) -> None:
     """The first size plans the row; others need the formulas of its numbers."""
