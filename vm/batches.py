@@ -181,14 +181,15 @@ class _Rows:
         return name not in HEAPS or name in ALLOCATES_HEAP or self._on_heap(instruction, name)
 
     def _kernel(self, instruction: VMInstruction) -> bool:
+        name = ""
         match instruction:
             case CallInstruction(
                 callee=callee, args=(Argument(kind=ArgumentKind.FUNCTION, number=called), _, *_)
             ) if self._names[callee] in self._dynamic:
-                return self._names[called] in self._kernels
+                name = self._names[called]
             case CallInstruction(callee=callee):
-                return self._names[callee] in self._kernels
-        return False
+                name = self._names[callee]
+        return name in self._kernels
 
     def _given(self, instruction: CallInstruction) -> Sequence[Argument]:
         """What a PrimFunc is called with."""

@@ -166,6 +166,22 @@ return a
     assert "private" in next(reversed(list(found.functions.values()))).attrs
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        'R.call_pure_packed("f", x, sinfo_args=R.Tensor((n, 4), "float32"))',
+        'R.call_dps_packed("f", (x,), out_sinfo=R.Tensor((n, 4), "float32"))',
+        "R.memory.view(x, None, None, None)",
+    ],
+)
+def test_what_is_called_outside_is_called_as_often_as_before(call: str) -> None:
+    module = program(
+        f"with R.dataflow():\n    c = {call}\n    d = {call}\n    R.output(c, d)\nreturn (c, d)"
+    )
+    assert rlx.check(module).ok
+    assert passes.common_subexpressions(module) is module
+
+
 def test_nothing_to_do_gives_the_same_module() -> None:
     module = program("r = R.exp(x)\nreturn r")
     for name in passes.__all__:

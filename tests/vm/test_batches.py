@@ -302,6 +302,28 @@ def test_who_looks_on_sees_each_call(look: Callable[[vm.VirtualMachine], object]
     assert found["main"](floats(1, 2)).tolist() == [2, 4, 8, 16]
 
 
+@pytest.mark.parametrize("backend", ["native", "steps"])
+def test_prim_funcs_call_functions_of_the_user(backend: str) -> None:
+    """They are given numbers as Python has them; those on values are for functions of Relax alone."""
+    ib = vm.ExecBuilder()
+    kernel = """
+@T.prim_func(private=True)
+def shows(x: T.handle):
+    X = T.match_buffer(x, (1,), "float32")
+    T.call_packed("seen", 7)
+    X[0] = T.float32(1)
+"""
+    ib.add_kernel("shows", kernel)
+    with ib.function("main", num_inputs=1):
+        ib.emit_call("shows", [ib.r(0)])
+        ib.emit_ret(ib.r(0))
+    seen: list[tuple[Any, ...]] = []
+    packed = {"seen": lambda *args: seen.append(args)}
+    found = vm.VirtualMachine(ib.get(), packed, backend=backend)
+    assert found["main"](floats(0)).tolist() == [1]
+    assert seen == [(7,)]
+
+
 def test_functions_of_the_user_hide_prim_funcs() -> None:
     def triple(x: Any, y: Any) -> None:
         y[...] = 3 * x

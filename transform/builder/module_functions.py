@@ -219,11 +219,11 @@ class ModuleFunctions:
         self._frames.remove(frame)
         self._found += frame.diagnostics
 
-    def derivation(self, values: Mapping[Var, Expr] | None = None) -> DerivationState:
+    def derivation(self, values: Mapping[Var, Expr] = {}) -> DerivationState:
         """A new derivation that knows the functions of the module and the given bindings of
         variables.
         """
-        return states.derivation(self._signatures, values or {})
+        return states.derivation(self._signatures, values)
 
     def put(self, gv: GlobalVar, function: Function, keep: bool) -> None:
         """Store a function made by a frame under its name; ``keep`` means that it is the old

@@ -163,12 +163,12 @@ def _call(
         name = python_name(parameter.name)
         if name not in given or (given[name] is None and parameter.default is None):
             parts.leave_out(parameter)
-            continue
-        try:
-            parts.add(parameter, given[name])
-        except (TypeError, ValueError) as error:
-            words = error.message if isinstance(error, MisuseError) else str(error)
-            raise MisuseError(f"{_word(operator)}: {parameter.name}: {words}", place) from None
+        else:
+            try:
+                parts.add(parameter, given[name])
+            except (TypeError, ValueError) as error:
+                words = error.message if isinstance(error, MisuseError) else str(error)
+                raise MisuseError(f"{_word(operator)}: {parameter.name}: {words}", place) from None
     args, attrs = tuple(parts.args), parts.attrs
     return Call(node, args, parts.types, attrs, (), (), place, spelled=parts.spelled)
 

@@ -50,10 +50,13 @@ def _function(space: str, name: str, indent: str) -> str:
     shown: list[str] = []
     alone = False
     for argument in signature(operator).parameters.values():
-        star = "*" if argument.kind is Argument.VAR_POSITIONAL else ""
-        if argument.kind is Argument.KEYWORD_ONLY and not alone:
-            shown.append("*")
-        alone = alone or argument.kind is not Argument.POSITIONAL_OR_KEYWORD
+        star = ""
+        match argument.kind:
+            case Argument.VAR_POSITIONAL:
+                star, alone = "*", True
+            case Argument.KEYWORD_ONLY if not alone:
+                shown.append("*")
+                alone = True
         default = "" if argument.default is Argument.empty else f" = {_default(argument.default)}"
         shown.append(f"{star}{argument.name}: {argument.annotation}{default}")
     head = f"{indent}@staticmethod\n" if space else ""

@@ -122,9 +122,8 @@ def _names(function: ast.Function) -> Iterator[str]:
     for inner in sequences(function):
         if isinstance(inner, ast.Function):
             yield from (param.name_hint for param in inner.params)
-            continue
-        for block in inner.blocks:
-            variables: list[ast.Var | None] = [b.var for b in block.bindings]  # type: ignore[attr-defined]
+        else:
+            variables = (b.var for block in inner.blocks for b in block.bindings)  # type: ignore[attr-defined]
             yield from (var.name_hint for var in variables if var is not None)
 
 

@@ -158,9 +158,7 @@ class HeapValues:
             If one is a float.
         """
         missing: list[tuple[int, tir.PrimExpr]] = []
-        for value in values:
-            if isinstance(value, tir.IntImm):
-                continue
+        for value in [each for each in values if not isinstance(each, tir.IntImm)]:
             self._integer(value)
             place = self._heap.place(value)
             if place not in self._computed:

@@ -176,11 +176,9 @@ class _Planner(Emitter):
                 for storage, value in plan.get(at, ()):
                     self.put(ast.VarBinding(storage, value))
                 self.binding(binding)
-                dead = ends.get(at)
-                if dead is None or operator_name(getattr(binding, "value", None)) in KILLS:
-                    continue
-                for var in dead:
-                    self.effect(ast.Call(ast.op("relax.memory.kill_tensor"), (var,)))
+                if operator_name(getattr(binding, "value", None)) not in KILLS:
+                    for var in ends.get(at, ()):
+                        self.effect(ast.Call(ast.op("relax.memory.kill_tensor"), (var,)))
             blocks = (ast.BindingBlock(tuple(self.out)),) if self.out else ()
             return ast.SeqExpr(blocks, seq.body, seq.body_span, seq.span)
         finally:

@@ -19,14 +19,12 @@ def argument(call: ast.Call, name: str) -> object:
     if operator is None:
         return python_literal(call.attrs.get(name, NOTHING))
     for found in matched(operator.parameters, len(call.args), call.attrs):
-        if found.parameter.name != name:
-            continue
-        match found.source:
-            case "positional":
+        match found.parameter.name == name, found.source:
+            case True, "positional":
                 return python_literal(call.args[found.index])
-            case "keyword":
+            case True, "keyword":
                 return python_literal(call.attrs[name])
-            case "default":
+            case True, "default":
                 return python_literal(found.parameter.default)
     return NOTHING
 

@@ -95,14 +95,12 @@ class _Together(ExprMutator):
         attempt: Attempt,
     ) -> Iterator[list[ast.VarBinding]]:
         """The bindings that patterns match, each another one."""
+        if not patterns:
+            yield []
+            return
         pattern, *others = patterns
         for binding in candidates:
-            if binding.var in done:
-                continue
-            for _ in pattern.matches(binding.var, attempt):
-                if not others:
-                    yield [binding]
-                    continue
+            for _ in () if binding.var in done else pattern.matches(binding.var, attempt):
                 known = [expr for expr in attempt.found.values() if isinstance(expr, ast.Var)]
                 near = dict.fromkeys(user for var in known for user in self.users_of.get(var, ()))
                 rest = self._matched(others, list(near), done | {binding.var}, attempt)
@@ -124,13 +122,12 @@ class _Together(ExprMutator):
             return
         rebound: list[Binding] = []
         for pattern, root in zip(self.patterns, roots, strict=True):
-            if pattern not in values:
-                rebound.append(root)
-                continue
-            value = frame.flat(taken.value(values[pattern], self.place), self.place)
-            self._fits(root.var, value)
-            frame.values[root.var] = value
-            rebound.append(ast.VarBinding(root.var, value, self.place, self.place))
+            if pattern in values:
+                value = frame.flat(taken.value(values[pattern], self.place), self.place)
+                self._fits(root.var, value)
+                frame.values[root.var] = value
+                root = ast.VarBinding(root.var, value, self.place, self.place)
+            rebound.append(root)
         made = [*bindings[count:], *rebound]
         del bindings[count:]
         before, behind = order

@@ -125,15 +125,14 @@ class _Backwards:
         given = operands(call)
         for arg, other in zip(given, reversed(given), strict=True):
             beside = self.best(other)
-            if beside is None or not isinstance(self.info.get(arg), TensorStructInfo):
-                continue
-            kind = beside.dtype if beside.dtype.is_float else VOID
-            known = dimensions(result)
-            alike = known is not None and _same(known, dimensions(beside))
-            if alike and not self.broadcast:
-                self.want(arg, _typed(result, kind))
-            else:
-                self.want(arg, TensorStructInfo(dtype=kind))
+            if beside is not None and isinstance(self.info.get(arg), TensorStructInfo):
+                kind = beside.dtype if beside.dtype.is_float else VOID
+                known = dimensions(result)
+                alike = known is not None and _same(known, dimensions(beside))
+                if alike and not self.broadcast:
+                    self.want(arg, _typed(result, kind))
+                else:
+                    self.want(arg, TensorStructInfo(dtype=kind))
 
     def best(self, expr: Expr) -> TensorStructInfo | None:
         """All that is known of a value."""

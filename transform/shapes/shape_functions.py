@@ -116,12 +116,9 @@ def _slice(
         binding = values.get(var)
         if binding is None or not _of_shapes(binding.value):
             return None
-        if binding in needed:
-            continue
+        if binding not in needed and not _asks_shape(binding.value, params):
+            stack += [e for e in walk(binding.value) if isinstance(e, ast.Var)]
         needed.add(binding)
-        if _asks_shape(binding.value, params):
-            continue
-        stack += [e for e in walk(binding.value) if isinstance(e, ast.Var)]
     return needed
 
 
@@ -150,19 +147,11 @@ def _made(
     positions: list[int] = []
     params: list[ast.Var] = []
     for at, param in enumerate(function.params):
-        info = param.struct_info_annotation
-        match info:
-            case ShapeStructInfo():
-                made = ast.Var(param.name_hint, info)
-            case TensorStructInfo():
-                dims = dimensions(info)
-                ndim = info.ndim if dims is None else len(dims)
-                made = ast.Var(f"{param.name_hint}_shape", ShapeStructInfo(dims, ndim))
-            case _:
-                continue
-        renamed[param] = made
-        positions.append(at)
-        params.append(made)
+        made = _shape_parameter(param)
+        if made is not None:
+            renamed[param] = made
+            positions.append(at)
+            params.append(made)
     change = _OfShapes(renamed)
     block = ast.BindingBlock(tuple(b for binding in kept for b in change.var_binding(binding)))
     body = ast.SeqExpr((block,), change.expr(shape))
@@ -174,6 +163,18 @@ def _made(
         attrs={"private": True},
     )
     return ShapeFunction(made_function, tuple(positions), result)
+
+
+def _shape_parameter(param: ast.Var) -> ast.Var | None:
+    """The parameter for the shape of another one, if that has one."""
+    match param.struct_info_annotation:
+        case ShapeStructInfo() as info:
+            return ast.Var(param.name_hint, info)
+        case TensorStructInfo() as info:
+            dims = dimensions(info)
+            ndim = info.ndim if dims is None else len(dims)
+            return ast.Var(f"{param.name_hint}_shape", ShapeStructInfo(dims, ndim))
+    return None
 
 
 class _OfShapes(Rewriter):

@@ -99,9 +99,7 @@ def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Sta
 def _passed(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]:
     """The placeholders that the function takes."""
     known = {tensor.op: tensor for tensor in inputs}
-    for op in operations(outputs):
-        if computed(op) or op in known:
-            continue
+    for op in [op for op in operations(outputs) if not computed(op) and op not in known]:
         found = next((t for o in operations(outputs) for t in inputs_of(o) if t.op is op), None)
         if found is None:
             fail(f"the result {op.name} is a placeholder: expected a computed tensor")

@@ -275,8 +275,8 @@ def written_once(function: tir.PrimFunc) -> bool:
                 stack += [(each, loops) for each in (then, otherwise) if each is not None]
             case tir.Block():
                 updates = stmt.init is None and any(axis.kind == "R" for axis in stmt.iter_vars)
-                for buffer in _stored(stmt.body):
-                    stored[buffer] = stored.get(buffer, 0) + (not updates)
+                for store in _stores(stmt.body):
+                    stored[store.buffer] = stored.get(store.buffer, 0) + (not updates)
                 if not _covers(stmt, loops):
                     return False
             case tir.BufferStore(buffer=buffer) if buffer in parameters:
@@ -284,9 +284,9 @@ def written_once(function: tir.PrimFunc) -> bool:
     return all(count == 1 for count in stored.values())
 
 
-def _stored(body: tir.Stmt) -> list[tir.Buffer]:
+def _stores(body: tir.Stmt) -> list[tir.BufferStore]:
     stmts = body.stmts if isinstance(body, tir.SeqStmt) else (body,)
-    return [stmt.buffer for stmt in stmts if isinstance(stmt, tir.BufferStore)]
+    return [stmt for stmt in stmts if isinstance(stmt, tir.BufferStore)]
 
 
 def _covers(block: tir.Block, loops: dict[tir.Var, tir.For]) -> bool:
@@ -296,20 +296,23 @@ def _covers(block: tir.Block, loops: dict[tir.Var, tir.For]) -> bool:
         loops.get(axis.binding) if isinstance(axis.binding, tir.Var) else None for axis in spatial
     ]
     bodies = [block.body] if block.init is None else [block.init, block.body]
-    for body in bodies:
-        for stmt in body.stmts if isinstance(body, tir.SeqStmt) else (body,):
-            if not isinstance(stmt, tir.BufferStore):
-                continue
-            if not stmt.indices and not over[1:]:
-                continue
-            if len(stmt.indices) != len(spatial) or len({*over}) != len(over):
-                return False
-            for at, axis, loop, dim in zip(
-                stmt.indices, spatial, over, stmt.buffer.shape, strict=True
-            ):
-                if at is not axis.var or loop is None or not _same_size(loop.extent, dim):
-                    return False
-    return True
+    return all(_stored_over(store, spatial, over) for body in bodies for store in _stores(body))
+
+
+def _stored_over(
+    store: tir.BufferStore, spatial: Sequence[tir.IterVar], over: Sequence[tir.For | None]
+) -> bool:
+    """Whether a statement stores at axes, each bound to its own loop."""
+    if not store.indices and not over[1:]:
+        return True
+    if len(store.indices) != len(spatial) or len({*over}) != len(over):
+        return False
+    return all(
+        at is axis.var and loop is not None and _same_size(loop.extent, dim)
+        for at, axis, loop, dim in zip(
+            store.indices, spatial, over, store.buffer.shape, strict=True
+        )
+    )
 
 
 def _same_size(extent: tir.PrimExpr, dim: tir.PrimExpr) -> bool:

@@ -69,10 +69,9 @@ def _needed(block: ast.DataflowBlock, new: list[Binding]) -> list[Binding]:
     for binding in reversed(new):
         var = binding.var  # type: ignore[attr-defined]
         idle = type(var) is ast.DataflowVar and var not in used
-        if idle and binding in old and var in before and type(binding) is ast.VarBinding:
-            continue
-        kept.append(binding)
-        used |= _uses([binding])
+        if not (idle and binding in old and var in before and type(binding) is ast.VarBinding):
+            kept.append(binding)
+            used |= _uses([binding])
     return kept[::-1]
 
 

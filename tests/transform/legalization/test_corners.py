@@ -70,3 +70,28 @@ def test_the_gradient_of_a_pool_in_blocks(kind: str, layout: str) -> None:
     more = f'(2, 2), (2, 2), layout="{layout}", out_layout="NCHW"'
     one, other = both(params, f"R.grad.{kind}_pool2d_backward(g, x, {more})", g, x)
     assert one.shape == shape and one.any() and one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "step", "left"),
+    [
+        ("0", "n", "2", ""),
+        ("n", "n + 4", "3", ""),
+        ("n + 4", "n", "-1", ""),
+        ("n", "n", "0.5", "its bounds are floats, and not all are constants"),
+    ],
+)
+def test_a_range_of_numbers_from_a_size_on(start: str, end: str, step: str, left: str) -> None:
+    kind = "float32" if left else "int64"
+    given = f'R.arange({start}, {end}, {step}, dtype="{kind}")'
+    sizes = 'x: R.Tensor(("n",), "float32")'
+    module = rlx.parse(
+        f"@R.function\ndef main({sizes}):\n    n = T.int64()\n    y = {given}\n    return y\n"
+    )
+    made = legalized(module)
+    assert [each.reason for each in made.left] == ([left] if left else [])
+    if not left:
+        wanted = np.arange(*(eval(each, {"n": 3}) for each in (start, end, step)))
+        ended = load(made.module).run("main", [to_value(np.zeros(3, np.float32))], fuel=10**6)
+        assert isinstance(ended, Returned), ended
+        assert ended.value.data.tolist() == wanted.tolist()  # type: ignore[attr-defined]

@@ -129,6 +129,24 @@ def test_by_substitution() -> None:
     assert outcome.ok and outcome.numpy().shape == (4, 3)
 
 
+def test_what_a_body_makes_is_said_in_sizes_of_the_caller() -> None:
+    text = """
+@R.function
+def main(a: R.Tensor(("m",), "float32"), c: R.Tensor(("k", 4), "float32")):
+    cls = Module
+    b = cls.below(a, c)
+    return b
+@R.function(private=True)
+def below(x: R.Tensor(("n",), "float32"), w: R.Tensor("float32", ndim=2)) -> R.Tensor("float32", ndim=2):
+    n = T.int64()
+    z = R.zeros(R.shape([n, 4]), "float32")
+    y = R.concat([w, z], axis=0)
+    return y
+"""
+    shown = rlx.show(propagate_shapes(module(text)))
+    assert 'R.match_cast(b, R.Tensor((k + m, 4), dtype="float32"))' in shown, shown
+
+
 def test_results_of_dataflow_blocks_are_cast_in_them() -> None:
     """What leaves the block leaves it still."""
     text = WIDE.replace(

@@ -5,6 +5,8 @@ positions, where the run stops.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from itertools import zip_longest
 from typing import Any
 
 from rlx.transform import te
@@ -287,8 +289,7 @@ def index_put(
 ) -> te.Tensor:
     """The data with values at positions given by one index for every axis."""
     _integers(*indices)
-    rank = max(index.ndim for index in indices)
-    shape = [_common([i for i in indices], rank, k) for k in range(rank)]
+    shape = _common(indices)
 
     def placed(number: int) -> te.Tensor:
         places = line(x.shape[number], f"T_line_{number}")
@@ -310,14 +311,12 @@ def index_put(
     return _put(out, x, shape, hits, update, "add" if accumulate else "update")
 
 
-def _common(tensors: Sequence[te.Tensor], rank: int, axis: int) -> Scalar:
-    """The length of an axis of the shape that tensors broadcast to."""
-    found = int64(1)
-    for tensor in tensors:
-        at = axis - (rank - tensor.ndim)
-        if at >= 0 and not is_one(tensor.shape[at]):
-            found = tensor.shape[at]
-    return found
+def _common(tensors: Sequence[te.Tensor]) -> list[Scalar]:
+    """The shape that tensors broadcast to."""
+    one = int64(1)
+    from_last = zip_longest(*(reversed(tensor.shape) for tensor in tensors), fillvalue=one)
+    found = [reduce(lambda a, b: a if is_one(b) else b, dims, one) for dims in from_last]
+    return [*reversed(found)]
 
 
 # ---------------------------------------------------------------- searching
