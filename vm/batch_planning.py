@@ -35,7 +35,7 @@ from rlx.vm.batch_plans import (
     ConstantResult,
     HeapResult,
     InputResult,
-    Memory,
+    MemoryKind,
     MemoryResult,
     NoPlan,
     Result,
@@ -134,9 +134,9 @@ class _BatchPlanner:
         if isinstance(value, Tensor):
             if not value.data.flags.c_contiguous:
                 raise NoPlan("an input is not contiguous")
-            self._lies[id(value)] = Base(Memory.INPUT, position), 0
+            self._lies[id(value)] = Base(MemoryKind.INPUT, position), 0
         elif isinstance(value, Storage):
-            self._memories[id(value)] = Base(Memory.INPUT, position)
+            self._memories[id(value)] = Base(MemoryKind.INPUT, position)
         return value
 
     # ------------------------------------------------------------ instructions
@@ -173,7 +173,7 @@ class _BatchPlanner:
             raise NoPlan("a tuple of the pool is copied each time")
         if isinstance(value, Tensor) and id(value) not in self._lies:
             self._constant_numbers[id(value)] = len(self._constants)
-            self._lies[id(value)] = Base(Memory.CONSTANT, len(self._constants)), 0
+            self._lies[id(value)] = Base(MemoryKind.CONSTANT, len(self._constants)), 0
             self._constants.append(value.data)
         self._follow(FormulaWriter.constant, value)
         return value
@@ -197,7 +197,7 @@ class _BatchPlanner:
             assert isinstance(made, Tensor)
             self._heaps[id(made)] = made
         elif isinstance(made, Storage) and id(made) not in self._memories:
-            self._memories[id(made)] = Base(Memory.PIECE, len(self._pieces))
+            self._memories[id(made)] = Base(MemoryKind.PIECE, len(self._pieces))
             self._pieces.append(made)
         elif name == "vm.builtin.alloc_tensor":
             self._laid(made, passed)
@@ -224,7 +224,7 @@ class _BatchPlanner:
         assert storage is not None
         base = self._memories[id(storage)]
         self._lies[id(made)] = base, address(made.data) - address(storage.data)
-        if passed[0] is not self._state and base.kind is Memory.PIECE:
+        if passed[0] is not self._state and base.kind is MemoryKind.PIECE:
             self._seen.add(base.number)  # it shows what the memory held: zeros
 
     def _viewed(self, made: Tensor, whole: Value) -> None:
@@ -298,16 +298,16 @@ class _BatchPlanner:
             for arg in args:
                 if isinstance(arg, Tensor):
                     base, _ = self._lies[id(arg)]
-                    if base.kind is Memory.INPUT:
+                    if base.kind is MemoryKind.INPUT:
                         used.setdefault(base.number, len(used))
         behind = len(used) + len(self._constants)
-        first = {Memory.CONSTANT: len(used), Memory.PIECE: behind}
+        first = {MemoryKind.CONSTANT: len(used), MemoryKind.PIECE: behind}
 
         def lies(arg: Any) -> Any:
             if not isinstance(arg, Tensor):
                 return arg.value if isinstance(arg, Scalar) else arg
             base, offset = self._lies[id(arg)]
-            if base.kind is Memory.INPUT:
+            if base.kind is MemoryKind.INPUT:
                 return ArrayPlace(used[base.number], offset, arg.data.shape)
             return ArrayPlace(first[base.kind] + base.number, offset, arg.data.shape)
 
@@ -367,9 +367,9 @@ class _BatchPlanner:
         if blank is not None and blank.written is not None:
             raise NoPlan("a result is written in part")
         base, offset = self._lies[id(value)]
-        piece = self._escapes(base.number) if base.kind is Memory.PIECE else None
+        piece = self._escapes(base.number) if base.kind is MemoryKind.PIECE else None
         shape, kind = value.data.shape, value.data.dtype
-        number = base.number if base.kind is Memory.INPUT else -1
+        number = base.number if base.kind is MemoryKind.INPUT else -1
         return TensorResult(number, piece, offset, shape, kind, value.device, blank is not None)
 
     def _escapes(self, piece: int) -> int:

@@ -22,7 +22,7 @@ from rlx.semantics.values import (
 from rlx.vm.batch_steps import Slots
 
 
-class Memory(Enum):
+class MemoryKind(Enum):
     """Where memory comes from."""
 
     INPUT = auto()
@@ -33,7 +33,7 @@ class Memory(Enum):
 class Base(NamedTuple):
     """Memory that offsets are relative to: an input, a constant, or an allocated piece."""
 
-    kind: Memory
+    kind: MemoryKind
     number: int
 
 
