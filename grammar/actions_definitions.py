@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 from rlx.grammar import ast, misspelt, tir
@@ -11,6 +12,7 @@ from rlx.grammar.comments import PRINTED
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms_info import without_unknown
 from rlx.grammar.function_bodies import FUNCTION_WORDS, PRIM_WORDS, add_function
+from rlx.grammar.lines import lines_above
 from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import (
     CapturedName,
@@ -98,18 +100,10 @@ class DefinitionActions:
 
     def _comments_above(self, at: int) -> tuple[str, ...]:
         """The comment lines directly above a definition, without the printed import header."""
-        found: list[str] = []
         text = self.context.text
-        line = text.rfind("\n", 0, at)
-        while line > 0:
-            before = text.rfind("\n", 0, line)
-            shown = text[before + 1 : line].strip()
-            if not shown.startswith("#"):
-                break
-            if not PRINTED.fullmatch(shown):
-                found.append(shown)
-            line = before
-        return tuple(reversed(found))
+        above = (text[start:end].strip() for start, end in lines_above(text, at))
+        found = takewhile(lambda line: line.startswith("#"), above)
+        return tuple(reversed([line for line in found if not PRINTED.fullmatch(line)]))
 
     def _is_decorated_with(self, words: set[str]) -> bool:
         return any(_head(entry.value) in words for entry in self._decorations)

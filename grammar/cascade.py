@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rlx.grammar.entries import Token
 from rlx.grammar.lexer import CONTINUED, HEADS, OPENING, is_decorator, words_of, words_of_line
+from rlx.grammar.lines import line_start
 from rlx.grammar.node import Span
 from rlx.grammar.source_tokens import long_strings
 
@@ -68,7 +69,7 @@ class Cascade:
 
     def _line(self, at: int) -> int:
         """Where the line of a place begins; that of a long string, where the string begins."""
-        line = self.text.rfind("\n", 0, at) + 1
+        line = line_start(self.text, at)
         strings = long_strings(self.text)
         place = bisect_right(strings, (line, 0)) - 1
         if place >= 0 and strings[place][0] < line < strings[place][1]:

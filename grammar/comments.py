@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from rlx.grammar.lexer import words_of
+from rlx.grammar.lines import line_end, line_start, next_line
 from rlx.grammar.node import Span
 from rlx.grammar.outline import HEAD, logical_lines
 from rlx.grammar.source_tokens import parts_of
@@ -32,20 +33,13 @@ def comments(text: str) -> Iterator[tuple[int, str]]:
     end = 0
     behind = (len(text), len(text))
     for start, stop in chain((token.span for token in parts_of(text, (0, len(text)))), [behind]):
-        if text.find("#", end, start) >= 0:
-            yield from _between(text, end, start)
+        for found in _BETWEEN.finditer(text[end:start]):
+            yield end + found.start("comment"), found["comment"]
         end = stop
 
 
-def _between(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """The comments between two tokens, where a string that is not closed may stand, too."""
-    while start < end:
-        stop = text.find("\n", start, end)
-        stop = end if stop < 0 else stop
-        at = text.find("#", start, stop)
-        if at >= 0 and not any(quote in text[start:at] for quote in "\"'"):
-            yield at, text[at:stop]
-        start = stop + 1
+_BETWEEN = re.compile(r"^[^\"'#\n]*(?P<comment>#.*)", re.MULTILINE)
+"""A comment between two tokens, where a string that is not closed may stand, too."""
 
 
 class Remarks:
@@ -65,7 +59,7 @@ class Remarks:
         self._left: list[tuple[int, int, str]] = []
         above = False  # whether the comment below this one is above a definition
         for at, comment in reversed(found):
-            line = text.rfind("\n", 0, at) + 1
+            line = line_start(text, at)
             alone = not text[line:at].strip()
             below = _next_line(text, at)
             above = alone and (below.startswith("@") or (above and below.startswith("#")))
@@ -95,7 +89,7 @@ class Remarks:
         return taken
 
     def _depth(self, at: int) -> int:
-        head = self.text[self.text.rfind("\n", 0, at) + 1 : at].expandtabs(8)
+        head = self.text[line_start(self.text, at) : at].expandtabs(8)
         return len(head) - len(head.lstrip())
 
     def behind(self, span: Span | None, whole: bool = True) -> str | None:
@@ -106,8 +100,7 @@ class Remarks:
         """
         if span is None or not self._left:
             return None
-        stop = self.text.find("\n", span[1])
-        stop = len(self.text) if stop < 0 else stop
+        stop = line_end(self.text, span[1])
         for place in range(len(self._left) - 1, -1, -1):
             _, at, comment = self._left[place]
             if at >= stop:
@@ -134,9 +127,8 @@ def _documentation(text: str) -> Iterator[Span]:
 
 
 def _next_line(text: str, at: int) -> str:
-    line = text.find("\n", at) + 1
-    end = text.find("\n", line)
-    return text[line : end if end >= 0 else len(text)].strip() if line else ""
+    line = next_line(text, at)
+    return text[line : line_end(text, line)].strip()
 
 
 def attach(lines: list[str], at: int, comment: str | None, pad: str) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
 
+from rlx.grammar.lines import line_end
 from rlx.grammar.node import Record, Span
 from rlx.grammar.suggest import Suggestion
+
+_BREAK = re.compile("\n")
 
 
 class Source:
@@ -20,11 +24,7 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset of the start of each line."""
-        starts, at = [0], self.text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = self.text.find("\n", at + 1)
-        return starts
+        return [0, *(found.end() for found in _BREAK.finditer(self.text))]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1."""
@@ -34,8 +34,7 @@ class Source:
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its line end."""
         start = self.line_starts[number - 1]
-        end = self.text.find("\n", start)
-        return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
+        return self.text[start : line_end(self.text, start)].rstrip("\r")
 
 
 Region = tuple[int, int, int, int]

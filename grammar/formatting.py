@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rlx.grammar import ast
 from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
 from rlx.grammar.lexer import words_of
+from rlx.grammar.lines import line_start
 from rlx.grammar.node import Record, Span, replace
 from rlx.grammar.outer_level import declares
 from rlx.grammar.outline import logical_lines, metadata_statement
@@ -222,7 +223,7 @@ def _foreign_line(
         spans.append(kept)
     at = 0
     for start, end in [*sorted(spans), (len(text), len(text))]:
-        head = text.rfind("\n", 0, start) + 1 if start < len(text) else start
+        head = line_start(text, start) if start < len(text) else start
         between = text[at : max(at, head)]
         for first, last in logical_lines(between):
             if not _is_header(between[first:last], is_python):

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from rlx.grammar.entries import END, TERMINALS, Token, token
 from rlx.grammar.layout_messages import MIXED, NO_BLOCK, NO_MATCH
+from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.node import Span
 
 MAX_NESTING = 512
@@ -226,8 +227,9 @@ class Lexer:
 
     def _column(self, at: int) -> int:
         """The width of the white space in front of ``at``; a tab goes to the next multiple of 8."""
-        line = self.text.rfind("\n", 0, at) + 1
-        lead = self.text[line:at].rpartition("\f")[2]  # as Python: a form feed begins anew
+        lead = self.text[line_start(self.text, at) : at].rpartition("\f")[
+            2
+        ]  # as Python: a form feed begins anew
         return len(lead.expandtabs(8)) if "\t" in lead else len(lead)
 
     def _is_statement(self, at: int) -> bool:
@@ -267,8 +269,7 @@ def words_of_line(text: str, line: int) -> tuple[Token, ...]:
     """The tokens of the line that begins at an offset; kept, since a long line may have many
     mistakes.
     """
-    end = text.find("\n", line)
-    return tuple(words_of(text, (line, end if end >= 0 else len(text))))
+    return tuple(words_of(text, (line, line_end(text, line))))
 
 
 class _Layout:
@@ -328,7 +329,7 @@ class _Layout:
         """Report, once, a line that is as wide as its block only if a tab is eight columns wide:
         Python refuses it.
         """
-        count = at - self.lexer.text.rfind("\n", 0, at) - 1
+        count = at - line_start(self.lexer.text, at)
         if width > self.indents[-1]:
             known[width] = count
         elif width in self.indents and known.setdefault(width, count) != count:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lexer import MAX_LINE, words_of
+from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.misspelt import decorator
 from rlx.grammar.node import Record, Span
 
@@ -35,7 +36,7 @@ _MEMBER = rf"(?:{_WORD}|<lambda>\w*)"
 
 def indentation(text: str, at: int) -> int:
     """The indentation width of a line whose text starts at an offset."""
-    return width(text[text.rfind("\n", 0, at) + 1 : at])
+    return width(text[line_start(text, at) : at])
 
 
 def width(lead: str) -> int:
@@ -133,7 +134,7 @@ def outline(text: str, start: int = 0) -> Iterator[FunctionOutline]:
             return
         while classes and column <= classes[-1][0]:
             classes.pop()
-        line = text.rfind("\n", 0, at) + 1
+        line = line_start(text, at)
         if text[at] == "@":
             decorated = line if decorated is None else decorated
             continue
@@ -152,10 +153,9 @@ def outline(text: str, start: int = 0) -> Iterator[FunctionOutline]:
 def _closed(text: str, opened: tuple[str, int, int, int, int | None], last: int) -> FunctionOutline:
     """A function whose last logical line ends at an offset."""
     name, start, head, head_end, owner = opened
-    while last > head_end and text[last - 1].isspace():  # behind a bracket that is never closed
-        last -= 1
-    stop = text.find("\n", last)
-    return FunctionOutline(name, start, head, head_end, len(text) if stop < 0 else stop + 1, owner)
+    # Behind a bracket that is never closed stand blanks.
+    last = head_end + len(text[head_end:last].rstrip())
+    return FunctionOutline(name, start, head, head_end, next_line(text, last), owner)
 
 
 def class_at(text: str, start: int) -> int | None:
@@ -203,7 +203,7 @@ def regions(
         begun = resumed
         resumed = None
         for at, end in logical_lines(text, begun):
-            line = text.rfind("\n", 0, at) + 1
+            line = line_start(text, at)
             # What is left of the line in which a definition was given up begins nothing.
             if line < begun or (text[at] != "@" and line < at):
                 continue
@@ -274,17 +274,11 @@ def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> li
     """The nonempty stretches of whole lines between the definitions; hidden text counts as
     empty.
     """
-    found: list[Span] = []
-    at = 0
-    for start, end in [
-        *sorted([*definitions, *([] if hidden is None else [hidden])]),
-        (len(text),) * 2,
-    ]:
-        stop = text.rfind("\n", 0, start) + 1 if start < len(text) else start
-        if text[at:stop].strip():
-            found.append((at, stop))
-        at = max(at, text.find("\n", end) + 1 or len(text)) if text[end - 1 : end] != "\n" else end
-    return found
+    spans = sorted([*definitions, *([] if hidden is None else [hidden])])
+    starts = [line_start(text, start) for start, _ in spans]
+    ends = accumulate((next_line(text, end - 1) for _, end in spans), max, initial=0)
+    between = zip(ends, [*starts, len(text)], strict=True)
+    return [(at, stop) for at, stop in between if text[at:stop].strip()]
 
 
 def declared_names(line: str) -> list[str]:

@@ -10,6 +10,7 @@ from rlx.grammar import tir
 from rlx.grammar.dialects import BLOCK_ATTR_WORDS
 from rlx.grammar.dtype import INT32
 from rlx.grammar.entries import Entry
+from rlx.grammar.lines import line_start
 from rlx.grammar.node import Span
 from rlx.grammar.outline import logical_lines
 from rlx.grammar.partial_nodes import Form, Name, Open, flatten, open_scope
@@ -50,7 +51,7 @@ class PrimBodies:
     def opaque(self, span: Span) -> tir.OpaqueStmt:
         """Uninterpreted lines."""
         start, end = span
-        line = self.text.rfind("\n", 0, start) + 1
+        line = line_start(self.text, start)
         width = len(self.text[line:start].expandtabs(8))
         end = start + _own(self.text[start:end], width)
         span = (start, end)

@@ -17,6 +17,7 @@ from rlx.grammar.comments import comments
 from rlx.grammar.dialects import DIALECTS
 from rlx.grammar.dtype import INT32, DataType
 from rlx.grammar.kept_text import kept_names
+from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.node import Node, Span, fields
 from rlx.grammar.outline import logical_lines
 from rlx.grammar.partial_nodes import Form, Name
@@ -52,8 +53,7 @@ def _printed(text: str) -> Iterator[str]:
     """The comments that may be printed imports."""
     at = text.find("tvm.script")
     while at >= 0:
-        line, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-        end = len(text) if end < 0 else end
+        line, end = line_start(text, at), line_end(text, at)
         if not any(a < line < b for a, b in long_strings(text)):
             yield from (comment for _, comment in comments(text[line:end]))
         at = text.find("tvm.script", end)

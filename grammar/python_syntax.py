@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import warnings
 
+from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.node import Span
 
 _LIMITS = ("too many", "too deep")
@@ -116,7 +117,7 @@ class Lines:
     """
 
     def __init__(self, text: str, span: Span, outer: bool = False) -> None:
-        self.start = text.rfind("\n", 0, span[0]) + 1
+        self.start = line_start(text, span[0])
         body = text[self.start : span[1]]
         self.indented = not outer and body[:1] in (" ", "\t")
         self.read = f"if True:\n{body}" if self.indented else body
@@ -129,8 +130,7 @@ class Lines:
         at = 0
         for _ in range(line - 1 - self.indented):
             at = self.body.find("\n", at) + 1 or at
-        end = self.body.find("\n", at)
-        last = (len(self.body) if end < 0 else end) - 1
+        last = line_end(self.body, at) - 1
         return self.start + max(at, min(at + column, last))
 
     def span(self, node: ast.expr | ast.stmt) -> Span:

@@ -12,6 +12,7 @@ from rlx.grammar.coerce import Coerce
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.entries import Entry, Token
 from rlx.grammar.layout_messages import LAYOUT
+from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.node import Span
 from rlx.grammar.outline import logical_lines
 from rlx.grammar.scope import Scope
@@ -113,7 +114,7 @@ class Reports:
         """Whether an error was already reported in this line before an offset: one mistake gives
         one error.
         """
-        return self.has_errors_in((self.text.rfind("\n", 0, at) + 1, at))
+        return self.has_errors_in((line_start(self.text, at), at))
 
     def not_understood(self, token: Token, expected: frozenset[str]) -> None:
         """Report an unexpected token in a PrimFunc, whose statement is kept as text."""
@@ -128,8 +129,8 @@ class Reports:
 
         refused = python_refuses(self.text, span)
         if refused is not None and refused[0].endswith("Python: invalid syntax"):
-            line = self.text.rfind("\n", 0, refused[1][0]) + 1
-            end = self.text.find("\n", line) % (len(self.text) + 1)
+            line = line_start(self.text, refused[1][0])
+            end = line_end(self.text, line)
             for token, expected in self._unexpected:
                 if line <= token.start <= end:  # what was expected there says more than Python
                     message, help = explain_unexpected(token, expected)
@@ -178,7 +179,7 @@ class Reports:
     def _function_around(self, at: int) -> Span:
         """The lines from the decorator in front of an offset to the next one."""
         starts = [
-            self.text.rfind("\n", 0, start) + 1
+            line_start(self.text, start)
             for start, _ in logical_lines(self.text)
             if self.text[start] == "@"
         ]

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from rlx.grammar.entries import Token, token
 from rlx.grammar.lexer import OPENING, Lexer, words_of
+from rlx.grammar.lines import line_start
 from rlx.grammar.node import Span
 
 _NAMED = frozenset(["NAME", "DOTTED", "HEAD", "INFO", "TARGET"])
@@ -81,7 +82,7 @@ def open_bracket(text: str, at: int) -> str:
     """The bracket that is open at a place, with the name in front of it: ``R.add(``; empty where
     there is none.
     """
-    line = text.rfind("\n", 0, max(0, at - _FAR)) + 1
+    line = line_start(text, max(0, at - _FAR))
     start = next((a for a, b in long_strings(text) if a < line < b), line)
     opened: list[str] = []
     for each in parts_of(text, (start, at)):

@@ -4,6 +4,7 @@ the next statement.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from rlx.grammar.automaton import Action, Callbacks, read
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.entries import END, Entry, Rejected, Token, token
 from rlx.grammar.lexer import Lexer
+from rlx.grammar.lines import line_end, line_start, lines_above
 from rlx.grammar.module_statements import ModuleStatements
 from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import Open, Signature
@@ -79,6 +81,9 @@ class Actions:
 
 
 T = TypeVar("T")
+
+_BLANK = re.compile(r"\s*(?:#|\Z)")
+"""A line that is empty, or holds a comment alone."""
 
 
 class StretchReader:
@@ -180,21 +185,16 @@ class StretchReader:
 
     def _is_wrong(self, span: Span) -> bool:
         """Whether an error was reported in the first line of a stretch."""
-        end = self.text.find("\n", span[0])
-        return self.reports.has_errors_in_line(min(span[1], end) if end >= 0 else span[1])
+        return self.reports.has_errors_in_line(min(span[1], line_end(self.text, span[0])))
 
     def _is_known(self, token: Token, start: int | None) -> bool:
         """Whether a mistake was reported in the same statement,
         or in the line of the decorator above.
         """
         if token.type == "DEF":
-            end = self.text.rfind("\n", 0, token.start)
-            while end > 0:
-                start = self.text.rfind("\n", 0, end)
-                if self.text[start + 1 : end].lstrip()[:1] not in ("", "#"):
-                    return self.reports.has_errors_in_line(end)
-                end = start
-            return False
+            above = lines_above(self.text, token.start)
+            nearest = next((line for line in above if not _BLANK.match(self.text, *line)), None)
+            return nearest is not None and self.reports.has_errors_in(nearest)
         return (
             start is not None
             and start < token.start
@@ -250,7 +250,7 @@ class StretchReader:
         around = self.context.around
         if around is None or not self.reports.has_errors_in(span):
             return
-        column = span[0] - (self.text.rfind("\n", 0, span[0]) + 1)
+        column = span[0] - line_start(self.text, span[0])
         from rlx.grammar.literals import needs_python
 
         def gives(name: str) -> bool:

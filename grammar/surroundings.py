@@ -13,6 +13,7 @@ from itertools import islice
 
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lexer import words_of
+from rlx.grammar.lines import line_start
 from rlx.grammar.node import Span
 from rlx.grammar.outline import logical_lines, width
 from rlx.grammar.partial_nodes import CAPTURED, Captured
@@ -160,7 +161,7 @@ class Surroundings:
 
     def scope_at(self, at: int) -> PythonScope:
         """The innermost scope that contains an offset at the start of a line."""
-        line = self.text.rfind("\n", 0, at) + 1
+        line = line_start(self.text, at)
         column = width(self.text[line:at]) if not self.text[line:at].strip() else 0
         found = self._read[0]
         for start, scope in self._read[1]:
@@ -282,7 +283,7 @@ def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
     found = [(0, root)]
     at = root
     for start, end in logical_lines(text):
-        line = text.rfind("\n", 0, start) + 1
+        line = line_start(text, start)
         column = width(text[line:start])
         while at.outer is not None and column <= at.indent:
             at = at.outer

@@ -4,11 +4,14 @@ forgotten decorators.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.entries import Token
 from rlx.grammar.lexer import words_of
+from rlx.grammar.lines import line_start
 from rlx.grammar.node import Span, replace
 from rlx.grammar.outline import HEAD, indentation, logical_lines
 from rlx.grammar.source_tokens import names_in
@@ -20,7 +23,9 @@ _ANNOTATIONS = frozenset(
 )
 _RELAY = ("def @", "fn (%", "#[version")
 _RELAY_HELP = "this looks like a text of Relay: check it by `rlx relay check`"
-MARKS = {"class": "@I.ir_module", "def": "@R.function"}
+_WITHOUT_BASES = re.compile(r"[ \t]*:")
+MARKS = {"class": ("@I.ir_module", "class"), "def": ("@R.function", "function")}
+"""For each kind of definition, its decorator, and what it is called."""
 
 
 def without_python_functions(text: str) -> str:
@@ -64,45 +69,40 @@ def missing(
         The parsed definitions; nothing inside them is reported.
     """
     covered = sorted(read)
-    decorated, outer = False, None
-    for start, end in logical_lines(text, 0):
-        if text[start] == "@":
-            decorated = True
-            continue
-        marked, decorated = decorated, False
+    letter, outer = "", None
+    for start, end in logical_lines(text):
+        above, letter = letter, text[start]
         head = HEAD.match(text, start)
         if head is None or any(a <= start < b for a, b in covered):
             continue
-        line = text.rfind("\n", 0, start) + 1
-        width = start - line
+        marked = above == "@"
+        width = start - line_start(text, start)
         if outer is not None and width <= outer[0]:
             outer = None
         if head[1] == "class":
-            if not marked and [word.type for word in words_of(text, (start, end))][2:3] == [
-                "COLON"
-            ]:
-                outer = (width, (head[1], head[2], line, start))
+            if not marked and _WITHOUT_BASES.match(text, head.end()):
+                outer = (width, head)
             continue
         names = set(names_in(text, (start, end)))
         words = {canonical(word) for word in _annotating(names)}
         if marked or "R" not in words:  # one for PrimFuncs may be a macro
             continue
         if outer is not None:
-            yield undecorated(*outer[1], "warning")
+            yield undecorated(text, outer[1], "warning")
             outer = None
         elif "self" not in names:
-            yield undecorated(head[1], head[2], line, start, "warning")
+            yield undecorated(text, head, "warning")
 
 
 def misplaced(text: str, span: Span) -> Diagnostic:
     """The diagnostic for a top-level line of a Relax text that is not a decorated definition."""
     head = HEAD.match(text, span[0])
     if head is not None:
-        found = undecorated(head[1], head[2], span[0], span[0], "error")
-        return replace(found, code="PARSE")
-    tokens = list(islice(words_of(text, span), 2))
-    declared = [token.type for token in tokens] == ["TARGET", "HEAD"]
-    words = closest(tokens[1].value[:-1], ["TypeVar"]) if declared else []
+        return replace(undecorated(text, head, "error"), code="PARSE")
+    words: list[str] = []
+    match [*islice(words_of(text, span), 2)]:
+        case [Token(type="TARGET"), Token(type="HEAD", value=callee)]:
+            words = closest(callee.removesuffix("("), ["TypeVar"])
     lines = (*text[:1000].splitlines(), text[slice(*span)])
     relay = any(line.lstrip().startswith(_RELAY) for line in lines)
     help = _RELAY_HELP if relay else did_you_mean(words)
@@ -123,18 +123,16 @@ def _annotating(names: Collection[str]) -> Iterator[str]:
             yield module
 
 
-def undecorated(kind: str, name: str, line: int, start: int, severity: str) -> Diagnostic:
-    """The diagnostic for a class or function without a decorator that starts at an offset in a
-    line.
-    """
-    mark = MARKS[kind]
-    word = "class" if kind == "class" else "function"
-    indent = " " * (start - line)
+def undecorated(text: str, head: re.Match[str], severity: str) -> Diagnostic:
+    """The diagnostic for a class or function of a text that has no decorator."""
+    mark, word = MARKS[head["kind"]]
+    line = line_start(text, head.start())
+    indent = " " * (head.start() - line)
     return Diagnostic(
         "PARSE-decorator",
         severity,
-        f"the {word} {name!r} has no decorator, so rlx does not read it",
-        (start, start + len(kind) + 1 + len(name)),
+        f"the {word} {head['name']!r} has no decorator, so rlx does not read it",
+        head.span(),
         help=f"write {mark} above it",
         edit=Edit((line, line), f"{indent}{mark}\n"),
     )

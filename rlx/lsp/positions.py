@@ -5,6 +5,7 @@ units, from 0.
 from __future__ import annotations
 
 from rlx.grammar.diagnostic import Source
+from rlx.grammar.lines import line_end
 from rlx.grammar.node import Span
 
 Position = tuple[int, int]
@@ -25,8 +26,7 @@ def offset(source: Source, at: Position) -> int:
     if line >= len(starts):
         return len(source.text)
     start = starts[line]
-    end = source.text.find("\n", start)
-    text = source.text[start : len(source.text) if end < 0 else end]
+    text = source.text[start : line_end(source.text, start)]
     if text.isascii():
         return start + min(units, len(text))
     for at_character, character in enumerate(text):

@@ -17,6 +17,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
+from rlx.grammar.lines import line_end
 from rlx.grammar.node import Span
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.faces import checked
@@ -338,8 +339,7 @@ def _actions(found: _Open, params: lsp.CodeActionParams) -> list[lsp.CodeAction]
             edit = _workspace_edit(uri, source, [diagnostic.edit])
             made.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, about, True, edit=edit))
         if diagnostic.rule not in ("PARSE", "IGNORE"):
-            end = source.text.find("\n", diagnostic.span[0])
-            end = len(source.text) if end < 0 else end
+            end = line_end(source.text, diagnostic.span[0])
             comment = Edit((end, end), f"  # rlx: ignore[{diagnostic.code}]")
             edit = _workspace_edit(uri, source, [comment])
             title = f"ignore {diagnostic.code} here"

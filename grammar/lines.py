@@ -1,0 +1,30 @@
+"""The lines of a text, as an editor counts them: where they begin and end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+def line_start(text: str, at: int) -> int:
+    """Where the line of a place begins."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def line_end(text: str, at: int) -> int:
+    """Where the line of a place ends: in front of its line break, or with the text."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def next_line(text: str, at: int) -> int:
+    """Where the line behind that of a place begins; the end of the text behind the last one."""
+    return text.find("\n", at) + 1 or len(text)
+
+
+def lines_above(text: str, at: int) -> Iterator[tuple[int, int]]:
+    """The lines above that of a place, the nearest first, without their line breaks."""
+    start = line_start(text, at)
+    while start:
+        end = start - 1
+        start = line_start(text, end)
+        yield start, end
