@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from rlx.grammar import ast, misspelt, tir
@@ -11,7 +12,16 @@ from rlx.grammar.dtype import INT32, VOID
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import ALIASES, FORMS, METHODS, PROTOTYPE_OPERATORS, Arguments
 from rlx.grammar.node import Span
-from rlx.grammar.partial_nodes import CapturedName, Form, Keyword, Name, Sequence, Slice, describe
+from rlx.grammar.partial_nodes import (
+    CapturedName,
+    Form,
+    Keyword,
+    Name,
+    Sequence,
+    Slice,
+    describe,
+    unfolded,
+)
 from rlx.grammar.reports import NOT_UNDERSTOOD
 from rlx.grammar.suggest import closest, did_you_mean
 
@@ -112,7 +122,7 @@ class CallActions(ExpressionActions):
         found = Arguments(head, positional, keywords, *span)
         found.named = named
         if not self.context.text.startswith(head, span[0]):  # imported under another name
-            found.head_end = max(span[0], self.context.text.find("(", *span))
+            found.head_end = self.context.text.index("(", *span)
         return found
 
     def _operator(self, name: str, arguments: Arguments) -> Any:
@@ -190,14 +200,15 @@ class CallActions(ExpressionActions):
             arguments.positional.insert(0, owner)
             return self._operator(name, arguments)
         if isinstance(value, (tir.Buffer, tir.PrimExpr)):
-            if method == "astype" and _is_cast(value, arguments):
-                assert isinstance(value, tir.PrimExpr)
-                data_type = self.coerce.data_type(arguments.positional[0])
-                return tir.converted(value, data_type, arguments.span)
-            if isinstance(value, tir.Buffer):
-                made = pointer(self.coerce, value, method, arguments)
-                if made is not None:
-                    return made
+            match value, method, arguments.positional:
+                case tir.Buffer(), _, _:
+                    made = pointer(self.coerce, value, method, arguments)
+                    if made is not None:
+                        return made
+                case tir.OpaqueExpr(), _, _:
+                    pass
+                case _, "astype", [given] if not arguments.keywords:
+                    return tir.converted(value, self.coerce.data_type(given), arguments.span)
             return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
         where = (self.context.text.find(method, owner.end), arguments.head_end)
         meant = did_you_mean(closest(method, METHODS))
@@ -226,21 +237,13 @@ class CallActions(ExpressionActions):
 
 
 def _builtin(head: str, arguments: Arguments) -> Any:
-    if head == "float" and len(arguments.positional) == 1:
-        value = arguments.positional[0].value
-        try:
-            if isinstance(value, (str, int, float)):
-                return float(value)
-        except (ValueError, OverflowError):
-            pass
-        raise Rejected("float(…) takes a number", *arguments.span)
+    match head, arguments.positional:
+        case "float", [Entry(value=value)]:
+            with suppress(ValueError, OverflowError):
+                if isinstance(value, (str, int, float)):
+                    return float(value)
+            raise Rejected("float(…) takes a number", *arguments.span)
     return Form(head, arguments.positional, arguments.keywords)
-
-
-def _is_cast(value: object, arguments: Arguments) -> bool:
-    """Whether `x.astype(…)` is a cast of a scalar."""
-    one = len(arguments.positional) == 1 and not arguments.keywords
-    return one and isinstance(value, tir.PrimExpr) and not isinstance(value, tir.OpaqueExpr)
 
 
 _FULL_NAMES = {"Tensor": "R.Tensor", "Shape": "R.Shape", "Tuple": "R.Tuple"}
@@ -255,9 +258,8 @@ class SubscriptActions(ExpressionActions):
         items: list[Entry] = subscripts.value
         match value:
             case tir.Buffer():
-                if len(items) == 1 and isinstance(items[0].value, Sequence):
-                    items = items[0].value.items  # `x[()]` and `x[i, j]` written as a tuple
-                return tir.BufferLoad(value, self._indices(items), span)
+                # `x[()]` and `x[i, j]` may be written as a tuple
+                return tir.BufferLoad(value, self._indices(unfolded(items)), span)
             case Name(text="metadata"):
                 return ("metadata", self.coerce.text(items[0]))
             case CapturedName() if not self.scope.in_prim_func():
@@ -285,10 +287,9 @@ class SubscriptActions(ExpressionActions):
             return Form(text, items, {})
         form = FORMS.get(text)
         if form is not None:
-            if len(items) == 1 and isinstance(items[0].value, Sequence) and text == "R.Tensor":
-                inner = items[0].value
-                if inner.bracket == "[":
-                    items = inner.items
+            match text, items:
+                case "R.Tensor", [Entry(value=Sequence(bracket="[", items=inner))]:
+                    items = inner
             return form(self.context, Arguments(text, items, {}, *span))
         if text.startswith("T."):
             return Form(text, items, {})
@@ -338,23 +339,23 @@ class SubscriptActions(ExpressionActions):
         key = self.context.text_of(span)
         if not isinstance(index, int) or index < 0:
             raise Rejected("expected the number of a constant", *item.span)
-        if known is not None and index >= len(known):
+        if known is None:
+            return ast.Constant(ast.Literal(None, VOID, None, key), span)
+        if index >= len(known):
             raise Rejected(f"the metadata contains {len(known)} of {kind!r}", *span)
-        data = None if known is None else known[index]
-        if known is not None and data is None:
+        data = known[index]
+        if data is None:
             raise Rejected(f"the metadata of {key} is damaged", *span)
-        if data is not None:
-            return ast.Constant(ast.Literal(None, data.dtype, data.shape, key, data.content), span)
-        return ast.Constant(ast.Literal(None, VOID, None, key), span)
+        return ast.Constant(ast.Literal(None, data.dtype, data.shape, key, data.content), span)
 
 
 def _get_item(value: ast.Expr, items: list[Entry], span: Span) -> Any:
-    index = items[0].value
-    if isinstance(index, tir.IntImm):
-        index = index.value
-    if len(items) != 1 or not isinstance(index, int) or isinstance(index, bool):
-        words = "the index of a tuple must be an integer literal"
-        raise Rejected(words, items[0].start, items[-1].end)
-    if isinstance(value, ast.Tuple) and -len(value.fields) <= index < 0:
-        index += len(value.fields)  # of a tuple that is written out, as in Python
-    return ast.TupleGetItem(value, index, span)
+    match items:
+        case [Entry(value=bool())]:
+            pass
+        case [Entry(value=int() as index)] | [Entry(value=tir.IntImm(value=index))]:
+            if isinstance(value, ast.Tuple) and -len(value.fields) <= index < 0:
+                index += len(value.fields)  # of a tuple that is written out, as in Python
+            return ast.TupleGetItem(value, index, span)
+    words = "the index of a tuple must be an integer literal"
+    raise Rejected(words, items[0].start, items[-1].end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -114,10 +115,10 @@ def _compared(coerce: Operands, operators: list[str], operands: list[Entry]) -> 
     """A comparison, or several in a chain: `a < b < c` is `a < b and b < c`."""
     links = [
         _applied(coerce, operator, left, right)
-        for operator, left, right in zip(operators, operands, operands[1:], strict=False)
+        for operator, (left, right) in zip(operators, pairwise(operands), strict=True)
     ]
-    whole = links[0]
-    for link in links[1:]:
+    whole, *others = links
+    for link in others:
         if _is_value(coerce, whole.value) or _is_value(coerce, link.value):
             raise Rejected("comparisons of tensors cannot be chained", whole[1], link[2])
         whole = _applied(coerce, "and", whole, link)
@@ -214,17 +215,21 @@ def prim(coerce: Scalars, operator: str, operands: tuple[Entry, ...], span: Span
     """The operator on scalars. Chains are deep on the left, so the left side is processed in a
     loop.
     """
-    if len(operands) == 1:
-        return _prim_prefix(coerce, operator, operands[0], span)
-    spine: list[tuple[str, Entry, Span]] = []
-    left = operands[0]
-    spine.append((operator, operands[1], span))
-    while isinstance(left.value, UnresolvedOperation) and len(left.value.operands) == 2:
-        inner = left.value
-        spine.append((inner.operator, inner.operands[1], left.span))
-        left = inner.operands[0]
+    match operands:
+        case (only,):
+            return _prim_prefix(coerce, operator, only, span)
+    left, right = operands
+    spine = [(operator, right, span)]
+    while True:
+        match left.value:
+            case UnresolvedOperation(operator=inner, operands=(first, second)):
+                operator, right = inner, second
+                spine.append((operator, right, left.span))
+                left = first
+            case _:
+                break
     literal = INT32 if coerce.scope.in_prim_func() else INT64
-    value, other = _agree(coerce, left, spine[-1][1], literal, spine[-1][0])
+    value, other = _agree(coerce, left, right, literal, operator)
     # The data type is carried along: looking it up would walk the whole chain again for each link.
     data_type = _type(value, literal)
     for at, (name, right, where) in enumerate(reversed(spine)):
@@ -338,21 +343,21 @@ def as_prim(coerce: Scalars, call: ast.Call) -> tir.PrimExpr | None:
 
 def relax(coerce: Operands, operator: str, operands: tuple[Entry, ...], span: Span) -> ast.Expr:
     """The operator on tensors, which is a call."""
-    table = RELAX_PREFIX if len(operands) == 1 else RELAX
     spine: list[tuple[str, tuple[Entry, ...], Span]] = [(operator, operands, span)]
     while isinstance(spine[-1][1][0][0], UnresolvedOperation):
         entry = spine[-1][1][0]
         spine.append((entry.value.operator, entry.value.operands, entry.span))
     value: ast.Expr | None = None
     for name, parts, where in reversed(spine):
-        table = RELAX_PREFIX if len(parts) == 1 else RELAX
+        front, *others = parts
+        table = RELAX if others else RELAX_PREFIX
         certain = any(_is_tensor(coerce, part.value) for part in parts)
         if name in NEVER and certain:
             raise _on_tensors(coerce, name, table[name], parts, where)
         if certain:
             _no_numbers(coerce, parts)
-        first = coerce.expr(parts[0]) if value is None else value
-        rest = tuple(coerce.expr(part) for part in parts[1:])
+        first = coerce.expr(front) if value is None else value
+        rest = tuple(coerce.expr(part) for part in others)
         spans = tuple(part.span for part in parts)
         value = ast.Call(ast.op(table[name]), (first, *rest), arg_spans=spans, span=where)
     assert value is not None

@@ -11,7 +11,7 @@ from rlx.grammar.dtype import INT64, VOID
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.node import changed, replace
-from rlx.grammar.partial_nodes import CapturedName, Name, Sequence, describe
+from rlx.grammar.partial_nodes import CapturedName, Name, Sequence, describe, unfolded
 from rlx.grammar.struct_infos import bind_callable, with_children
 
 if TYPE_CHECKING:
@@ -164,10 +164,8 @@ def object_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
 def tuple_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Tuple(R.Tensor(…), …)`, also with one list."""
     a.done(len(a.positional))
-    items = a.positional
-    if len(items) == 1 and isinstance(items[0].value, Sequence):
-        items = items[0].value.items
-    return ast.TupleStructInfo(tuple(context.coerce.info(item) for item in items), a.span)
+    infos = tuple(context.coerce.info(item) for item in unfolded(a.positional))
+    return ast.TupleStructInfo(infos, a.span)
 
 
 @form("R.Callable")

@@ -13,7 +13,7 @@ from rlx.grammar.dtype import INT64, dtype
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.forms_info import dims
-from rlx.grammar.partial_nodes import Name, Sequence
+from rlx.grammar.partial_nodes import Name, Sequence, unfolded
 
 if TYPE_CHECKING:
     from rlx.grammar.reports import ReadContext
@@ -89,9 +89,7 @@ def _listed(a: Arguments, start: int) -> list[Entry]:
     given = a.keywords.pop("indices", None)
     rest = a.positional[start:] if given is None else [given]
     a.done(len(a.positional))
-    if len(rest) == 1 and isinstance(rest[0].value, Sequence):
-        return list(rest[0].value.items)
-    return rest
+    return unfolded(rest)
 
 
 def _operator(name: str, a: Arguments, *args: ast.Expr) -> ast.Call:

@@ -193,9 +193,11 @@ def cast(context: ReadContext, a: Arguments) -> Cast:
         help = 'for another element type: `R.astype(x, "float32")`'
         words = "R.cast takes a value and a type: `R.cast(x, R.Tensor)`"
         raise Rejected(words, *a.span, help)
-    entry = info
-    if isinstance(info.value, Sequence) and len(info.value.items) == 1:
-        (entry,) = info.value.items
+    match info.value:
+        case Sequence(items=[only]):
+            entry = only
+        case _:
+            entry = info
     return Cast(context.coerce.expr(value), context.coerce.info(entry), value.span, entry.span)
 
 

@@ -109,9 +109,17 @@ recurse.
 """
 
 
+def tuple_text(parts: list[str]) -> str:
+    """The text of a tuple, from those of its parts."""
+    match parts:
+        case [only]:
+            return f"({only},)"
+    return f"({', '.join(parts)})"
+
+
 def _shown(value: object, depth: int) -> str:
     if isinstance(value, tuple):
-        return f"({', '.join(_shown(v, depth) for v in value)}{',' * (len(value) == 1)})"
+        return tuple_text([_shown(v, depth) for v in value])
     if not isinstance(value, Record):
         return repr(value)
     if type(value).__repr__ is not Node.__repr__:

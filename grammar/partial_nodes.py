@@ -118,6 +118,14 @@ def sequence(
     return ast.SeqExpr(tuple(blocks), body, body_span, span)
 
 
+def unfolded(items: list[Entry]) -> list[Entry]:
+    """Arguments or subscripts, which may be written as one list or tuple."""
+    match items:
+        case [Entry(value=Sequence(items=listed))]:
+            return list(listed)
+    return items
+
+
 class Name:
     """An unresolved name (an implicit shape variable, a later function, or an error)."""
 

@@ -11,7 +11,16 @@ from rlx.grammar.dtype import INT32
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.function_bodies import prim_function
 from rlx.grammar.node import Span
-from rlx.grammar.partial_nodes import Form, Name, Open, Sequence, Signature, describe, open_scope
+from rlx.grammar.partial_nodes import (
+    Form,
+    Name,
+    Open,
+    Sequence,
+    Signature,
+    describe,
+    open_scope,
+    unfolded,
+)
 from rlx.grammar.prim_assignments import PrimAssignments
 from rlx.grammar.prim_bodies import Entered, Part, PrimBodies, PrimLoops, is_number
 from rlx.grammar.prim_buffers import PrimBuffers, only, type_or
@@ -120,21 +129,22 @@ class PrimStatements:
 
     def _operand(self, form: Form, span: Span) -> tir.PrimExpr:
         """The one argument of a form."""
-        if len(form.args) != 1:
-            given = f"{len(form.args)} are given"
-            raise Rejected(f"{form.head} takes one argument, but {given}", *span, certain=True)
-        return self.coerce.prim(form.args[0], INT32)
+        match form.args:
+            case [operand]:
+                return self.coerce.prim(operand, INT32)
+        given = f"{len(form.args)} are given"
+        raise Rejected(f"{form.head} takes one argument, but {given}", *span, certain=True)
 
     def _func_attr(self, form: Form, span: Span) -> None:
-        if len(form.args) != 1 or not isinstance(form.args[0].value, dict):
-            raise Rejected("T.func_attr takes a dictionary", *span)
-        self.scope.function_frame().attrs.update(form.args[0].value)
+        match form.args:
+            case [Entry(value=dict() as given)]:
+                self.scope.function_frame().attrs.update(given)
+            case _:
+                raise Rejected("T.func_attr takes a dictionary", *span)
 
     def _regions(self, form: Form) -> tuple[tir.PrimExpr, ...]:
         only(self.reports, form, ())
-        items = form.args
-        if len(items) == 1 and isinstance(items[0].value, Sequence):
-            items = items[0].value.items
+        items = unfolded(form.args)
         for item in items:
             if isinstance(item.value, (dict, str)):
                 raise Rejected(f"{form.head} takes regions of buffers", *item.span, certain=True)

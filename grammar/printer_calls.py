@@ -8,6 +8,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
 from rlx.grammar.dialects import CONSTANT_KEYS, OUT_OPERATORS, STRING_OPERATORS, Dialect, split_key
 from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.node import tuple_text
 from rlx.grammar.printer_info import InfoPrinter
 from rlx.grammar.printer_prim import Names, PrimPrinter, quoted, scalar, value_text
 
@@ -97,7 +98,7 @@ class ExprPrinter:
     def _tuple(self, node: ast.Tuple) -> str:
         if not node.fields:
             return "R.tuple()"
-        return f"({self.texts(node.fields)}{',' if len(node.fields) == 1 else ''})"
+        return tuple_text([self.text(field) for field in node.fields])
 
     def _shape(self, node: ast.ShapeExpr) -> str:
         return f"R.shape([{self.prim.texts(node.values)}])"
@@ -174,12 +175,11 @@ class ExprPrinter:
         infos = call.sinfo_args
         if not infos:
             return [*self._shape_vars(call), *keywords]
-        if isinstance(call.op, ast.Op) and call.op.op_name in OUT_OPERATORS and len(infos) == 1:
-            name = call.op.op_name
-            out = f"{self.dialect.out_info}={self._out(infos[0], name)}"
-            return [out, *self._shape_vars(call), *keywords]
-        shown = [self.info.body(info) for info in infos]
-        listed = f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
+        match call.op, infos:
+            case ast.Op(op_name=name), (info,) if name in OUT_OPERATORS:
+                out = f"{self.dialect.out_info}={self._out(info, name)}"
+                return [out, *self._shape_vars(call), *keywords]
+        listed = tuple_text([self.info.body(info) for info in infos])
         return [*keywords, f"{self.dialect.info_args}={listed}"]
 
     def _shape_vars(self, call: ast.Call) -> list[str]:
@@ -215,7 +215,7 @@ class ExprPrinter:
             case ast.Tuple(fields=()):
                 return "()"  # an empty list of axes; `R.tuple()` is a value
             case ast.Tuple(fields=fields) if self._is_literal(argument):
-                return f"({', '.join(map(self.plain, fields))}{',' if len(fields) == 1 else ''})"
+                return tuple_text([self.plain(field) for field in fields])
             case ast.PrimValue(value=tir.IntImm() | tir.FloatImm() as literal):
                 if self._begins(argument, *"0123456789.+-TF") and not self._begins(argument, "T."):
                     return scalar(bool(literal.value) if literal.dtype == BOOL else literal.value)

@@ -8,6 +8,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.dialects import Dialect
 from rlx.grammar.dtype import INT64, VOID
+from rlx.grammar.node import tuple_text
 from rlx.grammar.printer_prim import Names, PrimPrinter, in_shape, quoted
 
 
@@ -121,14 +122,12 @@ class InfoPrinter:
         self, values: Sequence[tir.PrimExpr], dim: Callable[[tir.PrimExpr], str] | None = None
     ) -> str:
         """Dimensions as a tuple."""
-        dims = [(dim or self.prim.text)(value) for value in values]
-        return f"({dims[0]},)" if len(dims) == 1 else f"({', '.join(dims)})"
+        return tuple_text([(dim or self.prim.text)(value) for value in values])
 
     def _callable(self, info: ast.FuncStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
         ret = self._text(info.ret, dim)
         if info.params is not None:
-            params = [self._text(p, dim) for p in info.params]
-            shown = f"({params[0]},)" if len(params) == 1 else f"({', '.join(params)})"
+            shown = tuple_text([self._text(p, dim) for p in info.params])
             return f"R.Callable({shown}, {ret}, {info.purity})"
         # TVM takes a result or a function that derives it, not both; Object is what there is
         # without either.

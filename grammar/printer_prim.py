@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
-from rlx.grammar.node import Node
+from rlx.grammar.node import Node, tuple_text
 from rlx.grammar.prim_operators import (
     ATOM,
     BY_INTRINSIC,
@@ -136,7 +136,7 @@ class PrimPrinter:
 
     def tupled(self, exprs: tuple[PrimExpr, ...]) -> str:
         """Several expressions as a Python tuple."""
-        return f"({self.text(exprs[0])},)" if len(exprs) == 1 else f"({self.texts(exprs)})"
+        return tuple_text([self.text(e) for e in exprs])
 
     def _value(self, value: object) -> str:
         return value_text(value, self._part)

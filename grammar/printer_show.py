@@ -7,7 +7,7 @@ import re
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Node
+from rlx.grammar.node import Node, tuple_text
 from rlx.grammar.printer_info import device_text
 from rlx.grammar.printer_prim import in_shape
 from rlx.grammar.visit import recursion_room
@@ -51,8 +51,7 @@ def _dim(value: tir.PrimExpr) -> str:
 
 
 def _dims(values: tuple[tir.PrimExpr, ...]) -> str:
-    shown = [_elided(_dim(v)) for v in values]
-    return f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
+    return tuple_text([_elided(_dim(v)) for v in values])
 
 
 def _info(info: StructInfo) -> str:

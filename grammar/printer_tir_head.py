@@ -8,6 +8,7 @@ from rlx.grammar import tir
 from rlx.grammar.comments import Remarks
 from rlx.grammar.dialects import Dialect
 from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64
+from rlx.grammar.node import tuple_text
 from rlx.grammar.prim_scalars import scalar_buffers
 from rlx.grammar.printer_prim import PrimPrinter, quoted
 from rlx.grammar.printer_tir_names import PrimFuncNames
@@ -122,8 +123,7 @@ class PrimHeadPrinter:
     def _buffer(self, buffer: tir.Buffer, dim: object, always: bool = True) -> str:
         """Shape, element type and the rest of a buffer, as arguments."""
         show = self.prim.text if not callable(dim) else dim
-        dims = [show(d) for d in buffer.shape]
-        parts = [f"({dims[0]},)" if len(dims) == 1 else f"({', '.join(dims)})"]
+        parts = [tuple_text([show(d) for d in buffer.shape])]
         if always or buffer.dtype != FLOAT32:
             parts.append(f'"{buffer.dtype}"')
         parts += [f"{key}={self._buffer_value(key, v)}" for key, v in buffer.attrs.items()]

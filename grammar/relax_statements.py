@@ -272,9 +272,11 @@ class RelaxStatements(BranchReader):
         return ast.VarBinding(var, found, span, span)
 
     def _func_attr(self, form: Form, span: Span) -> None:
-        if len(form.args) != 1 or not isinstance(form.args[0].value, dict):
-            raise Rejected("R.func_attr takes a dictionary", *span)
-        self.scope.function_frame().attrs.update(form.args[0].value)
+        match form.args:
+            case [Entry(value=dict() as given)]:
+                self.scope.function_frame().attrs.update(given)
+            case _:
+                raise Rejected("R.func_attr takes a dictionary", *span)
 
     def returned(self, value: Entry, span: Span) -> Any:
         if self.scope.frame.kind == "dataflow":
