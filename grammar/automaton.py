@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -205,9 +206,8 @@ def _reduction(action: Action, children: Sequence[int | None]) -> Callback:
 
 def _picker(children: Sequence[int | None]) -> Callable[[list[Any]], Sequence[Any]]:
     """Takes the children of a production from its operands."""
-    places = [at for at in children if at is not None]
-    if len(places) == len(children) > 2:
-        return itemgetter(*places)
+    if children and None not in children:
+        return itemgetter(*children)
     return lambda operands: [None if at is None else operands[at] for at in children]
 
 
@@ -241,7 +241,7 @@ class _Run:
         self.stack: list[Entry] = []
         self.operands: list[Entry] = []
         self.end = self.tables.end[start]
-        self._given_up_to = -1
+        self._given_up_to: int | None = None
 
     def run(self, tokens: Iterator[Token]) -> Any:
         rows, gotos, callbacks = self.tables.actions, self.tables.gotos, self.callbacks
@@ -321,32 +321,31 @@ class _Run:
                 return True
         return False
 
-    def _depth(self) -> int:
+    def _depth(self) -> int | None:
         """How much of the stack is in front of the innermost
-        statement that is being read; 0 outside of all.
+        statement that is being read; None outside of all.
         """
         states, gotos = self.states, self.tables.gotos
-        kept = len(states)
-        while kept and "statement" not in gotos[states[kept - 1]]:
-            kept -= 1
-        return kept
+        places = reversed(range(len(states)))
+        return next((at for at in places if "statement" in gotos[states[at]]), None)
 
     def _statement(self) -> int | None:
         """Where the innermost statement begins that is being read."""
-        kept, stack = self._depth(), self.stack
-        return stack[kept - 1].start if 0 < kept <= len(stack) else None
+        depth = self._depth()
+        if depth is None or depth == len(self.stack):
+            return None
+        return self.stack[depth].start
 
     def _recover(self, given_up: list[Entry], token: Token, tokens: Iterator[Token]) -> bool:
         """Give up the current statement; stand before the next one."""
         states, stack = self.states, self.stack
-        kept = self._depth()
-        if not kept:
+        depth = self._depth()
+        if depth is None:
             return False
-        given_up = stack[kept - 1 :] + given_up
+        given_up = stack[depth:] + given_up
         start = given_up[0].start if given_up else token.start
         end = self._given_up_to = _skip(token, tokens)
-        del states[kept:]
-        del stack[kept - 1 :]
+        del states[depth + 1 :], stack[depth:]
         stack.append(Entry(self.owner.skipped(given_up, stack, start, end), start, end))
         states.append(self.tables.gotos[states[-1]]["statement"])
         return True
@@ -355,17 +354,16 @@ class _Run:
 def _skip(token: Token, tokens: Iterator[Token]) -> int:
     """Read to the end of a statement, blocks indented under it included; return its end."""
     depth, end = 0, token.end
-    current: Token | None = token
-    while current is not None:
-        if current.type == "_INDENT":
-            depth += 1
-        elif current.type == "_DEDENT":
-            depth -= 1
-            if depth == 0:
+    for current in chain((token,), tokens):
+        match current.type:
+            case "_INDENT":
+                depth += 1
+            case "_DEDENT":
+                depth -= 1
+                if not depth:
+                    return end
+            case "_NEWLINE" if not depth:
                 return end
-        elif current.type == "_NEWLINE" and depth == 0:
-            return end
-        else:
-            end = current.end
-        current = next(tokens, None)
+            case _:
+                end = current.end
     return end

@@ -154,19 +154,20 @@ class Lexer:
             if self.canonical is not None and kind in _IMPORTABLE:
                 value = self.canonical(value.removesuffix("(")) + "(" * (kind == "HEAD")
                 kind = "DOTTED" if kind in ("NAME", "word") and "." in value else kind
-            if kind == "punct" or kind == "other":
-                kind = PUNCTUATION[value]
-            elif kind == "NAME" or kind == "word":
-                kind = reserved.get(value, "NAME")
-            elif kind == "HEAD" or kind == "TARGET":
-                # A keyword in front of a bracket or of `=` stays one: `return (a, b)`, `not(x)`.
-                word = value[:-1].rstrip()
-                if word in reserved:
-                    kind, value, at = reserved[word], word, start + len(word)
-                elif kind == "TARGET":
-                    value = word
-            elif kind == "nothing":
-                continue
+            match kind:
+                case "punct" | "other":
+                    kind = PUNCTUATION[value]
+                case "NAME" | "word":
+                    kind = reserved.get(value, "NAME")
+                case "HEAD" | "TARGET":
+                    # A keyword in front of a bracket or of `=` stays one: `return (a, b)`, `not(x)`.
+                    word = value.rstrip("(= \t")
+                    if word in reserved:
+                        kind, value, at = reserved[word], word, start + len(word)
+                    elif kind == "TARGET":
+                        value = word
+                case "nothing":
+                    continue
             yield new(terminals[kind], (value, start, at))
 
     def _unknown(self, at: int) -> int:
@@ -176,9 +177,8 @@ class Lexer:
             at += 1
         char = text[at]
         if char in "\"'":
-            stop = text.find("\n", at, self.end)
             self.report("this string is not closed on its line", at, at + 1)
-            return self.end if stop < 0 else stop
+            return min(line_end(text, at), self.end)
         stop = at + 1
         while stop < self.end and text[stop] == char:
             stop += 1
@@ -339,8 +339,7 @@ class _Layout:
     def _next_width(self, at: int) -> int | None:
         """The indentation of the line after the one at ``at``."""
         lexer = self.lexer
-        stop = lexer.text.find("\n", at, lexer.end)
-        found = None if stop < 0 else _NEXT_LINE.match(lexer.text, stop, lexer.end)
+        found = _NEXT_LINE.match(lexer.text, line_end(lexer.text, at), lexer.end)
         return None if found is None else len(found[1].rpartition("\f")[2].expandtabs(8))
 
     def breaks_out(self, at: int) -> bool:
@@ -353,14 +352,14 @@ class _Layout:
         if len(indents) < 2 or lexer._column(at) > indents[0]:
             return False
         text = lexer.text
-        stop = text.find("\n", at, lexer.end)
-        if stop < 0:
-            return False
-        line = list(Lexer(text, at, stop, _ignore, layout=False))[:-1]
-        if not line or line[0].type == "AT" or line[-1].type in (*CONTINUED, "COLON"):
-            return False
-        if sum(OPENING.get(found.type, 0) for found in line) or text[line[-1].end : stop] == "\\":
-            return False
+        stop = min(line_end(text, at), lexer.end)
+        match [*words_of(text, (at, stop))]:
+            case [] | [Token(type="AT"), *_]:
+                return False
+            case [*_, last] as line:
+                depth = sum(OPENING.get(found.type, 0) for found in line)
+                if depth or last.type in _GOES_ON or text[last.end : stop] == "\\":
+                    return False
         if self._next_width(at) not in indents[1:]:
             return False
         lexer.report("this line ends the block, but the next line continues it", at, stop)
@@ -372,6 +371,7 @@ HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH",
 _IN_NO_BRACKET = frozenset(["DEF", "CLASS", "RETURN", "ASSERT", "WHILE", "WITH"])
 CONTINUED = frozenset(["COMMA", "HEAD", "LPAR", "LSQB", "LBRACE"])
 """The ends of lines whose statements continue in the next line."""
+_GOES_ON = CONTINUED | {"COLON"}
 _DECORATORS = frozenset(["function", "func", "prim_func", "ir_module", "pyfunc"])
 
 
