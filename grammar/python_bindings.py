@@ -18,8 +18,12 @@ MAX_VALUE = 400
 STAR = "*"
 """The name that denotes all names of a module."""
 _BLOCKS = frozenset(["IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH"])
-_BLOCK_WORDS = frozenset(["try", "except", "finally", "async", "match", "case"])
+_BLOCK_WORDS = {("NAME", word) for word in ("try", "except", "finally", "async", "match", "case")}
 """The beginnings of lines that may have a statement after a colon."""
+_IMPORTS = {("NAME", "import"), ("NAME", "from")}
+_NAMES = frozenset(["NAME", "TARGET"])
+_ENDS = frozenset(["COMMA", "RPAR", "RSQB"])
+"""What may stand behind a name that is bound."""
 _LISTS = frozenset(["global", "nonlocal", "del"])
 _CONSTANTS = frozenset(["_", "None", "True", "False"])
 """The names in a pattern that it does not bind."""
@@ -57,14 +61,15 @@ def bindings(text: str, span: Span) -> Iterator[PythonBinding]:
     head = _head(tokens, text)
     for name in _anywhere(tokens[:head], text):
         yield PythonBinding(name, span[0])
-    start, first = span[0], head
-    for at in range(head, len(tokens) + 1):
-        last = at == len(tokens)
-        if last or tokens[at].type == "SEMICOLON":
-            end = span[1] if last else tokens[at].start
-            for found in _statement(tokens[first:at], text, (start, end)):
-                yield found if not head else found._replace(value=None)
-            start, first = end, at + 1
+    start, part = span[0], list[Token]()
+    for token in (*tokens[head:], None):
+        if token is not None and token.type != "SEMICOLON":
+            part.append(token)
+            continue
+        end = span[1] if token is None else token.start
+        for found in _statement(part, text, (start, end)):
+            yield found if not head else found._replace(value=None)
+        start, part = end, []
 
 
 def parameters(text: str, span: Span) -> Iterator[str]:
@@ -92,7 +97,7 @@ def _head(tokens: Sequence[Token], text: str) -> int:
     if not tokens:
         return 0
     first = tokens[0]
-    if first.type not in _BLOCKS and (first.type != "NAME" or first.value not in _BLOCK_WORDS):
+    if first.type not in _BLOCKS and (first.type, first.value) not in _BLOCK_WORDS:
         return 0
     depth = 0
     for at, token in enumerate(tokens):
@@ -105,7 +110,7 @@ def _head(tokens: Sequence[Token], text: str) -> int:
 def _statement(tokens: Sequence[Token], text: str, span: Span) -> Iterator[PythonBinding]:
     if not tokens:
         return
-    if tokens[0].type == "NAME" and tokens[0].value in ("import", "from"):
+    if (tokens[0].type, tokens[0].value) in _IMPORTS:
         yield from _imported(tokens, span[0])
         return
     targets, behind = _plain_assignment(tokens)
@@ -127,7 +132,7 @@ def _statement(tokens: Sequence[Token], text: str, span: Span) -> Iterator[Pytho
 def _value(text: str, span: Span, last: int) -> str | None:
     """What stands behind the sign of an assignment, without a comment behind its last token."""
     rest = text[max(span[0], last) : span[1]].lstrip(" \t\n\\")
-    found = text[span[0] : last if rest[:1] == "#" else span[1]].strip()
+    found = text[span[0] : last if rest.startswith("#") else span[1]].strip()
     return found if len(found) <= MAX_VALUE else None
 
 
@@ -153,8 +158,9 @@ def _plain_assignment(tokens: Sequence[Token]) -> tuple[list[Sequence[Token]], i
 
 def _is_flat(targets: Sequence[Token]) -> bool:
     """Whether targets are ``a, b`` or ``(a, b)``."""
-    if targets and targets[0].type == "LPAR" and targets[-1].type == "RPAR":
-        targets = targets[1:-1]
+    match targets:
+        case [Token(type="LPAR"), *inside, Token(type="RPAR")]:
+            targets = inside
     return bool(targets) and all(
         token.type == "COMMA" if at % 2 else token.type in ("NAME", "TARGET")
         for at, token in enumerate(targets)
@@ -169,8 +175,8 @@ def _anywhere(tokens: Sequence[Token], text: str) -> Iterator[str]:
     """
     swallowed = sum(OPENING.get(token.type, 0) for token in tokens) > 0
     first, depth = 0, 0
-    for at, token in enumerate(tokens):
-        behind = tokens[at + 1] if at + 1 < len(tokens) else None
+    pairs = zip(tokens, [*tokens[1:], None], strict=False)
+    for at, (token, behind) in enumerate(pairs):
         sign = token.type in ("TARGET", "EQUAL")
         if token.type == "NAME" and behind is not None and not _is_attribute(tokens, at):
             yield from _by_name(tokens, at, first, text)
@@ -213,17 +219,16 @@ def _targets(tokens: Sequence[Token]) -> Iterator[str]:
     """
     depth = passed = 0  # brackets; the depth of a subscript or call
     begins = True
-    for at, token in enumerate(tokens):
+    kinds = [token.type for token in tokens]
+    for token, behind in zip(tokens, [*kinds[1:], "COMMA"], strict=False):
         change = OPENING.get(token.type, 0)
         depth += change
         if change > 0 and not passed and (not begins or token.type == "HEAD"):
             passed = depth
         elif change < 0 and depth < passed:
             passed = 0
-        elif token.type in ("NAME", "TARGET") and begins and not passed:
-            behind = tokens[at + 1].type if at + 1 < len(tokens) else "COMMA"
-            if behind in ("COMMA", "RPAR", "RSQB"):
-                yield token.value
+        elif begins and not passed and token.type in _NAMES and behind in _ENDS:
+            yield token.value
         begins = token.type == "COMMA" or change > 0 or token.value == "*"
 
 
