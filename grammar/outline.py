@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import accumulate, islice
 
 from rlx.grammar.dialects import TIR_MODULES
+from rlx.grammar.entries import Token
 from rlx.grammar.lexer import MAX_LINE, words_of
 from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.misspelt import decorator
@@ -205,35 +206,27 @@ def regions(
         for at, end in logical_lines(text, begun):
             line = line_start(text, at)
             # What is left of the line in which a definition was given up begins nothing.
-            if line < begun or (text[at] != "@" and line < at):
+            if line < begun or text[line:at].strip():
                 continue
-            mark, stop = _mark(text, at)
-            if mark:
-                if text[line:at].strip():
-                    continue
-                if _marks(mark, line == at, text, canonical):
-                    resumed = yield "definition", at, stop
-                    if resumed is not None:
-                        break
-                elif canonical is None and line == at:
-                    yield "stray", at, stop
-            elif line == at and _declares(text, (at, end)):
+            outer, mark = line == at, _MARK.match(text, at)
+            if mark is not None and _marks(mark["word"], outer, text, canonical):
+                resumed = yield "definition", at, mark.end()
+                if resumed is not None:
+                    break
+            elif not outer:
+                pass
+            elif mark is None and _declares(text, (at, end)):
                 yield "typevar", at, end
-            elif line == at and canonical is None and not _is_harmless(text, (at, end)):
+            elif canonical is not None:
+                pass
+            elif mark is not None:
+                yield "stray", at, mark.end()
+            elif not _is_harmless(text, (at, end)):
                 yield "stray", at, _plain_end(text, at, end)
 
 
-def _mark(text: str, at: int) -> tuple[str, int]:
-    """The word of a decorator at an offset, as misspelt as it may be, and where it ends; none where
-    no decorator stands.
-    """
-    start = at + 1
-    while text.startswith((" ", "\t"), start):
-        start += 1
-    end = start
-    while end < len(text) and (text[end].isalnum() or text[end] in "._"):
-        end += 1
-    return (text[start:end], end) if text[at] == "@" else ("", at)
+_MARK = re.compile(r"@[ \t]*(?P<word>[\w.]+)")
+"""The word of a decorator, as misspelt as it may be."""
 
 
 def _marks(word: str, outer: bool, text: str, canonical: Callable[[str], str] | None) -> bool:
@@ -248,20 +241,27 @@ def _marks(word: str, outer: bool, text: str, canonical: Callable[[str], str] | 
     return word in _DECORATORS or (word[1:2] == "." and bool(decorator(word)))
 
 
+_HARMLESS = frozenset(["import", "from", *")]}"])
+_DUNDER = re.compile(r"__.+__")
+
+
 def _is_harmless(text: str, span: Span) -> bool:
     """Whether a line at the outer level says nothing that a Relax text must not say."""
-    first = list(islice(words_of(text, span), 2))
-    if not first:
-        return text[span[0]] in "\"'"
-    kind, value = first[0].type, first[0].value
-    behind = first[1].value if len(first) > 1 else ""
-    if kind == "TARGET":
-        module, _, word = behind.removesuffix("(").rpartition(".")
-        made = behind.endswith("(") and module in _MODULES and word in _DIMENSIONS
-        return value == "metadata" or made
-    dunder = len(value) > 4 and value.startswith("__") and value.endswith("__")
-    main = kind == "IF" and behind == "__name__"
-    return kind == "STRING" or value in ("import", "from") or dunder or main or value in ")]}"
+    match [*islice(words_of(text, span), 2)]:
+        case []:
+            return text.startswith(('"', "'"), span[0])
+        case [Token(type="TARGET", value="metadata"), *_]:
+            return True
+        case [Token(type="TARGET"), Token(type="HEAD", value=callee)]:
+            module, _, word = callee.removesuffix("(").rpartition(".")
+            return module in _MODULES and word in _DIMENSIONS
+        case [Token(type="TARGET"), *_]:
+            return False
+        case [Token(type="IF"), Token(value="__name__")] | [Token(type="STRING"), *_]:
+            return True
+        case [Token(value=word), *_]:
+            return word in _HARMLESS or _DUNDER.fullmatch(word) is not None
+    raise AssertionError("no more than two tokens")
 
 
 def _plain_end(text: str, at: int, end: int) -> int:
@@ -333,15 +333,17 @@ def metadata_statement(text: str) -> MetadataStatement | None:
     if "metadata" not in text:
         return None
     for start, end in logical_lines(text):
-        if not text.startswith("metadata", start) or text[start - 1 : start] not in ("", "\n"):
+        if not text.startswith("metadata", start) or start != line_start(text, start):
             continue
-        tokens = list(islice(words_of(text, (start, end)), 4))
-        if [token.type for token in tokens] != ["TARGET", "HEAD", "STRING", "RPAR"]:
-            continue
-        target, callee, given, close = tokens
-        if target.value == "metadata" and given.value.endswith(_LONG_QUOTES):
-            json = (given.end - len(given.value.lstrip("rRbBuUfF")) + 3, given.end - 3)
-            return MetadataStatement((start, close.end), callee.value[:-1], json)
+        match [*islice(words_of(text, (start, end)), 4)]:
+            case [
+                Token(type="TARGET", value="metadata"),
+                Token(type="HEAD", value=callee),
+                Token(type="STRING", value=given, end=behind),
+                Token(type="RPAR", end=stop),
+            ] if given.endswith(_LONG_QUOTES):
+                json = (behind - len(given.lstrip("rRbBuUfF")) + 3, behind - 3)
+                return MetadataStatement((start, stop), callee.removesuffix("("), json)
     return None
 
 

@@ -28,6 +28,8 @@ from rlx.grammar.reports import ReadContext
 
 NO_VALUES = {*LOOPS, "T.grid", "T.reads", "T.writes", "T.where", "T.func_attr", "T.evaluate"}
 DECLARATIONS = {"T.decl_buffer", "T.Buffer", "T.alloc_local", "T.alloc_shared", *ALLOC_WORDS}
+_A_SCALAR = object()
+"""Of a form that only makes the value of a scalar."""
 AXES = {
     "T.axis.S": "S",
     "T.axis.R": "R",
@@ -52,8 +54,10 @@ class PrimAssignments:
     def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
         """`name = value`, `name: annotation = value`"""
         found = value.value
-        if isinstance(found, Form) and self._is_known(found, annotation):
-            return self._of_form(name, found, value, span)
+        if isinstance(found, Form):
+            made = self._of_form(name, annotation, found, value.span, span)
+            if made is not _A_SCALAR:
+                return made
         seen = viewed(found, self.scope.names) if isinstance(found, tir.OpaqueExpr) else None
         if seen is not None and annotation is None:
             return self._declared(name, replace(seen, name=name.value, span=name.span), span)
@@ -72,46 +76,43 @@ class PrimAssignments:
         self.scope.bind(name.value, tir.Var(name.value, span=name.span))
         return self.bodies.opaque(span)
 
-    def _is_known(self, form: Form, annotation: Entry | None) -> bool:
-        """Whether a form on the right makes the assignment more than one of a scalar."""
-        head = form.head
-        if head in ("T.match_buffer", "TypeVar") or head[2:] in SCALARS:
-            return True
-        if head in NO_VALUES or head in DECLARATIONS or head in AXES:
-            return True
-        if head == "T.axis.remap":
-            return len(form.args) == 2
-        if annotation is not None:
-            return False
-        if head == "T.meta_var":
-            return len(form.args) == 1
-        return (head == "T.bind" and len(form.args) == 1) or _declares(form)
-
-    def _of_form(self, name: Entry, form: Form, value: Entry, span: Span) -> Any:
-        head = form.head
-        if head == "T.match_buffer":
-            return self._match_buffer(name, form, span)
-        if head in NO_VALUES:
-            raise Rejected(f"{head} has no value", *value.span, certain=True)
-        if head[2:] in SCALARS:
-            buffer = self.buffers.scalar(name, form)
-            self.scope.bind(name.value, scalar_value(buffer, name.span))
-            return tir.AllocBuffer(buffer, head[2:], span)
-        if head == "T.meta_var":  # a name of the text alone
-            self.scope.bind(name.value, self.coerce.prim(form.args[0], INT32))
-            return None
-        if head == "T.bind":
-            return self._let(name, None, form.args[0], span)
-        if head in DECLARATIONS:
-            return self._declare_buffer(name, form, span)
-        if head == "T.axis.remap":
-            return self._remap([name], form, span)
-        if head in AXES:
-            if len(form.args) != 2:
+    def _of_form(
+        self, name: Entry, annotation: Entry | None, form: Form, where: Span, span: Span
+    ) -> Any:
+        """What a form on the right makes that is more than the value of a scalar."""
+        head, word = form.head, form.head.removeprefix("T.")
+        match head, form.args:
+            case "TypeVar", _:
+                return None
+            case "T.match_buffer", _:
+                return self._match_buffer(name, form, span)
+            case "T.axis.remap", [kinds, bindings]:
+                return self._remap([name], kinds, bindings, span)
+            case _, [extent, binding] if head in AXES:
+                return self._axis(name, AXES[head], extent, binding, span)
+            case _ if head in AXES:
                 words = f"{head} takes an extent and a binding"
-                raise Rejected(words, *value.span, certain=True)
-            return self._axis(name, AXES[head], form.args, span)
-        return None if head == "TypeVar" else self._declare_variable(name, value, span)
+                raise Rejected(words, *where, certain=True)
+            case _ if head in NO_VALUES:
+                raise Rejected(f"{head} has no value", *where, certain=True)
+            case _ if head in DECLARATIONS:
+                return self._declare_buffer(name, form, span)
+            case _ if word in SCALARS:
+                buffer = self.buffers.scalar(name, form)
+                self.scope.bind(name.value, scalar_value(buffer, name.span))
+                return tir.AllocBuffer(buffer, word, span)
+            case _ if annotation is not None:
+                return _A_SCALAR
+            case "T.meta_var", [given]:  # a name of the text alone
+                self.scope.bind(name.value, self.coerce.prim(given, INT32))
+                return None
+            case "T.bind", [given]:
+                return self._let(name, None, given, span)
+            case (("T.axis.remap" | "T.meta_var" | "T.bind"), _):
+                return _A_SCALAR
+        if _declares(form):
+            return self._declare_variable(name, Entry(form, *where), span)
+        return _A_SCALAR
 
     # ------------------------------------------------------------ scalars
 
@@ -234,22 +235,23 @@ class PrimAssignments:
 
     # ------------------------------------------------------------ axes
 
-    def _axis(self, name: Entry, kind: str, args: list[Entry], span: Span) -> Part:
-        domain = args[0].value
-        binding = self.coerce.prim(args[1], INT32)
-        if isinstance(domain, Sequence) and len(domain.items) == 2:
-            low, high = (self.coerce.prim(item, INT32) for item in domain.items)
-        else:
-            high = self.coerce.prim(args[0], INT32)
-            low = tir.IntImm(0, type_or(high, INT32))
+    def _axis(self, name: Entry, kind: str, domain: Entry, bound: Entry, span: Span) -> Part:
+        binding = self.coerce.prim(bound, INT32)
+        match domain.value:
+            case Sequence(items=[start, stop]):
+                low = self.coerce.prim(start, INT32)
+                high = self.coerce.prim(stop, INT32)
+            case _:
+                high = self.coerce.prim(domain, INT32)
+                low = tir.IntImm(0, type_or(high, INT32))
         var = tir.Var(name.value, type_or(binding, type_or(high, INT32)), name.span)
         self.scope.bind(name.value, var)
         return Part("axis", [tir.IterVar(var, kind, (low, high), binding, span)], span)
 
-    def _remap(self, names: list[Entry], form: Form, span: Span) -> Part:
+    def _remap(self, names: list[Entry], spelled: Entry, listed: Entry, span: Span) -> Part:
         """`i, j = T.axis.remap("SR", [k, l])`"""
-        kinds = self.coerce.text(form.args[0])
-        bindings = form.args[1].value
+        kinds = self.coerce.text(spelled)
+        bindings = listed.value
         if not isinstance(bindings, Sequence):
             words = "the list of loop variables in T.axis.remap must be a literal"
             raise Rejected(words, *span, kept=True)
@@ -272,10 +274,12 @@ class PrimAssignments:
 
     def unpack(self, names: list[Entry], value: Entry, span: Span) -> Any:
         """`a, b = value`"""
-        found = value.value
-        if isinstance(found, Form) and found.head == "T.axis.remap" and len(found.args) == 2:
-            return self._remap(names, found, span)
-        items: list[Entry] = found.items if isinstance(found, Sequence) else []
+        items: list[Entry] = []
+        match value.value:
+            case Form(head="T.axis.remap", args=[kinds, bindings]):
+                return self._remap(names, kinds, bindings, span)
+            case Sequence(items=items):
+                pass
         if len(items) != len(names):
             for name in names:
                 self.scope.bind(name.value, tir.Var(name.value, span=name.span))
