@@ -15,9 +15,11 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.node import Record
 
-NOT, COMPARISON, SIGN, POWER, ATOM = 3, 4, 11, 12, 13
-"""The precedences of ``not``, comparisons, signs, powers and atoms; higher numbers bind tighter, as
-in Python.
+BARE, OR, AND, NOT, COMPARISON, BIT_OR, BIT_XOR, BIT_AND, *_ABOVE = range(15)
+SHIFT, SUM, PRODUCT, SIGN, POWER, ATOM, TYPED = _ABOVE
+"""The precedences of operators; higher numbers bind tighter, as in Python. ``BARE`` is that of a
+place that never needs parentheses, ``TYPED`` that of one where an integer literal must be written
+with its type.
 """
 
 
@@ -107,25 +109,27 @@ _LEFT = ("rlx_tmod_{t}({a}, {b})", "(- {a} (* {b} {trunc}))")
 _QUOTIENT, _REMAINDER = truncated_quotient, truncated_remainder
 
 OPERATORS: tuple[PrimOperator, ...] = (
-    _infix("or", 1, tir.Or, _either, "or", "||", "any"),
-    _infix("and", 2, tir.And, _both, "and", "&&", "all"),
-    _infix("==", 4, tir.EQ, operator.eq, "="),
-    _infix("!=", 4, tir.NE, operator.ne, "distinct"),
-    _infix("<", 4, tir.LT, operator.lt, "<"),
-    _infix("<=", 4, tir.LE, operator.le, "<="),
-    _infix(">", 4, tir.GT, operator.gt, ">"),
-    _infix(">=", 4, tir.GE, operator.ge, ">="),
-    _bits("|", 5, "bitwise_or", operator.or_),
-    _bits("^", 6, "bitwise_xor", operator.xor),
-    _bits("&", 7, "bitwise_and", operator.and_),
-    _bits("<<", 8, "shift_left", operator.lshift),
-    _bits(">>", 8, "shift_right", operator.rshift),
-    _infix("+", 9, tir.Add, operator.add, "+"),
-    _infix("-", 9, tir.Sub, operator.sub, "-"),
-    _infix("*", 10, tir.Mul, operator.mul, "*"),
-    PrimOperator("/", tir.Div, "/", 10, _QUOTIENT, "({a} / {b})"),
-    PrimOperator("floordiv", tir.FloorDiv, "//", 10, operator.floordiv, *_FLOOR, ("FloorDiv",)),
-    PrimOperator("floormod", tir.FloorMod, "%", 10, operator.mod, *_REST, ("FloorMod",)),
+    _infix("or", OR, tir.Or, _either, "or", "||", "any"),
+    _infix("and", AND, tir.And, _both, "and", "&&", "all"),
+    _infix("==", COMPARISON, tir.EQ, operator.eq, "="),
+    _infix("!=", COMPARISON, tir.NE, operator.ne, "distinct"),
+    _infix("<", COMPARISON, tir.LT, operator.lt, "<"),
+    _infix("<=", COMPARISON, tir.LE, operator.le, "<="),
+    _infix(">", COMPARISON, tir.GT, operator.gt, ">"),
+    _infix(">=", COMPARISON, tir.GE, operator.ge, ">="),
+    _bits("|", BIT_OR, "bitwise_or", operator.or_),
+    _bits("^", BIT_XOR, "bitwise_xor", operator.xor),
+    _bits("&", BIT_AND, "bitwise_and", operator.and_),
+    _bits("<<", SHIFT, "shift_left", operator.lshift),
+    _bits(">>", SHIFT, "shift_right", operator.rshift),
+    _infix("+", SUM, tir.Add, operator.add, "+"),
+    _infix("-", SUM, tir.Sub, operator.sub, "-"),
+    _infix("*", PRODUCT, tir.Mul, operator.mul, "*"),
+    PrimOperator("/", tir.Div, "/", PRODUCT, _QUOTIENT, "({a} / {b})"),
+    PrimOperator(
+        "floordiv", tir.FloorDiv, "//", PRODUCT, operator.floordiv, *_FLOOR, ("FloorDiv",)
+    ),
+    PrimOperator("floormod", tir.FloorMod, "%", PRODUCT, operator.mod, *_REST, ("FloorMod",)),
     PrimOperator("truncdiv", tir.TruncDiv, "", ATOM, _QUOTIENT, *_TRUNC, ("Div",), ("tdiv",)),
     PrimOperator("truncmod", tir.TruncMod, "", ATOM, _REMAINDER, *_LEFT, ("Mod",), ("tmod",)),
     PrimOperator("min", tir.Min, "", ATOM, min, *_MIN, ("Min",)),

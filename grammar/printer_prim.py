@@ -12,12 +12,14 @@ from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
 from rlx.grammar.node import Node, tuple_text
 from rlx.grammar.prim_operators import (
     ATOM,
+    BARE,
     BY_INTRINSIC,
     BY_NODE,
     COMPARISON,
     NOT,
     POWER,
     SIGN,
+    TYPED,
     PrimOperator,
 )
 from rlx.grammar.tir import PrimExpr
@@ -79,11 +81,6 @@ def _float_imm(node: tir.FloatImm) -> str:
 
 Part = str | tuple[PrimExpr, int]
 """Text, or an operand with its required precedence."""
-
-BARE = 0
-"""The highest precedence, which never needs parentheses."""
-_TYPED = ATOM + 1
-"""A special precedence: the operand is an integer literal that must be written with its type."""
 
 
 class PrimPrinter:
@@ -253,29 +250,29 @@ class Text:
 
     def integer(self, node: tir.IntImm, required: int) -> str:
         """An integer literal, with its type if the position does not determine it."""
-        return _int_imm(node, None if required == _TYPED else self.plain)
+        return _int_imm(node, None if required == TYPED else self.plain)
 
     def cast(self, dtype: DataType) -> str:
         """The text before the value of a cast."""
         return f'{self.prefix}Cast("{dtype}", '
 
     def required(self, operand: PrimExpr, beside: PrimExpr, level: int, infix: bool) -> int:
-        """The required precedence of an operand; :data:`_TYPED` if a bare literal would have
+        """The required precedence of an operand; :data:`TYPED` if a bare literal would have
         another type.
         """
         if type(operand) is not tir.IntImm or operand.dtype != self.plain:
             return level
         if type(beside) is tir.Call and beside.dtype is None:
-            return level if infix else _TYPED
+            return level if infix else TYPED
         found = tir.type_of(beside)
         numeric = found.is_integer or found.is_float
-        return level if found == self.plain or (infix and not numeric) else _TYPED
+        return level if found == self.plain or (infix and not numeric) else TYPED
 
     def alone(self, expr: PrimExpr, level: int = BARE, bare: DataType | None = None) -> Part:
         """A single operand; a literal is bare only if it has the given type."""
         if type(expr) is not tir.IntImm or expr.dtype == BOOL:
             return (expr, level)
-        return integer(expr.value) if expr.dtype == bare else (expr, _TYPED)
+        return integer(expr.value) if expr.dtype == bare else (expr, TYPED)
 
     def is_negation(self, a: PrimExpr, b: PrimExpr) -> bool:
         """Whether ``a - b`` is written ``-b``; in programs this is the product of b and -1."""
@@ -291,16 +288,17 @@ class Text:
 
     def _call(self, call: tir.Call, required: int) -> list[Part]:
         args = call.args
-        if call.dtype is not None and not call.attrs:
-            if len(args) == 2 and (written := BY_INTRINSIC.get(call.op)):
-                return self._infix(args[0], args[1], written, required)
-            if len(args) == 1 and call.op == "bitwise_not":
-                return wrapped(["~", (args[0], ATOM)], SIGN, required)
-        if call.op == "if_then_else" and len(args) == 3 and not call.attrs:
-            return self._choice(call.op, *args)
-        if call.op == "Shuffle" and isinstance(count := call.attrs.get("vectors"), int):
-            vectors, lanes = self._list(args[:count]), self._list(args[count:])
-            return [f"{self.prefix}Shuffle([", *vectors, "], [", *lanes, "])"]
+        typed = call.dtype is not None
+        match call.op, args, call.attrs.get("vectors"):
+            case op, (a, b), _ if op in BY_INTRINSIC and typed and not call.attrs:
+                return self._infix(a, b, BY_INTRINSIC[op], required)
+            case "bitwise_not", (only,), _ if typed and not call.attrs:
+                return wrapped(["~", (only, ATOM)], SIGN, required)
+            case "if_then_else", (condition, yes, no), _ if not call.attrs:
+                return self._choice(call.op, condition, yes, no)
+            case "Shuffle", _, int(count):
+                vectors, lanes = self._list(args[:count]), self._list(args[count:])
+                return [f"{self.prefix}Shuffle([", *vectors, "], [", *lanes, "])"]
         arguments = self._list(args)
         for key, value in call.attrs.items():
             arguments += (", " if arguments else "", f"{key}={self.value(value)}")

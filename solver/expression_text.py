@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
-from rlx.grammar.prim_operators import SIGN
-from rlx.grammar.printer_prim import BARE, Part, Text, integer, value_text, wrapped
+from rlx.grammar.prim_operators import BARE, SIGN
+from rlx.grammar.printer_prim import Part, Text, integer, value_text, wrapped
 from rlx.grammar.tir import PrimExpr
 
 
