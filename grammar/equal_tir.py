@@ -53,8 +53,9 @@ def _implicit(function: tir.PrimFunc) -> tuple[tir.Var, ...]:
 
 def _declare_all(run: TreeComparison, buffers: list[tuple[Any, Any, Path]]) -> None:
     for a, b, path in buffers:
-        require((a is None) == (b is None), path, a, b)
-        if a is not None:
+        if a is None or b is None:
+            require(a is b, path, a, b)
+        else:
             run.bind(a, b)
     run.then(*(item for a, b, path in buffers if a is not None for item in _contents(a, b, path)))
 
@@ -147,10 +148,11 @@ def _memory(stmt: tir.AllocBuffer) -> tuple[str, tir.Buffer]:
 
 
 def _with(run: TreeComparison, a: tir.With, b: tir.With, path: Path) -> None:
-    require((a.var is None) == (b.var is None), path, a.var, b.var)
+    left, right = a.var, b.var
     work: list[Any] = [(a.call, b.call, (path, "call"))]
-    if a.var is not None and b.var is not None:
-        left, right = a.var, b.var
+    if left is None or right is None:
+        require(left is right, path, left, right)
+    else:
         require(left.dtype == right.dtype, path, left.dtype, right.dtype)
         work.append(lambda: run.bind(left, right))
     run.then(*work, (a.body, b.body, (path, "body")))

@@ -62,9 +62,9 @@ def read_metadata(text: str) -> Tensors | None:
 def _nested(nodes: Any, root: Any) -> Tensors:
     pairs = root["data"]
     found: Tensors = {}
-    for at in range(0, len(pairs) - 1, 2):
-        entries = [nodes[index]["data"] for index in nodes[pairs[at + 1]]["data"]]
-        found[str(nodes[pairs[at]]["data"])] = [_literal(partial(_of, nodes, e)) for e in entries]
+    for kind, index in zip(pairs[::2], pairs[1::2], strict=False):
+        entries = [nodes[entry]["data"] for entry in nodes[index]["data"]]
+        found[str(nodes[kind]["data"])] = [_literal(partial(_of, nodes, e)) for e in entries]
     return found
 
 

@@ -76,8 +76,9 @@ class PrimStatements:
     # ------------------------------------------------------------ simple statements
 
     def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
-        if isinstance(value.value, Form) and value.value.head == "T.launch_thread":
-            return self._enter(value, [name])
+        match value.value:
+            case Form(head="T.launch_thread"):
+                return self._enter(value, [name])
         return self.assignments.assign(name, annotation, value, span)
 
     def store(self, target: Entry, value: Entry, span: Span) -> tir.Stmt:
@@ -178,7 +179,8 @@ class PrimStatements:
     def close_if(self, head: Entry, then: Entry, otherwise: Entry | None, span: Span) -> tir.Stmt:
         yes = self.bodies.body(then.value)
         no = None if otherwise is None else self.bodies.body(otherwise.value)
-        return tir.IfThenElse(head.value.value[0], yes, no, span)
+        condition, _ = head.value.value
+        return tir.IfThenElse(condition, yes, no, span)
 
     def open_while(self, condition: Entry, span: Span) -> Open:
         return open_scope(self.scope, self.coerce.prim(condition), "block", span)
@@ -197,9 +199,7 @@ class PrimStatements:
         value = frame.value
         loops = isinstance(value, Form) and value.head in ("T.grid", BLOCK_WORDS[0])
         if names is not None and loops:  # 2022: `with T.grid(n, m) as i, j:` are loops
-            listed = value.args[0].value if len(value.args) == 1 else None
-            extents = listed.items if isinstance(listed, Sequence) else value.args
-            grid = Entry(Form("T.grid", extents, {}), *frame.span)
+            grid = Entry(Form("T.grid", unfolded(value.args), {}), *frame.span)
             return self.loops.open(names, grid, span)
         opened = open_scope(self.scope, None, "block", span)
         opened.value = self._enter(frame, [] if names is None else names.value)
@@ -219,15 +219,18 @@ class PrimStatements:
             return Entered(call, var)
         for name in names:
             self.scope.bind(name.value, tir.Var(name.value, span=name.span))
-        if isinstance(value, Form) and value.head in BLOCK_WORDS and value.args:
-            name = value.args[0]
-            if not isinstance(name.value, str):
-                words = f"{value.head} takes a name, found {describe(name.value)}"
-                raise Rejected(words, *name.span)
-        block = isinstance(value, Form) and value.head in BLOCK_WORDS
-        if block and (value.keywords.keys() - {"name"} or len(value.args) > 1):
-            raise Rejected(f"{value.head} takes only a name", *head.span, kept=True)
+        if isinstance(value, Form) and value.head in BLOCK_WORDS:
+            self._refuse_more_than_a_name(value, head.span)
         return value
+
+    def _refuse_more_than_a_name(self, block: Form, span: Span) -> None:
+        match block.args:
+            case [Entry(value=found) as name, *_] if not isinstance(found, str):
+                words = f"{block.head} takes a name, found {describe(found)}"
+                raise Rejected(words, *name.span)
+            case [] | [_] if block.keywords.keys() <= {"name"}:
+                return
+        raise Rejected(f"{block.head} takes only a name", *span, kept=True)
 
     def close_with(self, head: Open, body: list[Any], span: Span) -> Any:
         self.scope.close()
@@ -242,13 +245,13 @@ class PrimStatements:
             if is_number(value):
                 words = f"`with` does not accept {value.head}"
                 self.reports.error(words, span)
-            if value.head == "T.Assert" and len(value.args) == 2:
-                condition, message = value.args
-                return [self.asserted(condition, message, condition.span), *body]
-            if value.head == "T.init":
-                if value.args or value.keywords:
-                    self.reports.error("T.init takes no arguments", span)
-                return Part("init", self.bodies.body(body), span)
+            match value.head, value.args:
+                case "T.Assert", [condition, message]:
+                    return [self.asserted(condition, message, condition.span), *body]
+                case "T.init", given:
+                    if given or value.keywords:
+                        self.reports.error("T.init takes no arguments", span)
+                    return Part("init", self.bodies.body(body), span)
         if isinstance(value, tir.PrimExpr):
             self.reports.error("`with` does not accept a number", span)
         return self.bodies.opaque(span)

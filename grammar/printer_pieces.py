@@ -32,7 +32,7 @@ def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
     if isinstance(expr, ast.Function):
         return print_function(expr, "function", dialect).rstrip("\n")
     if isinstance(expr, ast.If | ast.SeqExpr):
-        lines = print_function(ast.Function((), expr), "body", dialect).split("\n")[2:]
+        _, _, *lines = print_function(ast.Function((), expr), "body", dialect).split("\n")
         return "\n".join([line.removeprefix(_INDENT) for line in lines]).rstrip("\n")
     return ExprPrinter({}, dialects.dialect(dialect)).text(expr)
 

@@ -62,7 +62,7 @@ def is_too_deep(text: str) -> bool:
     except (MemoryError, RecursionError):
         return True
     except ValueError:
-        return False
+        pass
     return False
 
 

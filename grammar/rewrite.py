@@ -246,8 +246,8 @@ def rebuild(root: Any, change: Callable[[Node], Node]) -> Any:
             return same(value, parts)
         if isinstance(value, Mapping):
             items = {copy(k): copy(v) for k, v in value.items()}
-            kept = all(k in value and value[k] is v for k, v in items.items())
-            return value if kept and len(items) == len(value) else items
+            kept = items.keys() == value.keys() and all(value[k] is v for k, v in items.items())
+            return value if kept else items
         if not isinstance(value, Node) or isinstance(value, _WHOLE):
             return value
         if id(value) not in made:
