@@ -132,7 +132,10 @@ class PrimBodies:
 
 
 def _joined(statements: list[tir.Stmt]) -> tir.Stmt:
-    return statements[0] if len(statements) == 1 else tir.SeqStmt(tuple(statements))
+    match statements:
+        case [only]:
+            return only
+    return tir.SeqStmt(tuple(statements))
 
 
 LOOPS = {
@@ -211,38 +214,58 @@ class PrimLoops:
 
     def _ranges(self, names: int, form: Form, span: Span) -> list[Range] | None:
         """Start and extent for each loop variable, or None for a form that is not known."""
-        head, args = form.head, form.args
-        count = len(args) if head == "T.grid" else 1 if head in LOOPS else names
-        if count != names and (names > 1 or head != "T.grid"):
-            given = f"{count} loop{'s' * (count != 1)} for {names} name{'s' * (names != 1)}"
-            self.reports.error(f"{head} makes {given}", span)
+        if form.head in LOOPS:
+            if names == 1:
+                return self._range(form, span)
+            self._miscounted(form, 1, names, span)
             return None
-        if head == "T.grid":
-            if len(args) != names:
-                return None
-            highs = [self.coerce.prim(entry, INT32) for entry in args]
-            return [(tir.IntImm(0, type_or(high, INT32)), high) for high in highs]
-        return self._range(form, span) if head in LOOPS else None
+        if form.head != "T.grid":
+            return None
+        if len(form.args) != names:
+            if names > 1:  # one stands for the tuple of all
+                self._miscounted(form, len(form.args), names, span)
+            return None
+        return [_from_zero(self.coerce.prim(entry, INT32)) for entry in form.args]
+
+    def _miscounted(self, form: Form, loops: int, names: int, span: Span) -> None:
+        given = f"{_counted(loops, 'loop')} for {_counted(names, 'name')}"
+        self.reports.error(f"{form.head} makes {given}", span)
 
     def _range(self, form: Form, span: Span) -> list[Range] | None:
         """The one loop of `range` and its relatives."""
-        head, args = form.head, form.args
-        if head == "T.thread_binding" and len(args) > 1 and isinstance(args[-1].value, str):
-            form.keywords["thread"] = args.pop()
-        if not 1 <= len(args) <= 2 + (head == "range"):
-            self.reports.error(f"{head} takes a start and a stop, or only a stop", span)
-            return None
-        thread = form.keywords.get("thread")
-        if head == "T.thread_binding" and (thread is None or not isinstance(thread.value, str)):
+        bounds, keywords = form.args, form.keywords
+        match form.head, form.args:
+            case "T.thread_binding", [*some, Entry(value=str()) as last] if some:
+                bounds, keywords["thread"] = some, last
+            case "range", [first, second, third]:
+                bounds, keywords["step"] = [first, second], third
+        start: Entry | None = None
+        match bounds:
+            case [stop]:
+                pass
+            case [start, stop]:
+                pass
+            case _:
+                words = f"{form.head} takes a start and a stop, or only a stop"
+                self.reports.error(words, span)
+                return None
+        thread = keywords.get("thread")
+        if form.head == "T.thread_binding" and not (thread and isinstance(thread.value, str)):
             words = 'T.thread_binding needs a thread, such as thread="threadIdx.x"'
             self.reports.error(words, span)
-        if len(args) > 2:
-            form.keywords["step"] = args.pop()
-        if len(args) == 1:
-            high = self.coerce.prim(args[0], INT32)
-            return [(tir.IntImm(0, type_or(high, INT32)), high)]
-        low, stop = (self.coerce.prim(entry, INT32) for entry in args)
-        return [(low, _extent(low, stop))]
+        if start is None:
+            return [_from_zero(self.coerce.prim(stop, INT32))]
+        low, high = self.coerce.prim(start, INT32), self.coerce.prim(stop, INT32)
+        return [(low, _extent(low, high))]
+
+
+def _from_zero(extent: tir.PrimExpr) -> Range:
+    """A loop that begins at zero."""
+    return tir.IntImm(0, type_or(extent, INT32)), extent
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def is_number(value: Any) -> bool:
