@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import accumulate
 
 from rlx.grammar.lines import line_end
 from rlx.grammar.node import Record, Span
 from rlx.grammar.suggest import Suggestion
-
-_BREAK = re.compile("\n")
 
 
 class Source:
@@ -24,7 +22,8 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset of the start of each line."""
-        return [0, *(found.end() for found in _BREAK.finditer(self.text))]
+        *lines, _ = self.text.split("\n")
+        return [0, *accumulate(len(line) + 1 for line in lines)]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1."""

@@ -160,7 +160,7 @@ class Lexer:
                 case "NAME" | "word":
                     kind = reserved.get(value, "NAME")
                 case "HEAD" | "TARGET":
-                    # A keyword in front of a bracket or of `=` stays one: `return (a, b)`, `not(x)`.
+                    # A keyword in front of a bracket or `=` stays one: `return (a, b)`, `not(x)`.
                     word = value.rstrip("(= \t")
                     if word in reserved:
                         kind, value, at = reserved[word], word, start + len(word)

@@ -4,7 +4,6 @@ the next statement.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
@@ -81,9 +80,6 @@ class Actions:
 
 
 T = TypeVar("T")
-
-_BLANK = re.compile(r"\s*(?:#|\Z)")
-"""A line that is empty, or holds a comment alone."""
 
 
 class StretchReader:
@@ -187,13 +183,17 @@ class StretchReader:
         """Whether an error was reported in the first line of a stretch."""
         return self.reports.has_errors_in_line(min(span[1], line_end(self.text, span[0])))
 
+    def _is_blank(self, line: Span) -> bool:
+        """Whether a line is empty, or holds a comment alone."""
+        return self.text[slice(*line)].lstrip()[:1] in ("", "#")
+
     def _is_known(self, token: Token, start: int | None) -> bool:
         """Whether a mistake was reported in the same statement,
         or in the line of the decorator above.
         """
         if token.type == "DEF":
             above = lines_above(self.text, token.start)
-            nearest = next((line for line in above if not _BLANK.match(self.text, *line)), None)
+            nearest = next((line for line in above if not self._is_blank(line)), None)
             return nearest is not None and self.reports.has_errors_in(nearest)
         return (
             start is not None

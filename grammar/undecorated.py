@@ -4,7 +4,6 @@ forgotten decorators.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 
@@ -23,7 +22,6 @@ _ANNOTATIONS = frozenset(
 )
 _RELAY = ("def @", "fn (%", "#[version")
 _RELAY_HELP = "this looks like a text of Relay: check it by `rlx relay check`"
-_WITHOUT_BASES = re.compile(r"[ \t]*:")
 MARKS = {"class": ("@I.ir_module", "class"), "def": ("@R.function", "function")}
 """For each kind of definition, its decorator, and what it is called."""
 
@@ -80,25 +78,26 @@ def missing(
         if outer is not None and width <= outer[0]:
             outer = None
         if head[1] == "class":
-            if not marked and _WITHOUT_BASES.match(text, head.end()):
-                outer = (width, head)
+            if not marked and text[head.end() : end].lstrip().startswith(":"):
+                outer = (width, (head[1], head[2], head.span()))
             continue
         names = set(names_in(text, (start, end)))
         words = {canonical(word) for word in _annotating(names)}
         if marked or "R" not in words:  # one for PrimFuncs may be a macro
             continue
         if outer is not None:
-            yield undecorated(text, outer[1], "warning")
+            yield undecorated(text, *outer[1], "warning")
             outer = None
         elif "self" not in names:
-            yield undecorated(text, head, "warning")
+            yield undecorated(text, head[1], head[2], head.span(), "warning")
 
 
 def misplaced(text: str, span: Span) -> Diagnostic:
     """The diagnostic for a top-level line of a Relax text that is not a decorated definition."""
     head = HEAD.match(text, span[0])
     if head is not None:
-        return replace(undecorated(text, head, "error"), code="PARSE")
+        found = undecorated(text, head[1], head[2], head.span(), "error")
+        return replace(found, code="PARSE")
     words: list[str] = []
     match [*islice(words_of(text, span), 2)]:
         case [Token(type="TARGET"), Token(type="HEAD", value=callee)]:
@@ -123,16 +122,17 @@ def _annotating(names: Collection[str]) -> Iterator[str]:
             yield module
 
 
-def undecorated(text: str, head: re.Match[str], severity: str) -> Diagnostic:
+def undecorated(text: str, kind: str, name: str, head: Span, severity: str) -> Diagnostic:
     """The diagnostic for a class or function of a text that has no decorator."""
-    mark, word = MARKS[head["kind"]]
-    line = line_start(text, head.start())
-    indent = " " * (head.start() - line)
+    mark, word = MARKS[kind]
+    start, _ = head
+    line = line_start(text, start)
+    indent = " " * (start - line)
     return Diagnostic(
         "PARSE-decorator",
         severity,
-        f"the {word} {head['name']!r} has no decorator, so rlx does not read it",
-        head.span(),
+        f"the {word} {name!r} has no decorator, so rlx does not read it",
+        head,
         help=f"write {mark} above it",
         edit=Edit((line, line), f"{indent}{mark}\n"),
     )
