@@ -92,7 +92,7 @@ class NamesAround:
 def _as_written(value: object, start: int, end: int) -> Any:
     """A constant as if it were written where its name stands."""
     if isinstance(value, tuple):
-        return Sequence([Entry(_as_written(item, start, end), start, end) for item in value], "(")
+        return Sequence([Entry(_as_written(item, start, end), start, end) for item in value])
     return KnownInteger(value) if type(value) is int else value
 
 
@@ -179,8 +179,6 @@ class AtomActions(ExpressionActions):
         try:
             return int(text, 0)
         except ValueError:
-            if not text.strip("0_"):
-                return 0
             raise Rejected(f"{text!r} is not an integer literal", *span) from None
 
     def do_float(self, span: Span, literal: Entry) -> float:
@@ -199,7 +197,7 @@ class AtomActions(ExpressionActions):
             begin = at + len(part) - len(shown)
             items.append(Entry(int(shown), begin, begin + len(shown)))
             at += len(part) + 1
-        return Sequence(items, "[")
+        return Sequence(items)
 
     def do_opaque(self, span: Span, literal: Entry) -> tir.OpaqueExpr:
         return tir.OpaqueExpr(literal.value, span)
@@ -227,22 +225,22 @@ class AtomActions(ExpressionActions):
         return self.do_listed(span, first, last) if last is not None else list(first.value)
 
     def do_empty_tuple(self, span: Span) -> Sequence:
-        return Sequence([], "(")
+        return Sequence([])
 
     def do_parenthesized(self, span: Span, inner: Entry) -> Any:
         return inner.value
 
     def do_tuple(self, span: Span, elements: Entry) -> Sequence:
-        return Sequence(elements.value, "(")
+        return Sequence(elements.value)
 
     def do_empty_list(self, span: Span) -> Sequence:
-        return Sequence([], "[")
+        return Sequence([])
 
     def do_singleton_list(self, span: Span, only: Entry) -> Sequence:
-        return Sequence([only], "[")
+        return Sequence([only])
 
     def do_list(self, span: Span, elements: Entry) -> Sequence:
-        return Sequence(elements.value, "[")
+        return Sequence(elements.value)
 
     def do_empty_dict(self, span: Span) -> dict[str | int, object]:
         return {}

@@ -287,9 +287,6 @@ class SubscriptActions(ExpressionActions):
             return Form(text, items, {})
         form = FORMS.get(text)
         if form is not None:
-            match text, items:
-                case "R.Tensor", [Entry(value=Sequence(bracket="[", items=inner))]:
-                    items = inner
             return form(self.context, Arguments(text, items, {}, *span))
         if text.startswith("T."):
             return Form(text, items, {})

@@ -78,8 +78,6 @@ class Coerce(ScalarCoercion):
                 return arithmetic.relax(self, "not", (operand,), span)
             case Form(head=head) if head.startswith("T."):
                 return ast.PrimValue(self.tir_form(value, span), span)
-            case DataType():
-                return ast.DataTypeImm(value, span)
         raise Rejected(f"expected a value, found {describe(value)}", *span)
 
     def _undefined_value(self, text: str, span: Span) -> ast.Expr:
@@ -129,8 +127,6 @@ class Coerce(ScalarCoercion):
                     pass
             case Sequence(items=items):
                 return ast.TupleStructInfo(tuple(self.info(item) for item in items), span)
-            case Form(head=head) if head == "I.StringType" or head.startswith("R.dist"):
-                return ast.ObjectStructInfo(span)
         words = 'expected an annotation such as R.Tensor((n, 4), "float32")'
         help = did_you_mean(_annotations_like(value))
         raise Rejected(f"{words}, found {describe(value)}", *span, help)
@@ -192,8 +188,6 @@ class Coerce(ScalarCoercion):
                 return dtype("")
             case None | Name(text="_") | ast.Var(name_hint="_"):
                 return dtype("")
-            case DataType():
-                return value
             case ast.DataTypeImm(value=inner):
                 return inner
             case ast.StringImm(value=text) | str(text):

@@ -84,7 +84,7 @@ def call_py_func(context: ReadContext, a: Arguments) -> ast.Expr:
         arguments = _argument_tuple(context, rest[0])
     else:
         start, end = (rest[0].start, rest[-1].end) if rest else a.span
-        arguments = context.coerce.expr(Entry(Sequence(rest, "("), start, end))
+        arguments = context.coerce.expr(Entry(Sequence(rest), start, end))
         spans = (*spans[:1], (start, end))
     args = (context.coerce.expr(first), arguments)
     op = ast.op("relax.call_py_func")
@@ -276,7 +276,7 @@ def _result_in_parts(context: ReadContext, a: Arguments) -> bool:
         data_type = context.coerce.data_type(written[min(at, len(written) - 1)])
         info = ast.TensorStructInfo(found, data_type, ndim, None, entry.span)
         made.append(Entry(info, *entry.span))
-    a.positional[2:4] = [Entry(Sequence(made, "("), *shape.span) if several else made[0]]
+    a.positional[2:4] = [Entry(Sequence(made), *shape.span) if several else made[0]]
     return True
 
 

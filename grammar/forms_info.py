@@ -77,12 +77,14 @@ def tensor(context: ReadContext, a: Arguments) -> ast.StructInfo:
         annotation = shape.struct_info_annotation
         ndim = annotation.ndim if isinstance(annotation, ast.ShapeStructInfo) else -1
     made = ast.TensorStructInfo(shape, data_type, ndim, _vdevice(context, device), a.span)
-    if any(
-        entry is not None and isinstance(entry.value, CapturedName)
-        for entry in (shape_entry, dtype_entry)
-    ):
+    if _captured(shape_entry, dtype_entry, rank):
         context.coerce.captured.add(made)
     return made
+
+
+def _captured(*entries: Entry | None) -> bool:
+    """Whether the surrounding Python code gives a part of an annotation."""
+    return any(entry is not None and isinstance(entry.value, CapturedName) for entry in entries)
 
 
 def tensor_shape(context: ReadContext, entry: Entry) -> ast.Expr | None:
@@ -127,12 +129,11 @@ def shape_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Shape([n, 4])`, `R.Shape(ndim=2)`."""
     values, rank = a.take(0, "values"), a.take(1, "ndim")
     a.done(2)
-    if values is not None and isinstance(values.value, CapturedName):
-        made = ast.ShapeStructInfo(None, -1, a.span)
-        context.coerce.captured.add(made)
+    if values is None or values.value is None or _captured(values):
+        made = ast.ShapeStructInfo(None, -1 if rank is None else _rank(rank), a.span)
+        if _captured(values, rank):
+            context.coerce.captured.add(made)
         return made
-    if values is None or values.value is None:
-        return ast.ShapeStructInfo(None, -1 if rank is None else _rank(rank), a.span)
     if not isinstance(values.value, Sequence):
         raise Rejected("R.Shape takes a list of dimensions", values[1], values[2])
     found = dims(context, values.value.items)

@@ -36,10 +36,7 @@ def alloc_storage(context: ReadContext, a: Arguments) -> ast.Expr:
 
 @form("R.vm.builtin.alloc_tensor")
 def alloc_tensor(context: ReadContext, a: Arguments) -> ast.Expr:
-    """`relax.vm.builtin.alloc_tensor(storage, shape=[n, m], offset=0, "f32")`"""
-    named = a.keywords.keys() & {"shape", "offset", "dtype"}
-    if len(a.positional) == 2 and named == {"shape", "offset"}:  # the document's last is the type
-        a.keywords["dtype"] = a.positional.pop()
+    """`relax.vm.builtin.alloc_tensor(storage, shape=[n, m], offset=0, dtype="f32")`"""
     storage = context.coerce.expr(a.need(0, "storage"))
     shape = _shape(context, a.need(1, "shape"))
     offset = a.take(2, "offset")

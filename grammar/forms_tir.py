@@ -42,10 +42,7 @@ def scalar(context: ReadContext, a: Arguments) -> Any:
             raise Rejected(f"expected a number, found {value!r}", start, end) from None
         a.positional[0] = Entry(value, start, end)
     if isinstance(value, (int, float)) and data_type.is_float:
-        try:
-            return tir.FloatImm(float(value), data_type, a.span)
-        except OverflowError:
-            raise Rejected(f"expected a number, found {value!r}", start, end) from None
+        return tir.FloatImm(float(value), data_type, a.span)
     if isinstance(value, int):
         if a.head == "T.bool" and value not in (0, 1):
             raise Rejected(f"T.bool takes 0 or 1, found {value}", start, end, certain=True)

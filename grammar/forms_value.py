@@ -96,7 +96,7 @@ def shape(context: ReadContext, a: Arguments) -> ast.Expr:
 def make_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.tuple(a, b)`"""
     a.done(len(a.positional))
-    return context.coerce.expr(Entry(Sequence(a.positional, "("), *a.span))
+    return context.coerce.expr(Entry(Sequence(a.positional), *a.span))
 
 
 @form("R.prim_value")

@@ -321,9 +321,6 @@ class _Layout:
         while len(indents) > 1 and indents[-2] >= width:
             indents.pop()
             yield token("_DEDENT", "", at, at)
-        if len(indents) > 1 and width <= indents[0]:
-            indents.pop()
-            yield token("_DEDENT", "", at, at)
 
     def _refuse_mixed(self, at: int, width: int, known: dict[int, int]) -> None:
         """Report, once, a line that is as wide as its block only if a tab is eight columns wide:

@@ -159,11 +159,10 @@ CAPTURED = Captured()
 class Sequence:
     """A tuple or list literal; ``items`` are entries, with their positions."""
 
-    __slots__ = ("bracket", "items")
+    __slots__ = ("items",)
 
-    def __init__(self, items: list[Entry], bracket: str) -> None:
+    def __init__(self, items: list[Entry]) -> None:
         self.items = items
-        self.bracket = bracket
 
 
 class UnresolvedOperation:

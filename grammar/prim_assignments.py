@@ -305,9 +305,12 @@ class PrimAssignments:
 def _pointee(annotation: Entry | None) -> tuple[str, ...]:
     """The words in the type of a pointer: the element type, and the scope."""
     form = None if annotation is None else annotation.value
-    if not isinstance(form, Form) or form.head != "T.handle":
+    if not isinstance(form, Form) or form.head not in ("T.handle", "T.Ptr"):
         return ()
-    return tuple(item.value for item in form.args if isinstance(item.value, str))
+    words = [item.value for item in form.args]
+    # `T.Ptr[T.float32]` names the element type.
+    named = [word.text[2:] if isinstance(word, Name) else word for word in words]
+    return tuple(word for word in named if isinstance(word, str))
 
 
 def _declares(form: Form) -> bool:

@@ -111,3 +111,44 @@ def test_a_rank_that_python_gives_is_not_known(annotation: str, given: str, ndim
     info = function.params[0].struct_info_annotation
     assert isinstance(info, ast.TensorStructInfo | ast.ShapeStructInfo)
     assert info.ndim == ndim
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = config.layer(x)\nreturn R.reshape(y, (3, 3))",
+        "y = (config[0])(x)\nreturn R.reshape(y, (3, 3))",
+        "y = (config.layer)(x)\nreturn R.reshape(y, (3, 3))",
+        "return R.reshape(x, config[0])",
+        "y: R.Tensor(config.shape, DT) = x\nz: R.Tensor((2, 16), DT) = y\nreturn z",
+        "y: R.Tensor(ndim=config.rank, dtype=DT) = x\nz: R.Tensor((2, 16), DT) = y\nreturn z",
+        "y: R.Tensor((4, 8), config.dtype) = x\nz: R.Tensor((4, 8), 'int8') = y\nreturn z",
+        "@rx.function\ndef g(s: R.Shape(config.shape)):\n    t: R.Shape([2, 16]) = s\n    return t\nreturn x",
+        "@rx.function\ndef g(s: R.Shape(ndim=config.rank)):\n    t: R.Shape([2, 16]) = s\n    return t\nreturn x",
+    ],
+)
+def test_what_python_gives_of_a_value_or_annotation_may_be_anything(body: str) -> None:
+    assert _errors(body) == []
+
+
+@pytest.mark.parametrize(
+    ("around", "codes"),
+    [
+        ("K, L = 4, 8", []),
+        ("K, L = 4, 9", ["OBL-reshape-count"]),
+        ("K, L = (4,)", []),  # Python refuses it when it runs
+        ("K, L = 4", []),
+    ],
+)
+def test_names_bound_together(around: str, codes: list[str]) -> None:
+    assert _errors("return R.reshape(x, (K, L))", around) == codes
+
+
+def test_a_bracket_that_is_not_closed_may_have_swallowed_a_binding() -> None:
+    assert _errors("return R.reshape(x, (K, 3))", head=HEAD + "K = 5\n") == ["OBL-reshape-count"]
+    assert _errors("return R.reshape(x, (K, 3))", head=HEAD + "foo(\nK = 5\n") == []
+
+
+def test_a_long_string_is_captured() -> None:
+    body = "y = R.call_pure_packed(K, x, sinfo_args=R.Object)\nreturn y"
+    assert _errors(body, "K = 'a' * 1200") == _errors(body, f"K = 'b' + {'b' * 1000!r}") == []
