@@ -174,8 +174,6 @@ class Coerce(ScalarCoercion):
         value, start, end = entry
         if isinstance(value, str):
             return value
-        if isinstance(value, ast.StringImm):
-            return value.value
         raise Rejected(f"expected a string, found {describe(value)}", start, end)
 
     def data_type(self, entry: Entry) -> DataType:

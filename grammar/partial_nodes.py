@@ -257,7 +257,7 @@ _WORDS = (
     (ast.Constant, "a constant"),
     (ast.ShapeExpr, "a shape"),
     (ast.PrimValue, "a scalar"),
-    (ast.StringImm, "a string"),
+    (ast.StringImm, "R.str(…)"),
     ((ast.DataTypeImm, DataType), "a data type"),
     (ast.ExternFunc, "a packed function"),
     (ast.Op, "an operator"),

@@ -112,3 +112,9 @@ def test_the_law_is_not_empty() -> None:
     assert not is_public("rlx.api.DIALECT") and not is_public("rlx.checker.check.check_text")
     assert not is_public("rlx.solver.poly") and not is_public("rlx.nothing")
     assert sum(1 for page in PAGES for tree in blocks(page) for _ in used(tree)) > 20
+
+
+def test_a_listing_has_what_is_public_and_the_rooms() -> None:
+    listed = dir(rlx)
+    assert listed == sorted(set(listed)) and {*rlx.__all__, "relay", "transform"} <= {*listed}
+    assert all(getattr(rlx, name) is not None for name in listed)

@@ -60,10 +60,6 @@ SAME = {
         relax('y: R.Tensor((2,), R.dtype("int8")) = R.const([1, 2], R.dtype("int8"))\nreturn y'),
         relax('y: R.Tensor((2,), "int8") = R.const([1, 2], "int8")\nreturn y'),
     ),
-    "a string as a value": (
-        relax('y = R.ExternFunc(R.str("f"))\nreturn y'),
-        relax('y = R.ExternFunc("f")\nreturn y'),
-    ),
     "a cast of 2022 with a list": (
         relax("y = R.cast(x, [R.Tensor(ndim=1)])\nreturn y"),
         relax("y = R.match_cast(x, R.Tensor(ndim=1))\nreturn y"),
@@ -175,6 +171,7 @@ REFUSED = {
         "if c:\n    with R.dataflow():\n        a = R.add(x, x)\nelse:\n    y = x\nreturn y",
         f'c: R.Tensor((), "bool"), {VECTOR}',
     ): "a branch of an if must end with the binding of a variable",
+    relax('y = metadata[R.str("a")][0]\nreturn y'): "expected a string, found R.str(…)",
     prim("B[0] = T.Let(z, z)"): "T.Let takes a body and where={variable: value}",
     prim("with A[0]:\n    B[0] = 1.0"): "`with` does not accept a number",
 }
@@ -229,3 +226,10 @@ def test_a_line_without_a_meaning_in_a_prim_func_is_kept_as_text(line: str) -> N
     read = parse(prim(f"{line}\nB[0] = A[0]"))
     assert [d.code for d in read.diagnostics] == ["PARSE-opaque"]
     assert f"    {line}\n" in print_module(read.modules[0], "0.27")
+
+
+def test_other_assignments_to_metadata_are_no_metadata() -> None:
+    text = relax("return x")
+    plain = parse(f"{text}metadata = tvm.ir.load_json(1)\n", "a.py")
+    assert [d.code for d in plain.diagnostics] == []
+    assert structural_equal(plain.modules[0], parse(text).modules[0])

@@ -152,3 +152,27 @@ def test_a_bracket_that_is_not_closed_may_have_swallowed_a_binding() -> None:
 def test_a_long_string_is_captured() -> None:
     body = "y = R.call_pure_packed(K, x, sinfo_args=R.Object)\nreturn y"
     assert _errors(body, "K = 'a' * 1200") == _errors(body, f"K = 'b' + {'b' * 1000!r}") == []
+
+
+@pytest.mark.parametrize("decorator", ["config", "config(3)", "config.traced"])
+def test_a_decorator_that_python_gives_may_do_anything(decorator: str) -> None:
+    text = f"""{HEAD}
+def make(config):
+    @rx.function
+    @{decorator}
+    def f(x: rx.Tensor((N, M), DT)):
+        return x
+"""
+    assert [d.code for d in check_text(text, "a.py").diagnostics if d.severity != "note"] == []
+    wrong = text.replace(f"@{decorator}", "@undefined")
+    assert [d.message for d in check_text(wrong, "a.py").diagnostics] == [
+        "unknown decorator 'undefined'"
+    ]
+
+
+def test_a_class_of_functions_without_decorators_is_told_once() -> None:
+    function = "    def {}(x: R.Tensor((4,))):\n        return x\n"
+    text = HEAD + "class N:\n" + function.format("f") + "class M:\n" + function.format("g")
+    assert [d.message for d in check_text(text, "a.py").diagnostics] == [
+        f"the class {name!r} has no decorator, so rlx does not read it" for name in "NM"
+    ]
