@@ -4,16 +4,14 @@ from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.ast import StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.operators.binding import ArgumentMatch, matched, plan
 from rlx.operators.context import OperatorContext
 from rlx.operators.registry import Operator
-from rlx.operators.site import Site, Violation
+from rlx.operators.site import Site
 from rlx.transform.legalization.result import decline
 from rlx.transform.te.convert import Converter
 from rlx.transform.te.scalar import Scalar, scalar
@@ -25,41 +23,37 @@ _TENSORS = ("tensor", "operand", "tensors")
 def arguments(
     operator: Operator, call: ast.Call, ctx: OperatorContext, convert: Converter
 ) -> list[Any]:
-    """A value for each parameter.
+    """A value for each parameter of a call without violations.
 
     Raises
     ------
-    Declined
+    TensorExpressionError
         If too little is known about a parameter.
     """
     site = Site(operator, call, ctx)
-    try:
-        checked = [read(site) for read in plan(site)]
-    except Violation as violation:
-        decline(violation.message or "its arguments are wrong")
-    places = list(matched(operator.parameters, len(call.args), call.attrs))
-    return [_one(at, value, call, convert) for at, value in zip(places, checked, strict=True)]
+    checked = [read(site) for read in plan(site)]
+    matches = list(matched(operator.parameters, len(call.args), call.attrs))
+    return [
+        _one(match, value, call, convert) for match, value in zip(matches, checked, strict=True)
+    ]
 
 
-def _one(at: ArgumentMatch, value: Any, call: ast.Call, convert: Converter) -> Any:
-    given = _given(at, call)
-    kind, name = at.parameter.kind, at.parameter.name
-    if value is None and not (kind in ("prim", "prims", "tensors") and given is not None):
+def _one(match: ArgumentMatch, value: Any, call: ast.Call, convert: Converter) -> Any:
+    given = _given(match, call)
+    kind = match.parameter.kind
+    if value is None:
         return None
     if kind in _TENSORS or _holds_tensors(value):
         assert given is not None
         found = convert(given)
         # One tensor may stand for a tuple of one.
         return (found,) if isinstance(value, tuple) and isinstance(found, Tensor) else found
-    match kind:
-        case "prim":
-            return number(_known(value, name))
-        case "prims":
-            return tuple(number(_known(each, name)) for each in _known(value, name))
-        case "shape" | "whole_shape" | "new_shape" | "size":
-            return _shape(value)
-    if isinstance(value, Expr) and kind not in ("types", "any"):
-        return convert(value)
+    if kind == "prim":
+        return number(value)
+    if kind == "prims":
+        return tuple(map(number, value))
+    if kind in ("shape", "whole_shape", "new_shape", "size"):
+        return _shape(value)
     return value
 
 
@@ -69,21 +63,12 @@ def _holds_tensors(value: Any) -> bool:
     return all(isinstance(part, TensorStructInfo) for part in parts)
 
 
-def _known(value: Any, name: str) -> Any:
-    if value is None:
-        decline(f"the value of {name} is not known")
-    return value
-
-
-def _given(found: ArgumentMatch, call: ast.Call) -> Any:
+def _given(match: ArgumentMatch, call: ast.Call) -> Any:
     """The expression of an argument."""
-    match found.source:
-        case "positional":
-            return call.args[found.index]
-        case "keyword":
-            return call.attrs[found.parameter.name]
-        case "rest":
-            return call.args[found.index :]
+    if match.source == "positional":
+        return call.args[match.index]
+    if match.source == "keyword":
+        return call.attrs[match.parameter.name]
     return None
 
 
@@ -91,15 +76,15 @@ def _shape(value: Any) -> tuple[Scalar, ...] | None:
     """The dimensions of a shape, where it is written out."""
     if isinstance(value, ast.ShapeExpr):
         return tuple(map(scalar, value.values))
-    if isinstance(value, ast.PrimValue):
-        return (scalar(value.value),)
     return None
 
 
 def number(value: tir.PrimExpr) -> int | float | Scalar:
     """A scalar; a plain number if it is constant."""
     if isinstance(value, tir.IntImm | tir.FloatImm):
-        return bool(value.value) if value.dtype == BOOL else value.value
+        if isinstance(value, tir.IntImm) and value.dtype.code == "bool":
+            return bool(value.value)
+        return value.value
     return scalar(value)
 
 
@@ -124,8 +109,3 @@ def results(info: StructInfo, name: str) -> Any:
     if info.dtype.is_void:
         decline("the element type of its result is not known")
     return Result(dims, info.dtype, name)
-
-
-def same_type(tensors: Sequence[Any]) -> bool:
-    """Whether tensors have the same element type."""
-    return len({tensor.dtype for tensor in tensors}) <= 1

@@ -194,18 +194,13 @@ def reduced(
     reducer: Any,
     name: str,
     element: Callable[[Scalar], Any] = wide,
-    keep: bool = True,
 ) -> Any:
     """Elements reduced along axes; the axes are kept with length 1."""
     over = {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes}
-    left = [a for a in range(x.ndim) if a not in over]
     shape = [int64(1) if a in over else x.shape[a] for a in range(x.ndim)]
-    if not keep:
-        shape = [x.shape[a] for a in left]
 
     def value(*i: Scalar) -> Any:
-        place = dict(zip(range(x.ndim) if keep else left, i, strict=True))
-        at = [over[a] if a in over else place[a] for a in range(x.ndim)]
+        at = [over[a] if a in over else i[a] for a in range(x.ndim)]
         found = element(x(*at))
         return reducer(found, axis=list(over.values())) if over else found
 

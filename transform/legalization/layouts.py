@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 from rlx.operators.layout import pieces
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
+    both,
     convert,
-    every,
     filled,
     int64,
     product,
@@ -49,28 +48,23 @@ def _split(
 ) -> list[Scalar]:
     """Indices of the pieces of a layout."""
     place = dict(zip(axes, indices, strict=True))
+    whole = dict.fromkeys(place, 1)
+    for name, factor in found:
+        whole[name] *= factor or 1
+    behind = dict(whole)
     at: list[Scalar] = []
     for name, factor in found:
-        inner = [f for other, f in found if other == name and f]
         if factor is None:
-            at.append(place[name] // int64(prod(inner)))
+            at.append(place[name] // int64(whole[name]) if whole[name] != 1 else place[name])
         else:
-            behind = inner[inner.index(factor) + 1 :]
-            at.append(place[name] // int64(prod(behind)) % int64(factor))
+            behind[name] //= factor
+            at.append(place[name] // int64(behind[name]) % int64(factor))
     return at
 
 
 def arranged(out: Result, value: Callable[..., Scalar], text: str, axes: str) -> te.Tensor:
     """A tensor with axes in the given order, converted to a layout whose blocks it fills."""
     found = pieces(text)
-    if not found or all(factor is None for _, factor in found):
-        order = [axes.index(name) for name, _ in found] if found else list(range(len(axes)))
-
-        def plain(*i: Scalar) -> Scalar:
-            place = dict(zip(order, i, strict=True))
-            return convert(value(*(place[k] for k in range(len(axes)))), out.dtype)
-
-        return filled(out, plain)
 
     def element(*i: Scalar) -> Scalar:
         at: dict[str, Scalar] = {}
@@ -83,8 +77,10 @@ def arranged(out: Result, value: Callable[..., Scalar], text: str, axes: str) ->
 
 def sides(given: Sequence[int], count: int) -> Sides:
     """The padding before and after along each axis."""
-    if len(given) in (1, count):
-        return [(k, k) for k in spread(given, count)]
+    if len(given) == 1:
+        return [(given[0], given[0])] * count
+    if len(given) == count:
+        return [(k, k) for k in given]
     return list(zip(given[:count], given[count:], strict=True))
 
 
@@ -102,19 +98,16 @@ def window_axes(sizes: Sequence[Any]) -> list[te.ReduceAxis]:
 
 def within(at: Sequence[Scalar], shape: Sequence[Scalar], need: Sequence[bool]) -> Scalar:
     """Whether positions are within a tensor, as far as this must be checked."""
-    return every(
-        condition
-        for place, size, asked in zip(at, shape, need, strict=True)
-        if asked
-        for condition in (place >= int64(0), place < size)
-    )
+    found = te.const(True, "bool")
+    for place, size, asked in zip(at, shape, need, strict=True):
+        if asked:
+            found = both(both(found, place >= int64(0)), place < size)
+    return found
 
 
 def lengths_of(out: Result, text: str, axes: str) -> list[Scalar]:
     """The dimensions of a result along the named axes; unknown if the layout splits axes."""
     found = pieces(text)
-    if not found:
-        return list(out.shape)
     if any(factor is not None for _, factor in found):
         decline(f"its result is in blocks: {text}")
     return [out.shape[[name for name, _ in found].index(axis)] for axis in axes]

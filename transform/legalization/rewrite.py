@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from rlx.checker.check import IllFormedError, Report, check_alone
 from rlx.grammar import ast, tir
@@ -12,10 +12,12 @@ from rlx.grammar.node import Node, Record, replace
 from rlx.grammar.python_places import here, module_of
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.struct_infos import fields_or_itself
+from rlx.grammar.visit import bindings, bound_vars, walk
 from rlx.operators import lookup
 from rlx.operators.context import Place
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone
+from rlx.solver.order import free_shape_vars
 from rlx.transform.legalization.arguments import arguments, results
 from rlx.transform.legalization.definitions import definition
 from rlx.transform.legalization.reasons import reason_of
@@ -147,6 +149,8 @@ class _Pass(Rewriter):
         """A module; what is legalised inside of a function is counted to it."""
         names = {id(f): gv.name_hint for gv, f in module.functions.items()}
         self._owner = names
+        relax = (f for f in module.functions.values() if isinstance(f, ast.Function))
+        self._named = {var for function in relax for var in _shape_vars(function)}
         return super().module(module)
 
     def function(self, function: ast.Function) -> ast.Function:
@@ -167,7 +171,7 @@ class _Pass(Rewriter):
             return found
         short = name.removeprefix("relax.")
         try:
-            made = define(operator, call, self.info)
+            made = define(operator, call, self.info, self._named)
         except Declined as reason:
             self.left.append(Left(short, str(reason), self._function))
             return found
@@ -175,8 +179,29 @@ class _Pass(Rewriter):
         return replace(made.call(gv), span=call.span)
 
 
-def define(operator: Operator, call: ast.Call, info: Mapping[Node, StructInfo]) -> Staged:
+def _shape_vars(function: ast.Function) -> Iterator[tir.Var]:
+    """The shape variables that a function binds: its parameters, its casts, its scalars."""
+    for node in walk(function):
+        if isinstance(node, ast.Function):
+            yield from node.shape_vars
+    for binding in bindings(function):
+        if isinstance(binding, ast.MatchCast):
+            yield from binding.shape_vars
+    yield from (var.shape_var for var in bound_vars(function) if var.shape_var is not None)
+
+
+def define(
+    operator: Operator,
+    call: ast.Call,
+    info: Mapping[Node, StructInfo],
+    named: Collection[tir.Var],
+) -> Staged:
     """The PrimFunc for a call of an operator, and the arguments of its call.
+
+    Parameters
+    ----------
+    named
+        The shape variables of the program; the call can mention no others.
 
     Raises
     ------
@@ -201,7 +226,12 @@ def define(operator: Operator, call: ast.Call, info: Mapping[Node, StructInfo]) 
         decline(error.message)
     # What is known of the call says on which device its result is.
     known = info.get(call, result)
-    return replace(made, result=known if _has_shapes(known) else result)
+    made = replace(made, result=known if _has_shapes(known) else result)
+    written = [v for number in made.numbers for v in tir.free_vars(number)]
+    for var in (*free_shape_vars(made.result), *written):
+        if var not in named:
+            decline(f"{var.name} is not a shape variable: bind it with R.match_cast")
+    return made
 
 
 def _has_shapes(info: StructInfo) -> bool:

@@ -95,3 +95,89 @@ def test_a_range_of_numbers_from_a_size_on(start: str, end: str, step: str, left
         ended = load(made.module).run("main", [to_value(np.zeros(3, np.float32))], fuel=10**6)
         assert isinstance(ended, Returned), ended
         assert ended.value.data.tolist() == wanted.tolist()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("layout", ["NCHW2c2c", "NCHW2c3c", "NCHW2c3c2c"])
+def test_an_axis_in_blocks_of_blocks_counts_from_the_outermost(layout: str) -> None:
+    sizes = [factor for _, factor in pieces(layout) if factor]
+    shape = (1, 2, 4, 4, *sizes)
+    x = np.arange(np.prod(shape), dtype=np.float32)[::-1].reshape(shape)
+    call = f'R.nn.max_pool2d(x, (2, 2), layout="{layout}", out_layout="NCHW")'
+    one, other = both(f'x: R.Tensor({shape}, "float32")', call, x)
+    plain = np.moveaxis(x, (2, 3), (-2, -1)).reshape(1, -1, 4, 4)
+    windows = np.lib.stride_tricks.sliding_window_view(plain, (2, 2), axis=(2, 3))
+    wanted = windows.max(axis=(-2, -1))
+    assert one.tolist() == other.tolist() == wanted.tolist()
+
+
+NUMPY = [
+    ("R.maximum(x, y)", ["bool", "bool"], lambda x, y: x | y),
+    ("R.minimum(x, y)", ["bool", "bool"], lambda x, y: x & y),
+    ("R.less(x, y)", ["bool", "bool"], lambda x, y: x < y),
+    ("R.less(x, y)", ["float32", "int32"], lambda x, y: x < y),
+    ("R.less(R.prim_value(2), x)", ["float32"], lambda x: x > 2),
+    ("R.subtract(2.5, x)", ["float32"], lambda x: np.float32(2.5) - x),
+    ("R.matmul(x, R.permute_dims(y))", ["bool", "bool"], lambda x, y: x @ y.T),
+    ("R.repeat(x, 0, axis=1)", ["float32"], lambda x: x.repeat(0, axis=1)),
+    ("R.repeat(x, 0)", ["float32"], lambda x: x.repeat(0)),
+    ("R.split(x, 1, axis=1)", ["float32"], lambda x: x),
+    (
+        'R.nn.pad(x, (1, 2, 5, 4), pad_mode="replicate")',
+        ["int32"],
+        lambda x: np.pad(x, ((1, 2), (5, 4)), mode="edge"),
+    ),
+    (
+        'R.nn.pad(x, (2, 1, 4, 3), pad_mode="circular")',
+        ["int32"],
+        lambda x: np.pad(x, ((2, 1), (4, 3)), mode="wrap"),
+    ),
+    (
+        "R.strided_slice(x, (1,), (1,), (3,), (1,), assume_inbound=True)",
+        ["float32"],
+        lambda x: x[:, 1:3],
+    ),
+    (
+        'R.topk(x, k=2, axis=1, ret_type="indices", dtype="int64")',
+        ["float32"],
+        lambda x: np.argsort(-x, axis=1, kind="stable")[:, :2],
+    ),
+    ("R.argmax(R.sum(x))", ["float32"], lambda x: np.int64(0)),
+    (
+        'R.quantize(x, R.const(0.5, "float32"), R.const(0, "int8"), out_dtype="float8_e4m3fn")',
+        ["float32"],
+        lambda x: (np.clip(x / np.float32(0.5), -448, 448)).astype(
+            numpy_type(dtype("float8_e4m3fn"))
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kinds", "wanted"), NUMPY)
+def test_what_numpy_gives_too(call: str, kinds: list[str], wanted: Any) -> None:
+    rng = np.random.default_rng(len(call))
+    given = [rng.integers(-9, 10, (3, 4)) * 40 for _ in kinds]
+    values = [each.astype(numpy_type(dtype(kind))) for each, kind in zip(given, kinds, strict=True)]
+    params = ", ".join(
+        f'{name}: R.Tensor((3, 4), "{kind}")' for name, kind in zip("xy", kinds, strict=False)
+    )
+    one, other = both(params, call, *values)
+    assert one.tolist() == other.tolist() == wanted(*values).tolist()
+    assert one.shape == wanted(*values).shape
+
+
+@pytest.mark.parametrize(
+    ("mode", "widths"), [("circular", (4, 0)), ("circular", (0, 4)), ("reflect", (3, 0))]
+)
+def test_padding_that_may_be_wider_than_the_axis_stays_an_operator(
+    mode: str, widths: tuple[int, int]
+) -> None:
+    text = f"""@R.function
+def main(x: R.Tensor(("n",), "int32")):
+    y = R.nn.pad(x, {widths}, pad_mode="{mode}")
+    return y
+"""
+    module = rlx.parse(text)
+    ended = load(module).run("main", [to_value(np.arange(3, dtype=np.int32))], fuel=10**6)
+    assert not isinstance(ended, Returned)
+    (left,) = legalized(module).left
+    assert left.reason.startswith("x is read outside")

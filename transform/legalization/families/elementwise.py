@@ -271,8 +271,6 @@ _COMPARISONS: dict[str, type[tir.Binary]] = {
 
 def _operands(a: Any, b: Any) -> tuple[Any, Any]:
     """Both operands; a scalar beside a tensor is of the tensor's type."""
-    if isinstance(a, Scalar) and isinstance(b, Scalar):
-        decline("both operands are scalars")
     if isinstance(a, Scalar):
         return te.cast(b.dtype, a), b
     return (a, te.cast(a.dtype, b)) if isinstance(b, Scalar) else (a, b)
@@ -283,8 +281,6 @@ def _binary(name: str) -> Definition:
 
     def define(out: Result, x1: Any, x2: Any) -> te.Tensor:
         a, b = _operands(x1, x2)
-        if a.dtype != b.dtype:
-            decline(f"its operands have two types, {a.dtype} and {b.dtype}")
         if name in _ARITHMETIC or "shift" in name:
             need_numbers(a.dtype)
         if name in _ON_FLOATS:
@@ -325,8 +321,6 @@ def _compared(name: str) -> Definition:
 
 def where(out: Result, condition: te.Tensor, x1: te.Tensor, x2: te.Tensor) -> te.Tensor:
     """Elements of one tensor where a condition holds, of another elsewhere."""
-    if x1.dtype != x2.dtype:
-        decline(f"its operands have two types, {x1.dtype} and {x2.dtype}")
     return filled(
         out,
         lambda *i: te.if_then_else(

@@ -43,16 +43,9 @@ def counted(index: Scalar, length: Scalar) -> Scalar:
     return te.select(at < int64(0), at + length, at)
 
 
-def _integers(*tensors: Any) -> None:
-    for tensor in tensors:
-        if not tensor.dtype.is_integer:
-            decline("its indices are not integers")
-
-
 def take(out: Result, x: te.Tensor, indices: Any, axis: int | None, mode: str) -> te.Tensor:
     """The slices of an axis that the indices select, in the indices' shape."""
     along = axis_of(axis or 0, x.ndim)
-    _integers(indices)
     length = x.shape[along]
     rank = 0 if isinstance(indices, Scalar) else indices.ndim
     nan = mode == "nan"
@@ -89,7 +82,6 @@ def gather_elements(out: Result, x: te.Tensor, indices: te.Tensor, axis: int) ->
     selects.
     """
     along = axis_of(axis, x.ndim)
-    _integers(indices)
 
     def element(*i: Scalar) -> Scalar:
         at = counted(indices(*i), x.shape[along])
@@ -100,10 +92,8 @@ def gather_elements(out: Result, x: te.Tensor, indices: te.Tensor, axis: int) ->
 
 def gather_nd(out: Result, x: te.Tensor, indices: te.Tensor, batch: int) -> te.Tensor:
     """The slices that the tuples along the indices' last axis select."""
-    _integers(indices)
     depth = indices.shape[-1].value
-    if not isinstance(depth, int):
-        decline("the length of its tuples is not known")
+    assert isinstance(depth, int)  # the rank of the result depends on it
     lead = indices.ndim - 1
 
     def element(*i: Scalar) -> Scalar:
@@ -115,7 +105,6 @@ def gather_nd(out: Result, x: te.Tensor, indices: te.Tensor, batch: int) -> te.T
 
 def index_tensor(out: Result, x: te.Tensor, indices: Sequence[te.Tensor]) -> te.Tensor:
     """Leading axes replaced by the common shape of the indices into them."""
-    _integers(*indices)
     rank = max(index.ndim for index in indices)
 
     def element(*i: Scalar) -> Scalar:
@@ -128,7 +117,6 @@ def index_tensor(out: Result, x: te.Tensor, indices: Sequence[te.Tensor]) -> te.
 def one_hot(out: Result, indices: te.Tensor, on: Any, off: Any, depth: int, axis: int) -> te.Tensor:
     """A new axis that has one value at the index and another elsewhere."""
     along = axis_of(axis, out.ndim)
-    _integers(indices)
 
     def element(*i: Scalar) -> Scalar:
         at = te.cast("int64", indices(*(v for k, v in enumerate(i) if k != along)))
@@ -237,7 +225,6 @@ def scatter_elements(
 ) -> te.Tensor:
     """The data with each update at the index along the axis."""
     along = axis_of(axis, x.ndim)
-    _integers(indices)
     places = line(x.shape[along])
     at = te.compute(
         indices.shape,
@@ -259,10 +246,8 @@ def scatter_nd(
     out: Result, x: te.Tensor, indices: te.Tensor, updates: te.Tensor, reduction: str
 ) -> te.Tensor:
     """The data with each update at its tuple of indices."""
-    _integers(indices)
     depth = indices.shape[-1].value
-    if not isinstance(depth, int):
-        decline("the length of its tuples is not known")
+    assert isinstance(depth, int)  # the rank of the result depends on it
     at = [_checked(indices, k, x.shape[k]) for k in range(depth)]
 
     def hits(j: Sequence[Scalar], i: Sequence[Scalar]) -> Scalar:
@@ -288,7 +273,6 @@ def index_put(
     accumulate: int,
 ) -> te.Tensor:
     """The data with values at positions given by one index for every axis."""
-    _integers(*indices)
     shape = _common(indices)
 
     def placed(number: int) -> te.Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.transform import te
 from rlx.transform.legalization.elements import axis_of, equals, filled, int64
-from rlx.transform.legalization.result import Result, decline
+from rlx.transform.legalization.result import Result
 from rlx.transform.te.scalar import Scalar
 
 
@@ -28,7 +28,6 @@ def concat(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Te
         assert found is not None
         return found
 
-    _one_type(tensors)
     return filled(out, element)
 
 
@@ -43,13 +42,7 @@ def stack(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Ten
             found = te.if_then_else(equals(i[along], int64(number)), tensor(*rest), found)
         return found
 
-    _one_type(tensors)
     return filled(out, element)
-
-
-def _one_type(tensors: Sequence[te.Tensor]) -> None:
-    if len({tensor.dtype for tensor in tensors}) > 1:
-        decline("its tensors have several element types")
 
 
 def split(out: Any, x: te.Tensor, cut: int | tuple[int, ...], axis: int) -> Any:

@@ -22,8 +22,6 @@ from rlx.transform.te.scalar import Scalar
 
 def matmul(out: Result, a: te.Tensor, b: te.Tensor, dtype: DataType | None) -> te.Tensor:
     """The product of matrices or of stacks of them; a vector counts as one row or column."""
-    if a.dtype != b.dtype and dtype is None:
-        decline("its operands have two types")
     k = te.reduce_axis((0, a.shape[-1]), name="k")
     lead = out.ndim - (a.ndim > 1) - (b.ndim > 1)
 
@@ -71,8 +69,6 @@ def einsum(out: Result, operands: Sequence[te.Tensor], subscripts: str) -> te.Te
         decline("its subscripts have an ellipsis")
     inputs, arrow, result = text.partition("->")
     terms = inputs.split(",")
-    if len({x.dtype for x in operands}) > 1:
-        decline("its operands have several types")
     need_numbers(*(x.dtype for x in operands))
     letters = [c for c in dict.fromkeys(inputs) if c != ","]
     if not arrow:

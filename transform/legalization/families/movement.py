@@ -99,8 +99,6 @@ def expand_dims(out: Result, x: te.Tensor, axis: Sequence[int]) -> te.Tensor:
 
 def squeeze(out: Result, x: te.Tensor, axis: Sequence[int] | None) -> te.Tensor:
     """Axes of length 1 removed."""
-    if axis is None and any(dim.value is None for dim in x.shape):
-        decline("the axes of length 1 are known only at run time")
     gone = (
         [k for k, dim in enumerate(x.shape) if is_one(dim)]
         if axis is None
@@ -129,8 +127,6 @@ def reverse_sequence(
 ) -> te.Tensor:
     """The first elements of each sequence reversed, up to its length."""
     along, batch = axis_of(seq_axis, x.ndim), axis_of(batch_axis, x.ndim)
-    if not lengths.dtype.is_integer:
-        decline("its lengths are not integers")
 
     def element(*i: Scalar) -> Scalar:
         count = te.cast("int64", lengths(i[batch]))

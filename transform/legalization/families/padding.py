@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 from rlx.grammar.dtype import BOOL
 from rlx.transform import te
-from rlx.transform.legalization.elements import (
-    every,
-    filled,
-    int64,
-    nearest,
-)
+from rlx.transform.legalization.elements import both, filled, int64
 from rlx.transform.legalization.result import Result, decline
 from rlx.transform.te.scalar import Scalar
 
@@ -19,6 +14,8 @@ from rlx.transform.te.scalar import Scalar
 def pad(out: Result, x: te.Tensor, widths: Sequence[int], mode: str, value: float) -> te.Tensor:
     """The tensor with padding before and after along its axes."""
     befores, afters = widths[::2], widths[1::2]
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        decline(f"unknown mode {mode!r}")
     if mode == "constant" and x.dtype.is_integer and not float(value).is_integer():
         decline("its value is not an integer")
     if mode != "constant" and any(dim.value == 0 for dim in x.shape):
@@ -26,11 +23,13 @@ def pad(out: Result, x: te.Tensor, widths: Sequence[int], mode: str, value: floa
 
     def held(at: Scalar, length: Scalar) -> Scalar:
         if mode == "replicate":
-            return nearest(at, length)
+            return te.maximum(te.minimum(at, length - 1), int64(0))
+        # Padding that is wider than the mode allows is read outside of the axis: a stop.
         if mode == "circular":
-            return at % length
-        low = te.select(at < int64(0), int64(0) - at, at)
-        return te.select(low >= length, (length - 1) * 2 - low, low)
+            before, after = at + length, at - length
+        else:
+            before, after = int64(0) - at, (length - 1) * 2 - at
+        return te.select(at >= length, after, te.select(at < int64(0), before, at))
 
     def element(*i: Scalar) -> Scalar:
         at = [v - int64(before) for v, before in zip(i, befores, strict=True)]
@@ -40,10 +39,13 @@ def pad(out: Result, x: te.Tensor, widths: Sequence[int], mode: str, value: floa
                 for place, dim, before, after in zip(at, x.shape, befores, afters, strict=True)
             ]
             return x(*places)
-        conditions: list[Scalar] = []
+        inside = te.const(True, "bool")
         for place, dim, before, after in zip(at, x.shape, befores, afters, strict=True):
-            conditions += [place >= int64(0)] * (before > 0) + [place < dim] * (after > 0)
+            if before > 0:
+                inside = both(inside, place >= int64(0))
+            if after > 0:
+                inside = both(inside, place < dim)
         number = bool(value) if x.dtype == BOOL else value
-        return te.if_then_else(every(conditions), x(*at), te.const(number, x.dtype))
+        return te.if_then_else(inside, x(*at), te.const(number, x.dtype))
 
     return filled(out, element)

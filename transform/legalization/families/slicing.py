@@ -40,8 +40,6 @@ def strided_slice(
     starts: dict[int, tuple[Scalar, int]] = {}
     for axis, low, step in zip(axes, begin, steps, strict=True):
         along = axis_of(int(axis), x.ndim)
-        if along in starts:
-            decline("it slices one axis twice")
         starts[along] = _start(low, x.shape[along], int(step), bool(inbound)), int(step)
 
     def element(*i: Scalar) -> Scalar:
@@ -59,7 +57,7 @@ def slice_scatter(
 ) -> te.Tensor:
     """The tensor with a slice along an axis replaced by another tensor."""
     along = axis_of(axis, x.ndim)
-    if isinstance(step, Scalar) or step < 1:
+    if isinstance(step, Scalar):
         decline("its stride is not a constant")
     begin = _start(start, x.shape[along], step, False)
 
