@@ -192,8 +192,8 @@ def squeezed(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def computed_axis(builder: FunctionBuilder, choices: Choices) -> None:
-    one = tir.FloorDiv(const(1), const(1))
-    attrs: dict[str, object] = {"axes": (one,), "begin": (0,), "end": (2,)}
+    size = builder.shape_vars[0]  # of numbers alone, Python would compute the axis
+    attrs: dict[str, object] = {"axes": (tir.Sub(size, size),), "begin": (0,), "end": (2,)}
     hide(
         builder, ast.Call(ast.op("relax.strided_slice"), (some(builder, choices, 3, 4),), (), attrs)
     )
