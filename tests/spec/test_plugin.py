@@ -1,0 +1,94 @@
+"""The plugin that counts which rules tests apply: workers hand on, the main process writes and judges."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rlx.spec import plugin, registry
+
+
+class Reporter:
+    """What pytest prints its summary with."""
+
+    def __init__(self, gate: bool) -> None:
+        self.config = config(gate)
+        self.told: list[str] = []
+
+    def section(self, title: str) -> None:
+        self.told.append(f"== {title}")
+
+    def line(self, text: str) -> None:
+        self.told.append(text)
+
+
+def config(gate: bool) -> Any:
+    return SimpleNamespace(getoption=lambda name: {"--rules-gate": gate}[name])
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Counts of a process in which two rules were applied, and the file that they are written to."""
+    for name in ("_applied", "_failed", "_held"):
+        monkeypatch.setattr(plugin, name, Counter[str]())
+    monkeypatch.setattr(plugin, "_problems", [])
+    monkeypatch.setattr(registry, "applied", Counter({"A": 2, "B": 1}))
+    monkeypatch.setattr(registry, "failed", Counter({"A-one": 1}))
+    monkeypatch.setattr(registry, "held", Counter({"A-one": 3}))
+    monkeypatch.setattr(plugin, "RESULT", tmp_path / "build" / "rules.json")
+    return tmp_path / "build" / "rules.json"
+
+
+COUNTED = [{"A": 2, "B": 1}, {"A-one": 1}, {"A-one": 3}]
+
+
+def test_a_worker_hands_its_counts_on(counts: Path) -> None:
+    worker = SimpleNamespace(config=SimpleNamespace(workeroutput={}))
+    plugin.pytest_sessionfinish(worker, 0)
+    assert worker.config.workeroutput == {"rlx_rules": COUNTED}
+    assert not counts.exists()
+    plugin.pytest_testnodedown(SimpleNamespace(workeroutput={"rlx_rules": COUNTED}), None)
+    plugin.pytest_testnodedown(SimpleNamespace(workeroutput={"rlx_rules": COUNTED}), None)
+    plugin.pytest_testnodedown(SimpleNamespace(), None)
+    plugin.pytest_testnodedown(SimpleNamespace(workeroutput={}), None)
+    found = plugin._coverage()
+    assert found.applied == {"A": 4, "B": 2}
+    assert found.failed == {"A-one": 2} and found.held == {"A-one": 6}
+
+
+@pytest.mark.parametrize("gate", [True, False])
+@pytest.mark.parametrize("missing", [[], ["rule C is not applied"]])
+@pytest.mark.parametrize("status", [0, 1])
+def test_the_main_process_writes_and_judges(
+    counts: Path, gate: bool, missing: list[str], status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def judged(coverage: Any) -> list[str]:
+        asked.append((coverage.applied, coverage.failed, coverage.held))
+        return missing
+
+    monkeypatch.setattr(plugin, "gate", judged)
+    session = SimpleNamespace(config=config(gate), exitstatus=status)
+    plugin.pytest_testnodedown(SimpleNamespace(workeroutput={"rlx_rules": COUNTED}), None)
+    plugin.pytest_sessionfinish(session, status)
+    both = {"applied": {"A": 4, "B": 2}, "failed": {"A-one": 2}, "held": {"A-one": 6}}
+    assert json.loads(counts.read_text("utf-8")) == both
+    assert asked == ([tuple(both.values())] if gate else [])
+    assert session.exitstatus == (1 if gate and missing else status)
+    reporter = Reporter(gate)
+    plugin.pytest_terminal_summary(reporter)
+    assert reporter.told == (["== coverage of rules", *missing] if gate else [])
+
+
+def test_its_option() -> None:
+    added: list[Any] = []
+    plugin.pytest_addoption(
+        SimpleNamespace(addoption=lambda *names, **more: added.append((names, more["action"])))
+    )
+    assert added == [(("--rules-gate",), "store_true")]
