@@ -61,7 +61,7 @@ class LiteralReader(TypeReader):
         if bits not in allowed:
             wanted = f"{', '.join(allowed)} bits"
             self.error(f"expected {code} of {wanted}, found {code}{bits[:8]}", span)
-            bits = allowed[0]
+            bits, *_ = allowed
         return dtype(code + bits)
 
     def _whole(self, value: int, kind: DataType, span: Span) -> int:

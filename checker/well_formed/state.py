@@ -204,7 +204,7 @@ def dataflow_variable_is_bound_inside(state: WellFormedCheck, var: ast.DataflowV
 
 def dataflow_variable_stays_inside(
     state: WellFormedCheck, var: ast.DataflowVar, span: Span | None
-) -> bool:
+) -> None:
     """A dataflow variable is used in its own block (WF01); a function's body is WF11's."""
     home = state.in_scope[var]
     if home is not None and home is not state.block and state.once((var, "escape")):
@@ -221,8 +221,6 @@ def dataflow_variable_stays_inside(
                     f"export it from the dataflow block: add `R.output({var.name_hint})` at its end"
                 ),
             )
-        return False
-    return True
 
 
 @rule("WF02", "a36f0897", "well-formed")

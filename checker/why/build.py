@@ -13,7 +13,7 @@ from rlx.checker.why.leaf_steps import (
     failed_premise,
     parameter_name,
 )
-from rlx.checker.why.place import Construct, is_nameless, on_one_line
+from rlx.checker.why.place import Construct, cut, is_nameless, on_one_line
 from rlx.checker.why.recorder import Application, DerivationRecorder
 from rlx.checker.why.step import Step
 from rlx.grammar import ast, tir
@@ -353,8 +353,7 @@ class StepBuilder:
         span = _span(expr)
         if span is not None:
             return on_one_line(self.source.text, span, TEXT)
-        shown = show(expr)
-        return shown if len(shown) <= TEXT else f"{shown[: TEXT - 1]}…"
+        return cut(show(expr), TEXT)
 
 
 def _is_variable(expr: ast.Expr) -> bool:

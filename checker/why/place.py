@@ -306,5 +306,10 @@ def on_one_line(text: str, span: Span, most: int) -> str:
         line += " " * bool(line and token.start > end) + text[token.start : token.end]
         end = token.end
         if len(line) > most:
-            return f"{line[: most - 1]}…"
-    return line
+            break
+    return cut(line, most)
+
+
+def cut(line: str, most: int) -> str:
+    """A line with `…` for what is behind so many characters."""
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -90,7 +90,6 @@ class CampaignState:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         record = {
-            "version": 1,
             "done": {str(first): count for first, count in self.done.items()},
             "findings": [f.record() for f in self.findings.values()],
             "seconds": self.seconds,

@@ -241,9 +241,13 @@ def test_what_a_machine_returns() -> None:
         assert "the rules and TVM give different values" in sentence
 
 
-@pytest.mark.parametrize("plan", ["right", "wrong"])
+@pytest.mark.parametrize("plan", ["right", "wrong", "needed"])
 def test_a_value_that_is_wrong_by_the_plan_of_memory(plan: str) -> None:
+    """Where TVM cannot build a program without the plan, it is not known."""
+
     def compiled(module: ast.IRModule, without: Sequence[str] = ()) -> Any:
+        if plan == "needed" and without:
+            raise RuntimeError("no plan")
         right = plan == "wrong" and "StaticPlanBlockMemory" in without
         return _Machine(module, lambda data: data if right else data + 1)
 

@@ -48,6 +48,10 @@ SAME = {
             "s: R.Shape, t: R.Object, h: R.Object",
         ),
     ),
+    "a text in three quotes": (
+        relax("y = R.str('''a b''')\nz = R.str(\"\"\"c\"\"\")\nreturn y"),
+        relax('y = R.str("a b")\nz = R.str("c")\nreturn y'),
+    ),
     "a field by a typed number": (
         relax("y = t[T.int64(1)]\nreturn y", "t: R.Tuple(R.Tensor((4,)), R.Object)"),
         relax("y = t[1]\nreturn y", "t: R.Tuple(R.Tensor((4,)), R.Object)"),

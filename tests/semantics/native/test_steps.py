@@ -57,3 +57,8 @@ def test_what_does_not_compile_is_left_to_the_driver(tmp_path: Path) -> None:
     with pytest.raises(compiler.CompilerGaveUp, match="unknown type name"):
         compiler._run(path, flags, "this is no C", tmp_path / "x.so")
     assert steps.commands(str(tmp_path / "no such compiler"), (), ()) == ()
+
+
+def test_the_linker_is_called_without_what_optimises_across_files() -> None:
+    words = ["ld", "-plugin", "lto.so", "-plugin-opt=x", "-o", "out", "-plugin-opt=-plugin", "a.o"]
+    assert list(steps._without_plugin(words)) == ["ld", "-o", "out", "a.o"]
