@@ -239,10 +239,10 @@ class ScalarCoercion:
             raise Rejected(f"{head} is not a value", *span, certain=True)
         if outside:
             self.refuse_unknown(head, span)
-        lists = [e.value.items for e in form.args if isinstance(e.value, Sequence)]
-        if head == "T.Shuffle" and len(form.args) == len(lists) == 2 and not form.keywords:
-            parts = tuple(self.tir_arg(item) for items in lists for item in items)
-            return tir.Call("Shuffle", parts, None, {"vectors": len(lists[0])}, span)
+        match head, [entry.value for entry in form.args]:
+            case "T.Shuffle", [Sequence(items=a), Sequence(items=b)] if not form.keywords:
+                parts = tuple(map(self.tir_arg, (*a, *b)))
+                return tir.Call("Shuffle", parts, None, {"vectors": len(a)}, span)
         args = tuple(
             tir.StringImm(e.value, e.span) if isinstance(e.value, str) else self.tir_arg(e)
             for e in form.args

@@ -95,8 +95,6 @@ def inferred(state: OlderDerivation, node: ast.Call) -> StructInfo:
 def _tell(state: OlderDerivation, arg: Expr) -> None:
     """Let operators know what is known of an argument."""
     inner = state.operators
-    if isinstance(arg, ast.GlobalVar) and arg in inner.info_of:
-        return  # a PrimFunc, whose signature operators know
     if isinstance(arg, ast.Tuple):
         for field in arg.fields:
             _tell(state, field)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rlx.checker.derive.module import RULES, prim_func
+from rlx.checker.derive.module import RULES
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, Var
@@ -54,9 +54,6 @@ class OlderDerivation:
         self.operators = DerivationState(module, RULES, set(), captured)
         self.prover = self.operators.prover
         self._added: list[Var | tir.Var] = []
-        for name, function in module.functions.items():
-            if isinstance(function, tir.PrimFunc):
-                self.operators.info_of[name] = prim_func(function)
 
     def report(
         self,

@@ -25,8 +25,10 @@ def imported(source: str) -> ModuleType:
 def _of_a_file(path: Path) -> ModuleType:
     name = f"rlx_user_{path.stem}"
     spec = spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
     module = module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    loader = spec.loader
+    assert loader is not None
+    loader.exec_module(module)
     return module

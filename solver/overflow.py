@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
@@ -146,7 +147,8 @@ def _overflow(question: Question, values: dict[tir.Var, int]) -> Refuted | None:
             value = values[var]
             if value not in INT64_VALUES:
                 return None
-            if (low is not None and value < low) or (high is not None and value > high):
+            least, most = -inf if low is None else low, inf if high is None else high
+            if not least <= value <= most:
                 return None
         evaluate(question.goal, values)
     except UndefinedError:

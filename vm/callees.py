@@ -91,8 +91,6 @@ class FunctionValue(MachineFunction):
         """The function as in the source, without its body; None if nothing is known about it."""
         from rlx.semantics.machine.compile import Compiler
 
-        if not self.function.signature:
-            return None
         try:
             head = head_of(self.function.signature)
         except ValueError:

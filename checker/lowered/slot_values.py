@@ -49,8 +49,11 @@ class KnownValues:
 
     def some_number(self, value: ast.Expr) -> tir.PrimExpr:
         """The number of a scalar: what is known, or a variable that stands for it."""
-        known = self.number(value)
-        return known if known is not None else self._variable(self.leaf(value), -1)
+        match self.number(value):
+            case None:
+                return self._variable(self.leaf(value), -1)
+            case known:
+                return known
 
     def dimensions(self, shape: ast.Expr) -> tuple[tir.PrimExpr, ...] | None:
         """The dimensions of a shape; None where they are not known."""
