@@ -89,15 +89,14 @@ class CallEffects:
 
     def of(self, call: ast.Call) -> Effect:
         """What a call does."""
-        match call.op:
-            case ast.GlobalVar() as name:
-                return self._global(name, call.args)
-            case ast.Op(op_name="relax.vm.call_tir_dyn") if len(call.args) == 2:
-                callee = call.args[0]
+        match call.op, call.args:
+            case ast.GlobalVar() as name, args:
+                return self._global(name, args)
+            case ast.Op(op_name="relax.vm.call_tir_dyn"), (callee, given):
                 if isinstance(callee, ast.GlobalVar):
-                    return self._global(callee, tuple(_flat(call.args[1:])))
-                return _unknown(call.args[1:])
-            case ast.Op(op_name=name):
+                    return self._global(callee, tuple(_flat((given,))))
+                return _unknown((given,))
+            case ast.Op(op_name=name), _:
                 written = tuple(v for v in call.attrs.values() if isinstance(v, ast.Expr))
                 values = tuple(_flat((*call.args, *written)))
                 same = values if name in SAME_MEMORY else ()
@@ -106,8 +105,8 @@ class CallEffects:
                 return Effect(
                     _all(values, MemoryAccess(name not in SAME_MEMORY, False)), result=same
                 )
-            case ast.ExternFunc(global_symbol=name):
-                return _external(name, call.args)
+            case ast.ExternFunc(global_symbol=name), args:
+                return _external(name, args)
         return _unknown(call.args)
 
     def _global(self, name: ast.GlobalVar, args: Sequence[ast.Expr]) -> Effect:

@@ -227,7 +227,7 @@ def unique(x: Array, ordered: int, index: int, inverse: int, counts: int, axis: 
         wide(x), return_index=True, return_inverse=True, return_counts=True, axis=along
     )
     values, first, places, times = found
-    places = places.reshape(-1)
+    places = places.ravel()
     if not ordered:
         appearance = np.argsort(first)
         rank = np.argsort(appearance)

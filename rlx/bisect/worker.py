@@ -37,7 +37,7 @@ def main() -> int:
     except Exception as error:  # noqa: BLE001 - a pipeline is any expression, so any error may come of it
         say(unusable=f"{type(error).__name__}: {error}")
         return 0
-    say(ready=True)
+    say(ready=expression)
     numbers = tuple(json.loads(sizes))
     for line in sys.stdin:
         _examine(json.loads(line), take, Telling(say, Watch(numbers, int(seed))))

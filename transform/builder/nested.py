@@ -127,8 +127,7 @@ def close_function(
     info = module.end(state, function, state.info(function.body), before.opened)
     leave_function(walk, before.around)
     frame.in_dataflow = before.outside
-    if before.var is not None:
-        walk.holders.discard(before.var)
+    walk.holders.difference_update([before.var])
     state.info_of[function] = info
     walk.walked.add(function)
     frame.settle(place, len(walk.added), len(state.info_of))

@@ -21,7 +21,8 @@ def places(x: te.Tensor, along: int, descending: bool) -> te.Tensor:
     def fill(
         read: Sequence[tir.Buffer], out: tir.Buffer
     ) -> tuple[tuple[tir.Buffer, ...], tir.Stmt]:
-        line = _Sorter(read[0], out, along, descending)
+        (given,) = read
+        line = _Sorter(given, out, along, descending)
         return line.work, line.every()
 
     return external(x.shape, (x,), fill, "T_places", INT64)

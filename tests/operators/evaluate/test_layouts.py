@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,14 @@ def result(call: Concrete) -> str | list[Any]:
         return fault.code
 
 
+def made_by(call: Concrete) -> list[Any]:
+    """The arrays that a call gives, themselves."""
+    try:
+        return [array for array in arrays(call.evaluate()) if array.ndim]
+    except OperatorFault:
+        return []
+
+
 def alike(one: Any, other: Any) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
@@ -75,6 +84,8 @@ def test_operands_are_only_read_wherever_they_lie(name: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             wanted = result(call)
+            for made, read in product(made_by(call), arrays(tuple(call.values.values()))):
+                assert not np.shares_memory(made, read)
             for one, other in zip(given.values(), call.values.values(), strict=True):
                 for x, y in zip(arrays(one), arrays(other), strict=True):
                     assert x.tobytes() == y.tobytes()
