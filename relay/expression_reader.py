@@ -23,17 +23,16 @@ from rlx.relay.nodes import (
 )
 from rlx.spec.registry import rule
 
+_LEVELS: tuple[dict[str, str], ...] = (
+    {"==": "equal", "!=": "not_equal"},
+    {"<": "less", ">": "greater", "<=": "less_equal", ">=": "greater_equal"},
+    {"+": "add", "-": "subtract"},
+    {"*": "multiply", "/": "divide"},
+)
 INFIX = {
-    "*": (12, "multiply"),
-    "/": (12, "divide"),
-    "+": (10, "add"),
-    "-": (10, "subtract"),
-    "<": (8, "less"),
-    ">": (8, "greater"),
-    "<=": (8, "less_equal"),
-    ">=": (8, "greater_equal"),
-    "==": (7, "equal"),
-    "!=": (7, "not_equal"),
+    sign: (strength, operator)
+    for strength, level in enumerate(_LEVELS)
+    for sign, operator in level.items()
 }
 """The symbols between operands: how strongly they bind, and their operators."""
 
