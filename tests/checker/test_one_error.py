@@ -183,3 +183,29 @@ def test_nothing_is_proved_of_an_unbound_variable() -> None:
         ("warning", "OBL-broadcast-dims", 6),
         ("warning", "OBL-broadcast-dims", 11),
     ]
+
+
+CONTRADICTED = """
+@I.ir_module
+class M:
+    @R.function
+    def f(x: R.Tensor((4,), "float32")) -> R.Tensor((3,), "float32"):
+        return x
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = M
+        y = cls.f(x)
+        z = R.add(y, x)
+        return z
+"""
+
+
+def test_what_a_wrong_annotation_leads_to_is_not_told() -> None:
+    """The sum is wrong only if the annotation of the function is right; where that is, it is told."""
+    errors = [d.code for d in check_text(CONTRADICTED).diagnostics if d.is_error]
+    assert errors == ["D15-result"]
+    kept = CONTRADICTED.replace(
+        "return x\n", "y = R.strided_slice(x, [0], [0], [3])\n        return y\n", 1
+    )
+    errors = [d.code for d in check_text(kept).diagnostics if d.is_error]
+    assert errors == ["OBL-broadcast-dims"]

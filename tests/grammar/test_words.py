@@ -11,6 +11,7 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.checker.why.place import on_one_line
 from rlx.grammar.kept_text import kept_names
+from rlx.grammar.misspelt import form
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
 from rlx.grammar.source_tokens import words_in
@@ -85,3 +86,22 @@ def test_a_sign_in_front_of_a_power(text: str, same: str) -> None:
     read = [parse(f"{head}    return ({each})\n") for each in (text, same)]
     assert read[0].diagnostics == ()
     assert print_module(read[0].modules[0]) == print_module(read[1].modules[0])
+
+
+MEANT = {
+    "R.tensor": ["R.Tensor"],
+    "R.ensor": ["R.Tensor"],
+    "R.object": ["R.Object"],
+    "R.callable": ["R.Callable"],
+    "R.any": ["R.Any"],
+    "R.Tensr": ["R.Tensor"],
+    # of an annotation only the first letter may be another, and some words are operators, too
+    "R.tensr": [],
+    "R.shape": [],
+    "R.tuple": [],
+}
+
+
+@pytest.mark.parametrize("word", MEANT)
+def test_annotations_that_are_meant(word: str) -> None:
+    assert form(word) == MEANT[word]

@@ -136,3 +136,17 @@ def test_what_a_campaign_meets_is_kept_in_the_same_form(finding: Finding, tmp_pa
     assert explanation(finding, [kept]) is kept
     other = replace(finding, cause="another thing", sentence="No.", rule="D01", trait="empty")
     assert explanation(other, [kept]) is None
+
+
+@pytest.mark.parametrize(
+    ("finding", "also"),
+    [
+        (Finding("crash", "passes", "FuseOps", "signal SIGSEGV with R.nn.relu", "It.", "", TEXT, 7), ""),
+        (Finding("crash", "run", "TVM's build", "ValueError: N", "ValueError: no variable lv3 can be found here", "", TEXT, 7), ""),
+        (Finding("wrong-code", "run", "TVM's virtual machine", "another value", "1 became 2", "E-evaluate", TEXT, 7, "NaN"), "another value"),
+    ],
+)  # fmt: skip
+def test_a_cause_that_no_words_tell_stands_by_itself(finding: Finding, also: str) -> None:
+    """The words of an exception, and the name of a signal, are the cause already."""
+    assert draft(finding).also in ("", also)
+    assert bool(draft(finding).also) == (bool(also) and not finding.says_little)

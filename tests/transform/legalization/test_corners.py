@@ -142,6 +142,7 @@ NUMPY = [
         lambda x: np.argsort(-x, axis=1, kind="stable")[:, :2],
     ),
     ("R.argmax(R.sum(x))", ["float32"], lambda x: np.int64(0)),
+    ("R.nn.max_pool1d(R.expand_dims(x, 0))", ["int32"], lambda x: x[None]),
     ("R.collapse_sum_to(x, R.shape([1]))", ["float32"], lambda x: x.sum().reshape(1)),
     (
         'R.quantize(x, R.const(0.5, "float32"), R.const(0, "int8"), out_dtype="float8_e4m3fn")',
