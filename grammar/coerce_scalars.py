@@ -53,7 +53,7 @@ _ON_BITS = {
     "RShift": "shift_right",
 }
 """Other names of intrinsics."""
-ReadText = Callable[[str, int], Any]
+ReadText = Callable[[str], Any]
 _OF_PRIM_FUNCS = frozenset(
     [
         *("T.Buffer", "T.decl_buffer", "T.buffer_decl", "T.handle", "T.ptr", "T.Ptr", "T.Range"),
@@ -74,7 +74,7 @@ class ScalarCoercion:
     text
         The whole source text.
     read_text
-        Parses a quoted dimension, given its text and its start.
+        Parses the text of a quoted dimension.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class ScalarCoercion:
         return entry
 
     def _quoted(self, entry: Entry) -> tir.PrimExpr:
-        inner = self.read_text(entry.value, entry.start + 1)
+        inner = self.read_text(entry.value)
         if inner is None:
             words = f"expected a dimension in the string {entry.value!r}"
             raise Rejected(words, *entry.span)

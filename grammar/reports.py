@@ -224,7 +224,7 @@ class PartReader(Protocol):
     def read_info(self, start: int, end: int) -> Entry | None:
         """Parse the annotation that one INFO token covers."""
 
-    def read_quoted(self, text: str, start: int) -> Entry | None:
+    def read_quoted(self, text: str) -> Entry | None:
         """Parse the text of a quoted dimension."""
 
 

@@ -137,7 +137,7 @@ class StretchReader:
         """Parse the annotation that one INFO token covers."""
         return self.read_expression(start, end, info=False)
 
-    def read_quoted(self, text: str, start: int) -> Entry | None:
+    def read_quoted(self, text: str) -> Entry | None:
         """Parse a quoted dimension; its spans are those of the text inside the quotes."""
         inner = StretchReader(text, self.scope)
         entry = inner.read_expression(0, len(text))

@@ -73,7 +73,7 @@ def _check(
             diagnostics += well_formed(module, holes)
             if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
                 # The document leaves PrimFuncs to a specification of their own.
-                wrong = [d.span or (0, 0) for d in found if d.is_error]
+                wrong = [d.span for d in found if d.is_error and d.span is not None]
                 diagnostics += prim_funcs(module, source, wrong, holes)
             derived = derive(module, {*captured, *holes})
             derivations.append(derived)

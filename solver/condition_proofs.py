@@ -79,10 +79,8 @@ def _alternative(engine: Engine, cond: Cond) -> str | None:
 # Floors
 
 
-def _zero_by_floor(engine: Engine, poly: Poly, effort: int = 3) -> bool:
+def _zero_by_floor(engine: Engine, poly: Poly) -> bool:
     """``c*(X//D) + rest == 0`` where ``rest = -c*E`` and ``0 <= X - D*E <= D - 1``."""
-    if effort == 0:
-        return False
     for index in sorted({i for mono in poly.terms for i in mono}, reverse=True):
         atom = engine.atoms[index]
         if not atom.is_quotient:

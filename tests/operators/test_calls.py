@@ -303,3 +303,10 @@ def main(c: R.Prim("bool"), x: R.Prim("int64")):
     words = f"assert_op: format_args is {found}, expected a list or an expression"
     said = [(d.code, d.message) for d in check_text(text).diagnostics]
     assert said == ([("D14-argument", words)] if found else [])
+
+
+def test_a_list_of_integers_is_no_object() -> None:
+    text = '@R.function\ndef f(x: R.Tensor((2,), "float32"), o: R.Object):\n    y = R.tile(x, o)\n    return y\n'
+    assert [d.message for d in check_text(text).diagnostics] == [
+        "tile: repeats is Object, expected an integer literal"
+    ]

@@ -44,4 +44,5 @@ def test_what_a_keyword_was_meant_to_be() -> None:
     assert meant("x1", [x2, low], 0, ()) == ["x2"]
     assert meant("lhx", [x, lhs], 0, ()) == meant("lh", [lhs, x], 0, ()) == ["lhs"]
     assert meant("lhs", [x, low], 0, ()) == ["x"]
+    assert meant("lhs", [x, Parameter("lhx", "tensor")], 0, ()) == ["lhx"]
     assert meant("x1", [x2, x, low], 0, ("x",)) == meant("x1", [x, x2, low], 1, ()) == ["x2"]

@@ -179,3 +179,14 @@ def test_a_process_remembers_its_latest_programs(worker: Worker) -> None:
     worker.examine(3)
     worker.examine(4)
     assert list(worker.earlier) == [(4, "program 4")]
+
+
+@pytest.mark.parametrize("asked", ["", "1"])
+def test_what_a_process_says_of_its_errors_is_shown_if_asked(
+    asked: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RLX_TRACEBACK", asked)
+    made = Child([sys.executable, "-c", "import sys; sys.exit('this is wrong')"])
+    made._process.wait()
+    made.close()
+    assert capfd.readouterr().err.strip() == ("this is wrong" if asked else "")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rlx
 from rlx.grammar import tir
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.configuration import Code, Frame, ScopeSlots
 from rlx.semantics.machine.prim_exprs import prepare
+from rlx.semantics.outcome import Fault
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 VARS = (tir.Var("n"), tir.Var("m"))
@@ -61,3 +63,18 @@ def test_the_machine_agrees_with_the_evaluator(expr: tir.PrimExpr, n: int, m: in
     except FaultStop as fault:
         found = fault.code
     assert found == wanted
+
+
+def test_an_overflow_of_a_shift_says_the_number() -> None:
+    found = rlx.run(SHIFTED, "main", {"s": (8,)}, backend="steps")
+    assert isinstance(found, Fault)
+    assert found.message == f"{8 << 61} does not fit into int64"
+
+
+SHIFTED = """
+@R.function
+def main(s: R.Shape(["n"])):
+    n = T.int64()
+    y = R.prim_value(T.shift_left(n, T.int64(61)))
+    return y
+"""
