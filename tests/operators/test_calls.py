@@ -305,8 +305,18 @@ def main(c: R.Prim("bool"), x: R.Prim("int64")):
     assert said == ([("D14-argument", words)] if found else [])
 
 
-def test_a_list_of_integers_is_no_object() -> None:
-    text = '@R.function\ndef f(x: R.Tensor((2,), "float32"), o: R.Object):\n    y = R.tile(x, o)\n    return y\n'
-    assert [d.message for d in check_text(text).diagnostics] == [
-        "tile: repeats is Object, expected an integer literal"
-    ]
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("o", "repeats is Object, expected an integer literal"),
+        ("R.str('a')", "repeats is an attribute, but is given as R.str(…): write integers instead"),
+        (
+            "R.null_value()",
+            "repeats is an attribute, but is given as R.null_value(…): write integers instead",
+        ),
+        ("None", "repeats is None, which is not a value"),
+    ],
+)
+def test_a_list_of_integers_is_an_attribute(given: str, said: str) -> None:
+    text = f'@R.function\ndef f(x: R.Tensor((2,), "float32"), o: R.Object):\n    y = R.tile(x, {given})\n    return y\n'
+    assert [d.message for d in check_text(text).diagnostics] == [f"tile: {said}"]
