@@ -149,12 +149,7 @@ def _exact(engine: Engine, cond: Cond) -> Cond:
         poly = engine.add(whole, engine.scale(divisor.value, rest))
     if poly is cond.poly:
         return cond
-    match cond.kind:
-        case "ge":
-            return engine.compare(poly)
-        case "eq":
-            return engine.equate(poly)
-    return engine.equate(poly, equal=False)
+    return engine.against_zero(cond.kind, poly)
 
 
 def _residue(engine: Engine, poly: Poly, modulus: int) -> int | None:

@@ -156,16 +156,19 @@ class Engine(Quotients):
     reconsider = False
     """Whether unchanged atoms are normalised again, because ranges have changed."""
 
+    def against_zero(self, kind: str, poly: Poly) -> Cond:
+        """A polynomial beside 0, by the kind of comparison."""
+        match kind:
+            case "ge":
+                return self.compare(poly)
+            case "eq":
+                return self.equate(poly)
+        return self.equate(poly, equal=False)
+
     def replace_in(self, cond: Cond, mapping: dict[int, Poly]) -> Cond:
         """The same for a condition."""
         if cond.poly is not None:
-            new = self.replace(cond.poly, mapping)
-            match cond.kind:
-                case "ge":
-                    return self.compare(new)
-                case "eq":
-                    return self.equate(new)
-            return self.equate(new, equal=False)
+            return self.against_zero(cond.kind, self.replace(cond.poly, mapping))
         if not cond.parts:
             return cond
         return self.join(cond.kind, [self.replace_in(p, mapping) for p in cond.parts])

@@ -9,6 +9,7 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, INT64, DataType, dtype
 from rlx.semantics.native.refusal import refuse
+from rlx.semantics.tir.values import limits
 
 ZERO = "rlx_zero"
 """A variable of a kernel that is 0, which the compiler does not know."""
@@ -101,12 +102,6 @@ def suffix(data_type: DataType) -> str:
 def is_signed(data_type: DataType) -> bool:
     """Whether values are signed integers."""
     return data_type.code == "int"
-
-
-def limits(data_type: DataType) -> tuple[int, int]:
-    """The smallest and the largest integer of a type."""
-    low = -(1 << (data_type.bits - 1)) if is_signed(data_type) else 0
-    return low, low + (1 << data_type.bits) - 1
 
 
 def loaded(data_type: DataType, element: str) -> str:

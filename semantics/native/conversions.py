@@ -9,6 +9,7 @@ from rlx.grammar.dtype import dtype as dtype_of
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import FLOAT64, ZERO, CValue
 from rlx.semantics.native.state import Generation
+from rlx.semantics.tir.values import limits
 
 
 def define(state: Generation, text: str, dtype: DataType) -> CValue:
@@ -83,7 +84,7 @@ def _to_integer(state: Generation, value: CValue, target: DataType, span: Any) -
     """The integer part of a float; in loops, one without a value in the type is noticed behind
     them.
     """
-    low, high = c_types.limits(target)
+    low, high = limits(target)
     holds = f"does not fit into {target}, whose range is {low} to {high}"
     letter, least = ("", INT64) if value.dtype == FLOAT64 else ("f", INT32)
     below = f"{value.text} > {float(low - 1)}"

@@ -12,6 +12,7 @@ from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.semantics.native import c_types
 from rlx.semantics.native.ranges import ROOM, IndexKnowledge, IndexSum, magnitude
+from rlx.semantics.tir.values import limits
 
 TERMS = 32
 """The maximum number of terms of a sum."""
@@ -221,7 +222,7 @@ def usable(state: IndexKnowledge, value: IndexSum, dtype: DataType) -> bool:
     state.symbols |= names
     if dtype == INT64:
         return True
-    least, most = c_types.limits(dtype)
+    least, most = limits(dtype)
     return state.demand(low - IndexSum.of(least)) and state.demand(IndexSum.of(most) + high)
 
 

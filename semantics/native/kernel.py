@@ -15,7 +15,7 @@ from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop
 from rlx.semantics.native import compiler
 from rlx.semantics.native.arrays import GUARDED, Copies, tangled
-from rlx.semantics.native.c_types import limits, wrapped
+from rlx.semantics.native.c_types import wrapped
 from rlx.semantics.native.frame import (
     FIRST_SLOT,
     FIRST_VALUE,
@@ -33,6 +33,7 @@ from rlx.semantics.native.writer import StopSite
 from rlx.semantics.tir import evaluate
 from rlx.semantics.tir.arguments import only_number
 from rlx.semantics.tir.program import no_value
+from rlx.semantics.tir.values import limits
 from rlx.spec.registry import refuted, rule
 
 Argument = np.ndarray[Any, Any] | int | float
