@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -25,28 +23,6 @@ def assert_entries(path: Path, entries: Iterable[tuple[str, str]]) -> None:
     found, kept = (_read(each) for each in (text, path.read_text(encoding="utf-8")))
     assert list(found) == list(kept)
     assert [(name, found[name], kept[name]) for name in found if found[name] != kept[name]] == []
-
-
-def assert_digest(path: Path, name: str, text: str) -> None:
-    """The text is the one whose digest the file has behind the name, one to a line."""
-    digest = hashlib.sha256(text.encode()).hexdigest()[:20]
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    kept = {line[21:]: line[:20] for line in lines}
-    if os.environ.get("RLX_UPDATE_SNAPSHOTS"):
-        kept[name] = digest
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("".join(f"{kept[key]} {key}\n" for key in sorted(kept)), "utf-8")
-    assert kept.get(name) == digest, f"{name} gives another text now:\n{text}"
-
-
-def assert_picked(
-    folder: Path, part: int, parts: int, answers: Callable[[str], str], kept: str = "picked.txt"
-) -> None:
-    """The answers to a part of the texts in `picked.txt`, which `tests.mutants.pick` writes, are as they were."""
-    texts = [json.loads(line) for line in (folder / "picked.txt").read_text("utf-8").splitlines()]
-    for text in texts[part::parts]:
-        name = hashlib.sha256(text.encode()).hexdigest()[:12]
-        assert_digest(folder / "snapshots" / kept, name, f"{text}\n{answers(text)}")
 
 
 def _read(text: str) -> dict[str, str]:

@@ -52,38 +52,6 @@ def test_a_class_has_a_name_of_its_own() -> None:
     assert SHARED.keys() == shared.keys(), "a name is not shared any more: shorten the list"
 
 
-RIDDLES = frozenset(
-    [
-        "boxes",
-        "crossing",
-        "ending",
-        "kinds",
-        "leaves",
-        "one",
-        "parts",
-        "pieces",
-        "places",
-        "plain",
-        "reading",
-        "record",
-        "sets",
-        "shown",
-        "simple",
-        "text",
-        "texts",
-        "view",
-        "walk",
-        "words",
-        "work",
-    ]
-)
-"""What a file is not called, because the word says nothing of its content."""
-
-
-def test_a_file_is_named_after_its_content() -> None:
-    assert not [str(path.relative_to(ROOT)) for path in sources() if path.stem in RIDDLES]
-
-
 def test_the_pages_of_the_rooms_name_files_that_are_there() -> None:
     for page in ROOT.glob("*/README.md"):
         room = page.parent

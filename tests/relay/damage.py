@@ -19,6 +19,7 @@ import rlx
 from rlx import relay
 from rlx.grammar.printer import print_module
 from rlx.relay.evaluation import Evaluator
+from rlx.relay.lexer import lex
 from rlx.relay.parser import read
 from rlx.relay.translation import translate
 from rlx.semantics.machine import load
@@ -32,6 +33,7 @@ from tests.relay.trials import tried
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "relay"
 WHOLE = (*documents.ALL, *(path.read_text("utf-8") for path in sorted(EXAMPLES.glob("*.relay"))))
+WORDS = ("%9", "}", "=", "fn", "-1", "0", "3", "7", "[", "]", "None", '"NHWC"', "True", "%p", "%x")
 FUEL = 20_000
 VALUES = (
     *("-1", "0", "1", "3", "-3", "100", "9999999999i64", "1f", "-2.5f", "inff", "nanf"),
@@ -46,6 +48,17 @@ NAMES = (
 TYPES = ("0", "1", "2", "5", "?", "n", "float32", "int8", "bool", "float16", "int64")
 CHECKS = {"RL-check-type": "E-cast-kind", "RL-check-dimension": "E-cast-dimension"}
 """What the checks of Relay are called in Relax; a wrong element type or rank is another kind there, too."""
+
+
+def with_another_token(text: str, random: Random) -> str:
+    """The text with a token replaced by one of its kind or by any, dropped, or doubled."""
+    tokens = lex(text).tokens[:-1]
+    token = random.choice(tokens)
+    alike = [other.text for other in tokens if other.kind == token.kind]
+    new = random.choice([random.choice(alike), random.choice(alike), random.choice(WORDS), ""])
+    if random.random() < 0.1:
+        new = f"{token.text} {token.text}"
+    return text[: token.start] + new + text[token.end :]
 
 
 def text_of(call: str) -> str:

@@ -11,8 +11,10 @@ import pytest
 from rlx import relay
 from rlx.relay.lexer import lex
 from rlx.relay.parser import read
-from tests.relay.test_parser import errors
-from tests.relay.test_same_answers import TEXTS, damaged
+from tests.relay.damage import WHOLE, with_another_token
+from tests.relay.test_parser import FULL, errors
+
+TEXTS = (*WHOLE, FULL)
 
 
 def spread(text: str) -> str:
@@ -52,7 +54,7 @@ def test_texts_mean_the_same(form: str) -> None:
             other = again[gv.name]
             assert words(made, other.span) == words(text, function.span)
         for seed in range(4):
-            wrong = damaged(text, Random(f"{at} {seed}"))
+            wrong = with_another_token(text, Random(f"{at} {seed}"))
             assert said(FORMS[form](wrong)) == said(wrong)
 
 

@@ -1,49 +1,56 @@
-"""What `rlx bisect` reports of each kind of blame and pipeline, as Markdown and as JSON; TVM itself is not needed."""
+"""What `rlx bisect` reports, as Markdown and as JSON; TVM itself is not needed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
 from pathlib import Path
 
 import pytest
 
 from rlx.bisect import report
-from rlx.bisect.blame import INPUT, KINDS, Blame, Pipeline
+from rlx.bisect.blame import INPUT, Blame, Pipeline
 from rlx.bisect.process import Process, UnusableError
 from rlx.commands import bisect
-from tests.snapshots import assert_digest
+from tests.markdown import assert_example
 
 PROGRAM = "@R.function\ndef main(x: R.Object):\n    return x\n"
-SNAPSHOT = Path(__file__).parent / "snapshots" / "bisect_report.txt"
-PIPELINES = (
-    Pipeline(),
-    Pipeline("zero", "cuda"),
-    Pipeline("lambda module: module"),
-    Pipeline("relax.transform.LambdaLift()", sizes=()),
-)
+EXAMPLES = Path(__file__).parent / "bisect_reports.md"
+REPORTS = {
+    "A pass that makes an illegal module": (
+        Blame("FuseOps", "illegal", "D14-arity", "what is\nwrong", ("CSE",), PROGRAM, "after\n"),
+        Pipeline(),
+        4,
+    ),
+    "The program itself, on another pipeline and target": (
+        Blame(INPUT, "raises", "InternalError", "what is\nwrong", (), "", ""),
+        Pipeline("zero", "cuda"),
+        3,
+    ),
+}
 
 
-def reports() -> Iterator[str]:
-    """Each kind of blame, of passes and of the program itself, with and without texts around it."""
-    for at, kind in enumerate(KINDS):
-        for name, before, after in (
-            ("FuseOps", "", ""),
-            ("LambdaLift", PROGRAM, "after\n\n"),
-            (INPUT, f"\n{PROGRAM}", ""),
-            ("CSE", "before", ""),
-        ):
-            done = ("Normalize", "LegalizeOps")[: at % 3]
-            blame = Blame(name, kind, f"cause {at}", "what is\nwrong", done, before, after)
-            pipeline = PIPELINES[at % len(PIPELINES)]
-            for lines in (2, 3, 4):
-                yield report.markdown(blame, pipeline, PROGRAM, lines)
-            yield report.record(blame, pipeline, "f.rlx", PROGRAM)
-    yield from (report.record(None, each, "f.rlx", PROGRAM) for each in PIPELINES)
+@pytest.mark.parametrize("name", REPORTS)
+def test_reports(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "version", lambda package: "1.0")
+    blame, pipeline, lines = REPORTS[name]
+    assert_example(EXAMPLES, name, report.markdown(blame, pipeline, PROGRAM, lines))
 
 
-def test_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "version", lambda package: f"1.{len(package)}")
-    assert_digest(SNAPSHOT, "reports", "\n\n".join(reports()))
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_record_says_what_the_report_says(name: str) -> None:
+    blame, pipeline, _ = REPORTS[name]
+    found = json.loads(report.record(blame, pipeline, "f.rlx", PROGRAM))
+    assert (found["path"], found["pipeline"]) == ("f.rlx", pipeline.expression)
+    assert (found["target"], found["version"]) == (pipeline.target, report.VERSION)
+    said = found["blame"]
+    assert (said["pass"], said["kind"], said["cause"]) == (blame.pass_name, blame.kind, blame.cause)
+    assert (said["message"], said["done"]) == (blame.message, [*blame.done])
+    assert (said["before"], said["after"]) == (blame.before, blame.after)
+    assert said["program"] == PROGRAM
+
+
+def test_a_record_without_blame() -> None:
+    assert json.loads(report.record(None, Pipeline(), "f.rlx", PROGRAM))["blame"] is None
 
 
 def test_packages_that_are_not_installed_have_no_version() -> None:

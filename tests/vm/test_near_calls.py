@@ -1,7 +1,4 @@
-"""Functions of the run time called as they should be, and nearly so: an argument missing, exchanged, or another.
-
-`RLX_UPDATE_SNAPSHOTS=1 pytest tests/vm/test_near_calls.py` writes the digests anew.
-"""
+"""Functions of the run time called as they should be, and nearly so: an argument missing, exchanged, or another."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import random
 import re
 from collections.abc import Iterator
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,12 +14,9 @@ import pytest
 
 from rlx.vm import ExecBuilder, VirtualMachine
 from rlx.vm.library import LIBRARY, TAKES
-from tests.snapshots import assert_digest
 
 from .random_code import PACKED
 from .test_random_code import ended
-
-SNAPSHOT = Path(__file__).parent / "snapshots" / "near_calls.txt"
 
 MATRIX = np.arange(6, dtype="float32").reshape(2, 3)
 SHAPED = np.array([3, 1, 2], dtype="int64")
@@ -123,8 +116,11 @@ def said(name: str, args: list[Any]) -> str:
 
 @pytest.mark.parametrize("name", LIBRARY)
 def test_near_calls(name: str) -> None:
-    lines = [f"{args} {said(name, args)}" for legal in LEGAL[name] for args in near(legal)]
-    assert_digest(SNAPSHOT, name, "\n".join(lines))
+    """A call with one argument that is another one, too many or missing ends in our own words."""
+    for legal in LEGAL[name]:
+        for args in near(legal):
+            found = said(name, args)
+            assert not PYTHON.search(found), (args, found)
 
 
 ANY: list[Any] = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
@@ -37,6 +38,7 @@ INTEGERS = (
 TYPES = (*FLOATS, *INTEGERS, "bool")
 SIZES = (0, 1, 1, 2, 3, 4, 5, 8)
 CASES = [*LEGAL, *NETWORKS]
+NAMES = sorted({case[0] for case in CASES})
 
 
 class Awkward(Concrete):
@@ -66,6 +68,15 @@ class Awkward(Concrete):
         if index and self.draw.random() < 0.5:
             return super()._array(sizes, kind, index)
         return elements(self.draw, sizes, kind, self.style)
+
+
+def arrays(value: Any) -> Iterator[Any]:
+    """The arrays of a value, and its numbers as arrays."""
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from arrays(part)
+    elif isinstance(value, np.ndarray | bool | int | float | np.generic):
+        yield np.asarray(value)
 
 
 def replace_type(info: TensorStructInfo, kind: DataType) -> TensorStructInfo:

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from rlx.operators.evaluation import OperatorFault
-from tests.operators.evaluate.awkward import draw_call
+from tests.operators.evaluate.awkward import NAMES, arrays, draw_call
 from tests.operators.evaluate.concrete import Concrete
-from tests.operators.evaluate.test_same_values import NAMES, arrays
 
 SEEDS = 5
 

@@ -12,8 +12,8 @@ from rlx.operators import lookup
 from rlx.operators.evaluation import OperatorFault, Plain
 from tests.operators.cases import LEGAL
 from tests.operators.context import argument
+from tests.operators.evaluate.awkward import arrays
 from tests.operators.evaluate.concrete import POINTS, Concrete, Unknown
-from tests.operators.evaluate.test_same_values import arrays
 
 
 def outcome(call: Concrete, word: str, value: Any) -> tuple[str, list[Plain]]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from rlx.semantics.native import compiler, prelude
-from rlx.semantics.native.intrinsics import LIBM
-from tests.snapshots import assert_digest
 
 NAMES = sorted(prelude._providers(False))
 OURS = re.compile(r"\b(?:rlx|RLX)_\w+")
@@ -43,19 +40,3 @@ def test_vectors_are_narrower_where_the_widest_do_not_help(name: str) -> None:
     wide = {"RLX_LANES", "RLX_ROWS", "rlx_to_f16"} & {*OURS.findall(text), name}
     flags = compiler.flags_for(text, (compiler.NARROWER,))
     assert flags == (() if wide else (compiler.NARROWER,))
-
-
-SNAPSHOT = Path(__file__).parent / "snapshots" / "prelude.txt"
-
-
-@pytest.mark.parametrize("apart", [False, True])
-def test_the_prelude_is_as_it_was(apart: bool) -> None:
-    """For each of its names, and for some together with functions of libm."""
-    names = sorted(prelude._providers(apart))
-    kernels = [*([name] for name in names), *zip(names, names[7:], names[31:], strict=False), names]
-    kernels += [
-        [name, f"{function}f(x)"] for name, function in zip(names, sorted(LIBM), strict=False)
-    ]
-    made = [prelude.text(*kernel, apart=apart) for kernel in kernels]
-    told = [f"{text}\n{prelude.is_wide(text)} {prelude.calls_libm(text)}" for text in made]
-    assert_digest(SNAPSHOT, f"apart: {apart}", "\n\n".join(told))

@@ -1,14 +1,12 @@
-"""Limits of operations, for all small limits of their operands: true, exact where they can be, and as they were.
+"""Limits of operations, for all small limits of their operands: true, and exact where they can be.
 
-The values themselves are the oracle; a missing limit is stood in for by one that is far away.
-`RLX_UPDATE_SNAPSHOTS=1 pytest tests/solver/arith/test_interval_arithmetic.py` writes the digests anew.
+The values themselves are the oracle; a limit that is far away takes the place of a missing one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -19,9 +17,7 @@ from rlx.solver.context import Range
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Poly
-from tests.snapshots import assert_digest
 
-KEPT = Path(__file__).parent / "snapshots" / "interval_arithmetic.txt"
 NUMBERS = range(-2, 3)
 CLOSED = [(low, high) for low in NUMBERS for high in NUMBERS if low <= high]
 OPEN: list[Range] = [
@@ -58,16 +54,13 @@ def assert_true(found: Range, wanted: list[int]) -> None:
 def test_coarse_limits(kind: type[tir.Binary]) -> None:
     node = kind(X, Y)
     table = {(x, y): value(node, x, y) for x in NUMBERS for y in NUMBERS}
-    told = []
     for a, b in product(CLOSED, CLOSED):
         found = coarse_intervals.of_node(node, (a, b))
         wanted = [v for at in product(values(a), values(b)) if (v := table[at]) is not None]
-        told.append(str(found))
         assert found is not None
         assert_true(found, wanted)
         if kind in EXACT:
             assert found == (min(wanted), max(wanted))
-    assert_digest(KEPT, f"coarse {kind.__name__}", " ".join(told))
 
 
 def test_coarse_limits_of_choices_and_casts() -> None:
@@ -103,7 +96,6 @@ def test_limits_of_polynomials(name: str) -> None:
     operation, expr = OPERATIONS[name]
     numbers = range(-FAR, FAR + 1)
     table = {(x, y): value(expr, x, y) for x in numbers for y in numbers}
-    told = []
     for a, b in product(OPEN, OPEN):
         engine = Engine(10_000)
         x, y = (engine.atom("var", (), var) for var in (X, Y))
@@ -112,9 +104,7 @@ def test_limits_of_polynomials(name: str) -> None:
         found = intervals.interval(engine, poly)
         signs = [intervals.nonneg(engine, poly, effort) for effort in range(5)]
         wanted = [v for at in product(values(a), values(b)) if (v := table[at]) is not None]
-        told.append(f"{found} {signs} {engine.fuel}")
         assert_true(found, wanted)
         assert not any(signs) or all(v >= 0 for v in wanted)
         if name in CLOSEST and None not in (*a, *b):
             assert found == (min(wanted), max(wanted))
-    assert_digest(KEPT, name, " ".join(told))
