@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from rlx.cli import COMMANDS
-from rlx.completion import Option, commands
+from rlx.completion import parser_of
 
 
 def misspellings(word: str, rng: random.Random) -> list[str]:
@@ -33,20 +33,21 @@ def said(name: str, argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 OPTIONS = [
-    (command.name, option, [other for one in command.options for other in one.flags])
-    for command in commands()
-    for option in command.options
-    if any(len(flag) > 4 for flag in option.flags)
+    (name, action.option_strings[-1], flags)
+    for name in COMMANDS
+    for actions in [parser_of(name)._actions]
+    for flags in [[flag for action in actions for flag in action.option_strings]]
+    for action in actions
+    if any(len(flag) > 4 for flag in action.option_strings)
 ]
 
 
 @pytest.mark.parametrize(
-    ("name", "option", "flags"), OPTIONS, ids=[f"{n} {o.flags[-1]}" for n, o, _ in OPTIONS]
+    ("name", "flag", "flags"), OPTIONS, ids=[f"{name} {flag}" for name, flag, _ in OPTIONS]
 )
 def test_an_option(
-    name: str, option: Option, flags: list[str], capsys: pytest.CaptureFixture[str]
+    name: str, flag: str, flags: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    flag = option.flags[-1]
     for wrong in misspellings(flag[2:], random.Random(flag)):
         if f"--{wrong}" in flags:
             continue
