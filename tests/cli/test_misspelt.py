@@ -59,19 +59,21 @@ def test_an_option(
             assert flag in last, last
 
 
-@pytest.mark.parametrize(
-    ("name", "option", "flags"), [o for o in OPTIONS if o[1].values and len(o[1].values) < 30]
-)
-def test_a_value(
-    name: str, option: Option, flags: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    for value in option.values:
-        wrong = f"{value}q"  # one letter too many
-        last = said(name, [f"{option.flags[-1]}={wrong}", "x.rlx"], capsys)
-        assert (
-            f"invalid choice: '{wrong}'" in last
-            and f"'{value}'" in last.partition("did you mean")[2]
-        )
+VALUES = [
+    (name, action.option_strings[-1], value)
+    for name in COMMANDS
+    for action in parser_of(name)._actions
+    if action.option_strings and action.metavar not in ("CODE", "CODES")
+    for value in action.choices or ()
+]
+
+
+@pytest.mark.parametrize(("name", "flag", "value"), VALUES)
+def test_a_value(name: str, flag: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = f"{value}q"  # one letter too many
+    last = said(name, [f"{flag}={wrong}", "x.rlx"], capsys)
+    assert f"invalid choice: '{wrong}'" in last
+    assert f"'{value}'" in last.partition("did you mean")[2]
 
 
 def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
