@@ -2,7 +2,7 @@
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 
-.PHONY: findings check test lint coverage-of-rules bench rules pages site operators tables hostile
+.PHONY: findings check test lint coverage-of-rules bench rules site operators tables hostile
 
 check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
@@ -25,10 +25,6 @@ bench:  ## speed, beside TVM's (benchmarks/README.md)
 
 rules:  ## the rules with the hashes of their clauses and where they are implemented
 	$(PYTHON) -m rlx.spec
-
-pages:  ## the specification as pages, under build/spec, and the reference of the operators
-	$(PYTHON) -m rlx.spec html build/spec
-	$(PYTHON) -m rlx.operators.reference build/operators.md
 
 site:  ## the documentation, under build/site
 	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict

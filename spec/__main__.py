@@ -1,7 +1,6 @@
 """`python -m rlx.spec`: the rules with their hashes, and what is wrong with them.
 
-`html OUT` writes the specification as pages into a folder, `--write` makes the tables of
-`spec/README.md`; `--coverage` and `--gate` show a test run's coverage.
+`--write` makes the tables of `spec/README.md`; `--coverage` and `--gate` show a test run's coverage.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from rlx.spec.blocks import README, problems, readme
 from rlx.spec.coverage import Coverage, gate, table
@@ -26,11 +24,6 @@ def main(argv: Sequence[str]) -> int:
             return _shut(gate(coverage))
         case ["--gate", *_]:
             return _shut(gate(Coverage.read()))
-        case ["html", folder] if not folder.startswith("-"):
-            return _html(Path(folder))
-        case ["html", *_]:
-            print("usage: python -m rlx.spec html OUT", file=sys.stderr)
-            return 2
         case ["--write", *_]:
             README.write_text(readme(), encoding="utf-8")
             return 0
@@ -66,18 +59,6 @@ def _shut(problems: Sequence[str]) -> int:
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0
-
-
-def _html(folder: Path) -> int:
-    """Write the pages; 2 if what makes them is not installed."""
-    try:
-        from rlx.spec.html import build
-    except ModuleNotFoundError as error:
-        print(f"{error}: the pages need the extra `docs`, as in rlx[docs]", file=sys.stderr)
-        return 2
-    written = build(folder)
-    print(f"{len(written)} files in {folder}; begin at {folder / 'index.html'}")
-    return 0
 
 
 if __name__ == "__main__":

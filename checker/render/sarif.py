@@ -82,7 +82,8 @@ def _rule(rule: str, known: Described | None, documentation: str | None) -> dict
 def _address(rule: str, chapter: str, documentation: str | None) -> str:
     """Where a rule can be read; SARIF wants an absolute address."""
     if documentation is not None:
-        return f"{documentation.rstrip('/')}/{Path(chapter).stem}.html#{rule}"
+        page = chapter.removesuffix(".md").replace("/", "-")
+        return f"{documentation.rstrip('/')}/{page}.html#{rule}"
     import rlx.spec
 
     return f"{(Path(rlx.spec.__file__).resolve().parent / chapter).as_uri()}#{rule}"

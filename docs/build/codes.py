@@ -56,7 +56,7 @@ def pages() -> dict[str, str]:
     index = INDEX
     for stem, sections in sorted(chapters.items()):
         title = stem.replace("_", " ").replace("old-", "older system: ").capitalize()
-        page = HEAD.format(title=f"Codes: {title.lower()}", page=f"{stem}.html")
+        page = HEAD.format(title=f"Codes: {title.lower()}", page=f"{stem}.md")
         found[f"reference/codes/{stem}.md"] = "\n".join([page, *sections])
         index += f"| [{title}]({stem}.md) | {len(sections)} |\n"
     index += f"| [Outside of the rules](outside.md) | {len(OUTSIDE)} |\n"
@@ -70,7 +70,7 @@ def _outside() -> str:
 
 
 def _section(rule: Rule, code: str, sentence: str) -> str:
-    page = f"../specification/{rule.page}.html"
+    page = f"../specification/{rule.page}.md"
     parts = [
         f"## {code}",
         f"[{rule.identifier} {rule.title}]({page}#{rule.identifier}): {sentence}",

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,15 @@ if str(ROOT) not in sys.path:  # `mkdocs` does not look for modules where it run
 
 from mkdocs.structure.files import File, Files
 
-from docs.build import codes, commands, operators, pictures, python_api, tvm_differs
-
-_specification = tempfile.TemporaryDirectory()
-"""The pages of the specification, for as long as the site is built."""
-
+from docs.build import (
+    codes,
+    commands,
+    operators,
+    pictures,
+    python_api,
+    specification,
+    tvm_differs,
+)
 
 _ROLE = re.compile(r":(?:func|class|mod|meth|attr|data|exc):(?=<code>)")
 
@@ -31,13 +34,8 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add what is made, and the pages of the specification as they are."""
-    from rlx.spec.html import build
-
-    for make in (codes, commands, operators, pictures, python_api, tvm_differs):
+    """Add what is made."""
+    for make in (codes, commands, operators, pictures, python_api, specification, tvm_differs):
         for address, content in make.pages().items():
             files.append(File.generated(config, address, content=content))
-    for path in build(Path(_specification.name)):
-        address = f"reference/specification/{path.name}"
-        files.append(File.generated(config, address, abs_src_path=str(path)))
     return files

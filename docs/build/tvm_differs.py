@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 HEAD = """# What TVM does otherwise
 
-rlx follows the written specification, and where it contradicts itself, the [ledger](../reference/specification/ledger.html). TVM 0.27 is one
+rlx follows the written specification, and where it contradicts itself, the [ledger](../reference/specification/ledger.md). TVM 0.27 is one
 implementation of Relax. Where the two part, one of three things is so.
 
 1. **TVM can defend it.** The specification leaves a choice, or TVM chose something else on purpose. The table below has the rules that say so.
@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
     counts = {kind: sum(entry.kind == kind for entry in entries) for kind in KINDS}
     found = [f"| {kind} | {count} | {KINDS[kind]} |" for kind, count in counts.items() if count]
     differs = [
-        f"| [{name}](../reference/specification/{rule.page}.html#{name})"
+        f"| [{name}](../reference/specification/{rule.page}.md#{name})"
         f" {rule.title} | {_cell(rule.tvm)} |"
         for name, rule in rules().items()
         if rule.tvm

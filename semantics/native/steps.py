@@ -1,7 +1,5 @@
-"""The programs that a compiler's driver runs, started without the driver, and without the linker
-where :mod:`rlx.semantics.native.link` can do its work.
-
-The driver and the linker each take a sixth of the compile time of a small kernel.
+"""The programs that a compiler's driver runs, started without the driver, which takes a sixth of the
+compile time of a small kernel.
 """
 
 from __future__ import annotations
@@ -13,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-
-from rlx.semantics.native.link import library
 
 Command = tuple[str, ...]
 
@@ -36,16 +32,10 @@ def by_steps(
     folder = target.parent
     (folder / _SOURCE).write_text(source, encoding="ascii")
     try:
-        *compiling, linking = commands(path, flags, link)
-        if not all(_succeeds(command, folder, seconds) for command in compiling):
+        steps = commands(path, flags, link)
+        if not steps or not all(_succeeds(command, folder, seconds) for command in steps):
             return False
-        linked = library((folder / _OBJECT).read_bytes(), link)
-        if linked is not None:
-            target.write_bytes(linked)
-            return True
-        if not _succeeds(linking, folder, seconds):
-            return False
-    except (OSError, ValueError):  # there are no commands, or a program cannot be started
+    except OSError:  # a program cannot be started
         return False
     (folder / _LIBRARY).rename(target)
     return True

@@ -36,8 +36,8 @@ from rlx.semantics.run.cells import cells
 from rlx.semantics.run.value_text import line, outcome_line, tensor_kind, tensor_line
 from rlx.semantics.store import ArrayChange, Store
 from rlx.semantics.values import Storage, Tensor, TupleValue, Value
-from rlx.spec.html.highlight import typeset
 from rlx.spec.reader import Inference, Rule
+from rlx.spec.typeset import typeset
 
 VERSION = 2
 SMALL = 4

@@ -14,7 +14,8 @@ import pytest
 
 from rlx.cli import COMMANDS
 from rlx.operators.registry import families
-from rlx.spec import rules
+from rlx.spec import ledger, rules
+from rlx.spec.blocks import constructs
 from tests.browser import dom_after
 
 ROOT = Path(__file__).parents[2]
@@ -157,6 +158,79 @@ def test_pictures_are_drawn_from_what_is_so(site: Path) -> None:
     assert "E-call" in (site / "assets/run.svg").read_text("utf-8")
 
 
-def test_the_specification_is_part_of_it(site: Path) -> None:
-    assert (site / "reference/specification/index.html").exists()
-    assert (site / "reference/specification/derivation.html").exists()
+class Page(HTMLParser):
+    """The anchors, links and words of a page of the specification."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.text: list[str] = []
+        self.feed(page.read_text("utf-8").partition("<article")[2].partition("</article>")[0])
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.ids += [value for value in [given.get("id")] if value]
+        self.links += [value for value in [given.get("href")] if tag == "a" and value]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def specification(site: Path) -> dict[str, Page]:
+    return {path.name: Page(path) for path in (site / "reference/specification").glob("*.html")}
+
+
+def test_every_rule_premise_construct_and_entry_has_an_anchor(
+    specification: dict[str, Page],
+) -> None:
+    for name, rule in rules().items():
+        page = specification[f"{rule.page}.html"]
+        assert {name, *rule.premises} <= set(page.ids), name
+        assert f"{rule.page}.html#{name}" in specification["rules.html"].links
+    assert {str(number) for number in ledger()} <= set(specification["ledger.html"].ids)
+    assert {f"construct-{name}" for name in constructs()[0]} <= set(specification["index.html"].ids)
+
+
+def test_links_between_rules_lead_somewhere(specification: dict[str, Page]) -> None:
+    for name, page in specification.items():
+        assert len(page.ids) == len(set(page.ids)), name
+        for address in page.links:
+            target, _, anchor = address.partition("#")
+            if "/" not in target and anchor:
+                assert anchor in specification[target or name].ids, (name, address)
+
+
+def words(text: str) -> set[str]:
+    """The words of a text outside of code and of the addresses of links."""
+    prose = re.sub(r"`[^`]*`|\]\([^)]*\)|\]\[[^]]*\]", " ", text)
+    return set(re.findall(r"[a-z]{3,}", prose.lower()))
+
+
+def test_every_word_of_a_rule_is_on_its_page(specification: dict[str, Page]) -> None:
+    for page in {rule.page for rule in rules().values()}:
+        shown = words("".join(specification[f"{page}.html"].text).replace("`", ""))
+        for name, rule in rules().items():
+            if rule.page == page:
+                said = (
+                    f"{rule.title} {rule.statement} {rule.why} {' '.join(rule.premises.values())}"
+                )
+                assert words(said) <= shown, name
+
+
+def test_no_markup_of_the_source_is_left(specification: dict[str, Page]) -> None:
+    for name, page in specification.items():
+        if name != "index.html":  # which shows how a rule is written
+            said = "".join(page.text)
+            assert not re.search(r"\]\[[a-z]+[\w-]+\]|\]\(\w+\.md|^## |```", said, re.MULTILINE), (
+                name
+            )
+
+
+def test_examples_name_the_premises_that_they_break(specification: dict[str, Page]) -> None:
+    known = {code for rule in rules().values() for code in rule.premises}
+    for rule in rules().values():
+        links = specification[f"{rule.page}.html"].links
+        for code in {c for e in rule.examples if not e.good for c in e.codes} & known:
+            assert any(link.endswith(f"#{code}") for link in links), (rule.identifier, code)

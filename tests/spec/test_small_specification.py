@@ -1,11 +1,7 @@
-"""All that is made of a small specification, word for word: pages, tables, lists, and what is wrong with it.
-
-`RLX_UPDATE_SNAPSHOTS=1 pytest tests/spec/test_small_specification.py` writes `snapshots/small.txt` anew.
-"""
+"""What is read from a small specification, and what is wrong with it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +11,10 @@ import pytest
 from rlx.spec import __main__ as command
 from rlx.spec import blocks, coverage, reader
 from rlx.spec.coverage import Coverage, gate, table
-from rlx.spec.html import chapter, site
 from rlx.spec.reader import Rule, ledger, rules
 from rlx.spec.registry import Registration, implementations, register_all
-from tests.snapshots import assert_entries
 from tests.spec import small
 
-KEPT = Path(__file__).parent / "snapshots" / "small.txt"
 CACHED = (reader.rules, reader.ledger, blocks.constructs)
 
 
@@ -29,8 +22,7 @@ CACHED = (reader.rules, reader.ledger, blocks.constructs)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder of the small specification, which all code takes for the real one."""
     small.write(tmp_path / "spec")
-    for module in (reader, chapter, site):
-        monkeypatch.setattr(module, "FOLDER", tmp_path / "spec")
+    monkeypatch.setattr(reader, "FOLDER", tmp_path / "spec")
     for module in (blocks, command):
         monkeypatch.setattr(module, "README", tmp_path / "spec" / "README.md")
     _forget()
@@ -60,34 +52,58 @@ def registered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[
     return found
 
 
-def test_what_is_made_of_it(folder: Path, registered: object) -> None:
-    entries: list[tuple[str, str]] = []
-    for name, rule in rules().items():
-        fields = {field: getattr(rule, field) for field in sorted(Rule.__slots__)}
-        entries.append((f"rule {name}", "\n".join(f"{k}: {v!r}" for k, v in fields.items())))
-        entries.append((f"constructs of {name}", repr(blocks.constructs_of(rule))))
-    for number, entry in ledger().items():
-        entries.append((f"entry {number}", f"{entry.title}\n{entry.text}\n{entry.witnesses}"))
-    entries.append(("syntax", repr(blocks.constructs())))
-    entries.append(("README", blocks.readme()))
-    entries.append(("problems", "\n".join(blocks.problems())))
-    entries.append(("pages", " ".join(path.name for path in site.build(folder / "site"))))
-    for path in sorted((folder / "site").glob("*.html")):
-        entries.append((path.name, path.read_text(encoding="utf-8")))
-    script = (folder / "site" / "search.js").read_text(encoding="utf-8")
-    found = json.loads(script.removeprefix("window.entries = ").removesuffix(";\n"))
-    entries.append(("search", "\n".join(map(repr, found))))
-    assert_entries(KEPT, ((name, text.replace("\n## ", "\n ## ")) for name, text in entries))
+def test_a_rule_is_read(folder: Path) -> None:
+    rule = rules()["D12"]
+    assert (rule.title, rule.file, rule.constructs) == (
+        "Fields",
+        "derivation.md",
+        ("TupleGetItem", "Var"),
+    )
+    assert rule.statement == "The field `i` of a tuple, as D13 says."
+    assert rule.premises == {
+        "D12-tuple": "what is indexed is a tuple, and has *fields*.",
+        "D12-index": "the tuple has a field of that index.",
+    }
+    assert (rule.source, rule.tvm, rule.ledger) == ("Title, 1.", "does < otherwise.", (2, 1))
+    assert rule.block is not None
+    assert rule.block.premises == (
+        ("D12-tuple", "G; S |- e' : TupleStructInfo(I0, ..., Ik)"),
+        ("", "G(x) = I"),
+        ("D12-index", "0 <= i <= k"),
+    )
+    assert rule.block.conclusion == "G; S |- TupleGetItem(e, i) : Ii"
+    assert rule.block.judgement == "derivation"
+    assert [(each.kind, each.good, each.codes) for each in rule.examples] == [
+        ("relax", True, ()),
+        ("relax", False, ("D12-tuple", "D12-index", "D12-tuple")),
+    ]
+    assert "D14" not in rules()  # it is inside of a fence
 
 
-def test_pages_are_written_again_where_they_are(folder: Path) -> None:
-    written = site.build(folder / "a" / "site")
-    before = [path.read_text(encoding="utf-8") for path in written]
-    assert site.build(folder / "a" / "site") == written
-    assert [path.read_text(encoding="utf-8") for path in written] == before
-    with pytest.raises(AttributeError, match="no attribute 'other'"):
-        site_package = __import__("rlx.spec.html", fromlist=["html"])
-        _ = site_package.other
+def test_the_ledger_and_the_syntax_are_read(folder: Path) -> None:
+    entries = {number: (e.title, e.text, e.witnesses) for number, e in ledger().items()}
+    assert entries == {
+        1: ("The first thing", "It says one thing. D12 says another.", ("test_one", "test_two")),
+        2: ("The second", "Nobody shows it.", ()),
+        3: ("The third", "No rule follows it.", ()),
+    }
+    relax, tir = blocks.constructs()
+    assert relax == ("Function", "Var", "TupleGetItem", "PrimFunc")
+    assert tir == ("Var", "Add", "PrimFunc")
+
+
+def test_what_is_wrong_with_it(folder: Path, registered: object) -> None:
+    subtype = "rlx.solver.order.subtype registers it for the judgement 'binding'"
+    assert blocks.problems() == [
+        "D12: the block lacks Var of the heading",
+        "D13: there is no block",
+        "SUB-any: the block lacks the premise SUB-any",
+        f"SUB-any: {subtype}, its block concludes 'subtyping'",
+        f"SUB-any: {subtype}, its block concludes 'subtyping'",
+        "T-add: the conclusion has the form of no judgement: x : Add(Var(n))",
+        "T-add: there is no bad program",
+        "README.md: the tables are old; `python -m rlx.spec --write` makes them",
+    ]
 
 
 def test_the_rules_are_listed(
@@ -162,12 +178,6 @@ def test_the_tables_are_written(folder: Path, registered: object) -> None:
     assert command.main(["--write"]) == 0
     assert old not in blocks.problems()
     assert (folder / "spec" / "README.md").read_text(encoding="utf-8") == blocks.readme()
-
-
-@pytest.mark.parametrize("argv", [["html"], ["html", "a", "b"], ["html", "--help"]])
-def test_the_pages_need_one_folder(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(argv) == 2
-    assert capsys.readouterr() == ("", "usage: python -m rlx.spec html OUT\n")
 
 
 def _covered(applied: int) -> Coverage:

@@ -23,9 +23,7 @@ def test_the_library_is_the_one_that_the_driver_makes(tmp_path: Path) -> None:
     alone, driven = tmp_path / "alone" / "kernel.so", tmp_path / "driven" / "kernel.so"
     alone.parent.mkdir()
     driven.parent.mkdir()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(steps, "library", lambda *_: None)
-        assert steps.by_steps(path, flags, link, source, alone, 60)
+    assert steps.by_steps(path, flags, link, source, alone, 60)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(compiler, "by_steps", lambda *_: False)
         compiler._run(path, flags, source, driven, link)

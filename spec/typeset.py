@@ -1,4 +1,4 @@
-"""Colours for programs, and the signs of inference rules."""
+"""Inference rules as HTML, in the signs of the literature."""
 
 from __future__ import annotations
 
@@ -7,16 +7,6 @@ from collections.abc import Callable
 from html import escape
 
 from rlx.spec.blocks import constructs
-
-_TOKEN = re.compile(
-    r"""(?P<comment>\#.*)
-    |(?P<string>"[^"\n]*"|'[^'\n]*')
-    |(?P<decorator>@[\w.]+)
-    |(?P<keyword>\b(?:def|return|with|if|else|class|for|in|as|lambda|not|and|or|True|False|None)\b)
-    |(?P<builtin>\b[RTI]\.[\w.]+)
-    |(?P<number>\b\d+(?:\.\d+)?\b)""",
-    re.VERBOSE,
-)
 
 _SIGNS = (
     ("|-", "⊢"),
@@ -59,15 +49,6 @@ def replaced(
             parts += [rest(text[done : match.start()]), html]
             done = match.end()
     return "".join([*parts, rest(text[done:])])
-
-
-def highlighted(program: str) -> str:
-    """A program with its words marked."""
-    return replaced(
-        _TOKEN,
-        program,
-        lambda match: f'<span class="{match.lastgroup}">{escape(match.group())}</span>',
-    )
 
 
 def formula(text: str) -> str:
