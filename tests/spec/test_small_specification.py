@@ -1,11 +1,7 @@
-"""All that is made of a small specification, word for word: pages, tables, lists, and what is wrong with it.
-
-`RLX_UPDATE_SNAPSHOTS=1 pytest tests/spec/test_small_specification.py` writes `snapshots/small.txt` anew.
-"""
+"""What is read of a small specification, and what is wrong with it: the examples of `small.md`."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,10 +14,10 @@ from rlx.spec.coverage import Coverage, gate, table
 from rlx.spec.html import chapter, site
 from rlx.spec.reader import Rule, ledger, rules
 from rlx.spec.registry import Registration, implementations, register_all
-from tests.snapshots import assert_entries
+from tests.markdown import assert_example
 from tests.spec import small
 
-KEPT = Path(__file__).parent / "snapshots" / "small.txt"
+READ = Path(__file__).with_name("small.md")
 CACHED = (reader.rules, reader.ledger, blocks.constructs)
 
 
@@ -60,24 +56,32 @@ def registered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[
     return found
 
 
-def test_what_is_made_of_it(folder: Path, registered: object) -> None:
-    entries: list[tuple[str, str]] = []
-    for name, rule in rules().items():
-        fields = {field: getattr(rule, field) for field in sorted(Rule.__slots__)}
-        entries.append((f"rule {name}", "\n".join(f"{k}: {v!r}" for k, v in fields.items())))
-        entries.append((f"constructs of {name}", repr(blocks.constructs_of(rule))))
-    for number, entry in ledger().items():
-        entries.append((f"entry {number}", f"{entry.title}\n{entry.text}\n{entry.witnesses}"))
-    entries.append(("syntax", repr(blocks.constructs())))
-    entries.append(("README", blocks.readme()))
-    entries.append(("problems", "\n".join(blocks.problems())))
-    entries.append(("pages", " ".join(path.name for path in site.build(folder / "site"))))
-    for path in sorted((folder / "site").glob("*.html")):
-        entries.append((path.name, path.read_text(encoding="utf-8")))
-    script = (folder / "site" / "search.js").read_text(encoding="utf-8")
-    found = json.loads(script.removeprefix("window.entries = ").removesuffix(";\n"))
-    entries.append(("search", "\n".join(map(repr, found))))
-    assert_entries(KEPT, ((name, text.replace("\n## ", "\n ## ")) for name, text in entries))
+@pytest.mark.parametrize("name", ["D12", "D13", "SUB-any", "T-add"])
+def test_a_rule_is_read(folder: Path, name: str) -> None:
+    fields = {field: getattr(rules()[name], field) for field in sorted(Rule.__slots__)}
+    text = "".join(f"{key}: {value!r}\n" for key, value in fields.items())
+    assert_example(READ, f"Rule {name}", text)
+
+
+def test_entries_of_the_ledger_are_read(folder: Path) -> None:
+    first, *others = ledger().values()
+    assert first.title == "The first thing"
+    assert first.witnesses == ("test_one", "test_two")
+    assert [entry.title for entry in others] == ["The second", "The third"]
+
+
+def test_constructs_are_those_of_the_heading_and_of_the_conclusion(folder: Path) -> None:
+    found = {name: blocks.constructs_of(rule) for name, rule in rules().items()}
+    assert found == {
+        "D12": ["TupleGetItem", "Var"],
+        "D13": [],
+        "SUB-any": [],
+        "T-add": ["Add", "Var"],
+    }
+
+
+def test_problems_are_listed(folder: Path, registered: object) -> None:
+    assert_example(READ, "Problems", "\n".join(blocks.problems()))
 
 
 def test_pages_are_written_again_where_they_are(folder: Path) -> None:
