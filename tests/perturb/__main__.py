@@ -19,7 +19,6 @@ from rlx.spec.reader import Rule
 from tests.perturb.changes import CHANGES, Change
 
 ROOT = Path(__file__).parents[2]
-ALL = "tests"
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", re.MULTILINE)
 
 
@@ -87,31 +86,35 @@ def failures(folder: Path, tests: Sequence[str], jobs: str) -> set[str]:
     return set(FAILED.findall(done.stdout))
 
 
+def elsewhere(folder: Path, change: Change, found: set[str], jobs: str) -> list[str]:
+    """The tests of other rooms among those that fail, without those that fail in the tree as it is."""
+    own = tuple(f"tests/{room}/" for room in change.rooms)
+    others = {test for test in found if not test.startswith(own)}
+    if others:
+        copied(folder)
+        others -= failures(folder, sorted({test.partition("[")[0] for test in others}), jobs)
+    return sorted(others)
+
+
 def main() -> int:
     """Print what fails elsewhere; the exit status is 1 if something does."""
     parser = argparse.ArgumentParser(prog="python -m tests.perturb", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CHANGES))
-    parser.add_argument("--tests", nargs="+", default=[ALL], metavar="PATH")
+    parser.add_argument("--tests", nargs="+", default=["tests"], metavar="PATH")
     parser.add_argument("-n", default="2", metavar="JOBS", help="processes of pytest (default 2)")
     asked = parser.parse_args()
-    names = asked.names or [*CHANGES]
     folder = ROOT / "build" / "perturb"
-    copied(folder)
-    usual = failures(folder, asked.tests, asked.n)
-    print(f"{len(usual)} tests fail without a change", *sorted(usual), sep="\n  ", flush=True)
     status = 0
-    for name in names:
+    for name in asked.names or CHANGES:
         change = CHANGES[name]
         copied(folder)
         product = changed(folder, change)
-        own = tuple(f"tests/{room}/" for room in change.rooms)
-        found = failures(folder, asked.tests, asked.n) - usual
-        elsewhere = sorted(test for test in found if not test.startswith(own))
+        found = failures(folder, asked.tests, asked.n)
+        others = elsewhere(folder, change, found, asked.n)
         files = f"{len(product)} file" + "s" * (len(product) != 1)
-        print(f"\n{name}: {files} of the product ({', '.join(product)})")
-        print(f"  {len(found) - len(elsewhere)} tests of {', '.join(change.rooms)} fail")
-        print(f"  {len(elsewhere)} tests of other rooms fail", *elsewhere, sep="\n    ", flush=True)
-        status |= bool(elsewhere)
+        print(f"{name}: {files} of the product ({', '.join(product)}); ", end="")
+        print(f"tests of other rooms that fail: {len(others)}", *others, sep="\n  ", flush=True)
+        status |= bool(others)
     return status
 
 
