@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,25 +16,9 @@ from pathlib import Path
 
 from rlx.spec.reader import Rule
 from tests.perturb.changes import CHANGES, Change
+from tests.tree_copy import ROOT, copied
 
-ROOT = Path(__file__).parents[2]
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", re.MULTILINE)
-
-
-def copied(folder: Path) -> None:
-    """Copy the files of the tree that git knows or would add."""
-    shutil.rmtree(folder, ignore_errors=True)
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in listed.stdout.splitlines():
-        if (source := ROOT / name).exists() or source.is_symlink():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, folder / name, follow_symlinks=False)
 
 
 def changed(folder: Path, change: Change) -> list[str]:
