@@ -25,9 +25,10 @@ class Example(NamedTuple):
 
 def examples(path: Path) -> list[Example]:
     """The examples of a file, in order."""
+    text = path.read_text("utf-8")
     found = []
-    for name, section in _sections(path.read_text("utf-8")):
-        *given, expected = (match["text"] for match in BLOCK.finditer(section))
+    for name, blocks in _sections(text):
+        *given, expected = (match["text"] for match in blocks)
         found.append(Example(name, tuple(given), expected))
     assert len({example.name for example in found}) == len(found), f"{path}: two equal headings"
     return found
@@ -36,28 +37,25 @@ def examples(path: Path) -> list[Example]:
 def assert_example(path: Path, name: str, text: str) -> None:
     """The text is the one that is expected below the heading."""
     text = text.rstrip("\n") + "\n"
-    if os.environ.get("RLX_UPDATE_SNAPSHOTS"):
-        _update(path, name, text)
-    (expected,) = (example.expected for example in examples(path) if example.name == name)
-    assert text == expected
-
-
-def _sections(text: str) -> list[tuple[str, str]]:
-    """Each heading with the text below it."""
-    headings = [*HEADING.finditer(_without_headings_in_blocks(text))]
-    ends = [*(match.start() for match in headings[1:]), len(text)]
-    return [(m[1], text[m.end() : end]) for m, end in zip(headings, ends, strict=True)]
-
-
-def _without_headings_in_blocks(text: str) -> str:
-    """The text, of the same length, in which no heading stands inside of a block."""
-    return BLOCK.sub(lambda match: match[0].replace("\n## ", "\n-- "), text)
-
-
-def _update(path: Path, name: str, text: str) -> None:
     whole = path.read_text("utf-8")
-    for found, section in _sections(whole):
-        if found == name:
-            *_, last = BLOCK.finditer(section)
-            start, end = last.span("text")
-            path.write_text(whole.replace(section, section[:start] + text + section[end:]), "utf-8")
+    (blocks,) = (found for heading, found in _sections(whole) if heading == name)
+    if os.environ.get("RLX_UPDATE_SNAPSHOTS"):
+        start, end = blocks[-1].span("text")
+        path.write_text(whole[:start] + text + whole[end:], "utf-8")
+    else:
+        assert text == blocks[-1]["text"]
+
+
+def _sections(text: str) -> list[tuple[str, list[re.Match[str]]]]:
+    """Each heading outside of blocks, with the blocks below it."""
+    blocks = [*BLOCK.finditer(text)]
+    headings = [
+        heading
+        for heading in HEADING.finditer(text)
+        if not any(block.start() < heading.start() < block.end() for block in blocks)
+    ]
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    return [
+        (heading[1], [block for block in blocks if heading.start() < block.start() < end])
+        for heading, end in zip(headings, ends, strict=True)
+    ]

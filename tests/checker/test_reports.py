@@ -1,8 +1,7 @@
-"""Everything that the checker says of the programs under `reports/`: places, labels, notes, help and counterexamples.
+"""What people see of the checker's own rules: places, labels, notes, help and counterexamples, in `reports/`.
 
-A fenced block ``rlx`` holds a program with mistakes, the block ``report`` after it what people are told. Other tests
-show that a message is right; this one shows that none of them changes unseen.
-`RLX_UPDATE_SNAPSHOTS=1 pytest tests/checker/test_reports.py` writes the reports anew.
+A fenced block ``rlx`` holds a program with mistakes, the block ``report`` after it what people are told; `RLX_UPDATE_SNAPSHOTS=1
+pytest tests/checker/test_reports.py` writes the reports anew. What grammar and operators say is kept in their rooms.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def renewed(text: str) -> str:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_the_report_is_as_it_was(path: Path) -> None:
+def test_people_see_this_report(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     cases = list(CASE.finditer(text))
     assert text.count("```rlx\n") == len(cases) > 0

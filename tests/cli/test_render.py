@@ -16,8 +16,10 @@ from rlx.checker.render import json as as_json
 from rlx.checker.render.files import FileReport, Obligations, counted, summarise
 from rlx.checker.render.human import ANSI, PLAIN, safe, show, theme_for, width
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label, Source
+from tests.markdown import assert_example
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
+DRAWN = Path(__file__).with_name("drawn.md")
 
 TEXT = """\
 @R.function
@@ -130,7 +132,7 @@ def assert_snapshot(name: str, text: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_human(name: str) -> None:
     file = FileReport("models/one.rlx", SOURCE, (CASES[name],))
-    assert_snapshot(f"human-{name}.txt", human.render_diagnostic(CASES[name], file) + "\n")
+    assert_example(DRAWN, name.replace("-", " "), human.render_diagnostic(CASES[name], file))
 
 
 def test_human_colours_say_the_same() -> None:
@@ -140,7 +142,6 @@ def test_human_colours_say_the_same() -> None:
     coloured = human.render(FILES, ANSI)
     assert "\x1b[1;31merror[" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == human.render(FILES)
-    assert_snapshot("human-colour.txt", coloured.replace("\x1b", "<ESC>"))
 
 
 @pytest.mark.parametrize(

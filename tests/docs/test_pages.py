@@ -90,6 +90,13 @@ def test_what_is_left_out_stands_for_anything() -> None:
     )
 
 
+def test_the_words_of_a_diagnostic_are_left_to_its_room() -> None:
+    shown = "error[D14-arity]: f takes one\n   | ^^^ here\n   = help: leave it out\n"
+    assert alike(shown, "error[D14-arity]: f has one\n   | ^^^ there\n   = help: drop it\n")
+    assert not alike(shown, shown.replace("arity", "binding"))
+    assert not alike(shown, shown.replace("| ^", "|  ^"))
+
+
 def test_files_named_by_the_readme_exist() -> None:
     for name in re.findall(r"\]\(([\w./-]+)\)", README.read_text("utf-8")):
         assert (ROOT / name).exists(), name

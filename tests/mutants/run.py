@@ -7,7 +7,6 @@ its room; the table says which of them turned red and after how many seconds.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -16,22 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+from tests.tree_copy import ROOT, copied
+
 MUTANTS = Path(__file__).with_name("mutants.toml")
-COPIED = (
-    *(
-        "checker",
-        "generate",
-        "grammar",
-        "operators",
-        "rlx",
-        "semantics",
-        "solver",
-        "spec",
-        "transform",
-    ),
-    *("benchmarks", "examples", "tests", "pyproject.toml", "README.md"),
-)
 LIMIT = 600.0
 
 LAWS = ("tests/generate/laws", "tests/generate/test_near.py")
@@ -82,20 +68,6 @@ def applied(mutant: Mutant, text: str) -> str:
     return text.replace(mutant.old, mutant.new)
 
 
-def copy(folder: Path) -> None:
-    """A tree of our own to break."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for name in COPIED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(
-                source, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
-            )
-        else:
-            shutil.copy(source, folder / name)
-
-
 def ask(folder: Path, tests: tuple[str, ...]) -> Answer:
     """Run tests until the first that fails."""
     started = time.monotonic()
@@ -140,7 +112,7 @@ def main() -> int:
     jobs = os.cpu_count() or 1
     folders = [ROOT / "build" / "mutants" / str(number) for number in range(jobs)]
     for folder in folders:
-        copy(folder)
+        copied(folder)
     free = list(folders)
     for tests in (LAWS, *ROOMS.values()):
         answer = ask(folders[0], tests)

@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from .run import ROOT, Mutant, applied, mutants
+from tests.mutants.run import Mutant, applied, mutants
+from tests.tree_copy import ROOT
 
 ALL = mutants()
 

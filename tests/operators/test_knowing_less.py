@@ -23,8 +23,8 @@ from rlx.grammar.tir import PrimExpr, free_vars
 from rlx.solver.evaluate import evaluate
 from tests.operators.cases import LEGAL
 from tests.operators.context import derive, variable
+from tests.operators.corners import CORNERS
 from tests.operators.test_laws import POINT
-from tests.operators.test_snapshots import CORNERS
 
 KEPT = {
     "dtype": {"fields", "rank", "dims"},

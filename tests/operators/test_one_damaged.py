@@ -12,7 +12,7 @@ from rlx.grammar.struct_infos import OBJECT
 from rlx.operators import lookup
 from tests.operators.cases import LEGAL, Case
 from tests.operators.context import Derived, Recorder, derive, shape, tensor, variable
-from tests.operators.test_snapshots import CORNERS
+from tests.operators.corners import CORNERS
 
 KINDS = ("int8", "int64", "float16", "float64", "bool", "uint32")
 NUMBERS = (-1, -9, 0, 7, 99, 1 << 31, 1 << 70)

@@ -1,23 +1,18 @@
-"""What each pass of the reducer takes away at each of its sites: `RLX_UPDATE_SNAPSHOTS=1 pytest` writes it anew."""
+"""What the passes of the reducer take away: the examples of `passes.md`, and laws."""
 
 from __future__ import annotations
 
-import difflib
-import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.generate.reduce.passes import PASSES, Pass, cutting, size
-from rlx.grammar import ast
+from rlx.generate.reduce.passes import PASSES, Pass, size
+from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
-from tests.snapshots import assert_entries
+from tests.markdown import assert_example, examples
 
-SNAPSHOT = Path(__file__).parent / "snapshots" / "passes.txt"
-LONGEST = 12
-"""Lines of a change that are kept; of a longer one a hash."""
+TAKEN = Path(__file__).with_name("passes.md")
 
 PROGRAM = """
 @I.ir_module
@@ -60,35 +55,24 @@ class Module:
 """
 
 
-def changed(before: str, after: str) -> str:
-    """The lines that differ."""
-    lines = [
-        line
-        for line in difflib.ndiff(before.splitlines(), after.splitlines())
-        if line[:1] in ("+", "-")
-    ]
-    if len(lines) > LONGEST:
-        return f"{len(lines)} lines, {hashlib.sha256(after.encode()).hexdigest()[:16]}"
-    return "\n".join(lines)
+@pytest.mark.parametrize("step", PASSES, ids=lambda step: step.name)
+def test_what_a_pass_takes_away(step: Pass) -> None:
+    (text,) = next(example.given for example in examples(TAKEN) if example.name == step.name)
+    (module,) = parse(text).modules
+    *_, last = step.sites(module)
+    left = print_module(step.without(module, [last]))
+    lines = [line for line in left.splitlines() if not line.startswith("# from")]
+    assert_example(TAKEN, step.name, "\n".join(lines).strip("\n"))
 
 
-def entries(step: Pass, module: ast.IRModule) -> Iterator[tuple[str, str]]:
-    text, sites = print_module(module), step.sites(module)
-    for at, site in enumerate(sites):
-        made = step.without(module, [site])
-        yield f"{step.name}, site {at}, {size(made)}", changed(text, print_module(made))
-    yield f"{step.name}, all", changed(text, print_module(step.without(module, sites)))
-
-
-def test_what_passes_take_away() -> None:
-    report = check_text(PROGRAM)
-    assert report.ok, report
-    [module] = report.modules
-    info = {var: known for var, known in report.info.items() if isinstance(var, ast.Var)}
-    assert_entries(
-        SNAPSHOT,
-        [entry for step in (*PASSES, cutting(info)) for entry in entries(step, module)],
-    )
+@pytest.mark.parametrize("step", PASSES, ids=lambda step: step.name)
+def test_a_site_makes_the_program_no_larger(step: Pass) -> None:
+    """Each alone, and all at once."""
+    (module,) = check_text(PROGRAM).modules
+    sites = step.sites(module)
+    assert sites
+    for gone in (*([site] for site in sites), sites):
+        assert size(step.without(module, gone)) <= size(module)
 
 
 @pytest.mark.parametrize("step", PASSES, ids=lambda step: step.name)

@@ -1,83 +1,63 @@
-"""The whole tree of programs with every construct: each field of each node, and the text that each span covers.
-
-`RLX_UPDATE_SNAPSHOTS=1 pytest tests/grammar/parse/test_trees.py` writes the trees anew.
-"""
+"""LAW: a node stands where Python, which reads the same text, has an expression, a parameter or a statement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import ast as python
+from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rlx.grammar import ast
 from rlx.grammar.dtype import FLOAT32
-from rlx.grammar.node import Record, fields
+from rlx.grammar.node import Node, Span
 from rlx.grammar.parser import parse
-from tests.snapshots import assert_snapshot
+from rlx.grammar.visit import walk
 
-SNAPSHOTS = Path(__file__).parent / "snapshots"
 PROGRAMS = Path(__file__).parents[1] / "print" / "snapshots"
-LONGEST = 40
+EXAMPLES = Path(__file__).parents[3] / "examples"
+TEXTS = sorted([*PROGRAMS.glob("*.rlx"), *EXAMPLES.glob("*.rlx")])
 
 
-class Dump:
-    """The lines of a tree; a node that stands twice is written once."""
+def places(text: str) -> set[Span]:
+    """Where Python has a node; in quotation marks there is an expression, too."""
+    starts = [0, *accumulate(len(line.encode()) for line in text.splitlines(keepends=True))]
+    encoded = text.encode()
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.numbers: dict[Record, int] = {}
+    def offset(line: int, column: int) -> int:
+        return len(encoded[: starts[line - 1] + column].decode())
 
-    def covered(self, span: Any) -> str:
-        """The text that a span covers, its middle left out if it is long."""
-        if span is None:
-            return "-"
-        words = " ".join(self.text[span[0] : span[1]].split())
-        if len(words) > LONGEST:
-            words = f"{words[: LONGEST // 2]} … {words[-LONGEST // 2 :]}"
-        return f"{self.text.count(chr(10), 0, span[0]) + 1}:{words!r}"
-
-    def lines(self, name: str, value: Any, depth: int) -> Iterator[str]:
-        lead = f"{'  ' * depth}{name}: "
-        match value:
-            case _ if name.endswith("spans"):
-                yield lead + self.spans(value)
-            case _ if name.endswith("span"):
-                yield lead + self.covered(value)
-            case Record() if value in self.numbers:
-                yield f"{lead}{type(value).__name__} #{self.numbers[value]}"
-            case Record():
-                self.numbers[value] = len(self.numbers) + 1
-                yield f"{lead}{type(value).__name__} #{self.numbers[value]}"
-                for part, inner in fields(value):
-                    if inner not in (None, (), {}):
-                        yield from self.lines(part, inner, depth + 1)
-            case tuple() | list():
-                for at, item in enumerate(value):
-                    yield from self.lines(f"{name}[{at}]", item, depth)
-            case Mapping():
-                for at, (key, item) in enumerate(value.items()):
-                    shown = f"{name}[{at}]" if isinstance(key, Record) else f"{name}[{key}]"
-                    if isinstance(key, Record):
-                        yield from self.lines(f"{shown} key", key, depth)
-                    yield from self.lines(shown, item, depth)
-            case _:
-                yield lead + " ".join(repr(value).split())
-
-    def spans(self, value: Any) -> str:
-        if isinstance(value, Mapping):
-            return ", ".join(f"{key} {self.spans(item)}" for key, item in value.items())
-        return ", ".join(map(self.covered, value or ()))
+    found = set()
+    for node in python.walk(python.parse(text)):
+        if isinstance(node, python.expr | python.stmt | python.arg | python.keyword):
+            assert node.end_lineno is not None and node.end_col_offset is not None
+            span = (
+                offset(node.lineno, node.col_offset),
+                offset(node.end_lineno, node.end_col_offset),
+            )
+            found.add(span)
+    return found
 
 
-@pytest.mark.parametrize("name", ["relax", "relax-0.16", "kernels", "kernels-0.16"])
-def test_the_tree_is_as_it_was(name: str) -> None:
-    text = (PROGRAMS / f"{name}.rlx").read_text("utf-8")
-    (module,) = parse(text).modules
-    assert_snapshot(
-        SNAPSHOTS / f"{name}.txt", "\n".join(Dump(text).lines("module", module, 0)) + "\n"
-    )
+def nodes(module: ast.IRModule) -> Iterator[Node]:
+    for function in module.functions.values():
+        if isinstance(function, ast.Function):
+            yield from walk(function)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_expressions_stand_where_python_has_some(path: Path) -> None:
+    text = path.read_text("utf-8")
+    known = places(text)
+    strange = [
+        (type(node).__name__, text[node.span[0] : node.span[1]])
+        for module in parse(text).modules
+        for node in nodes(module)
+        if isinstance(node, ast.Call | ast.Tuple | ast.TupleGetItem | ast.Constant | ast.ShapeExpr)
+        if node.span is not None and node.span not in known
+    ]
+    assert strange == []
 
 
 def test_a_part_of_a_shared_annotation_is_located_where_it_is_used() -> None:

@@ -1,0 +1,181 @@
+"""Changes that break nothing elsewhere: an operator, a unit of fuel, a word of each message, a choice of the generator."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Edit(NamedTuple):
+    """In ``file``, ``new`` replaces ``old``, or goes to the end if ``old`` is empty."""
+
+    file: str
+    old: str
+    new: str
+
+
+class Change(NamedTuple):
+    """A change, and the rooms whose own tests may notice it."""
+
+    edits: tuple[Edit, ...]
+    rooms: tuple[str, ...]
+
+
+RULE = '''
+
+def _crossed(x: Any, y: Any, axis: int) -> Any:
+    import numpy as np
+
+    return np.cross(x, y, axis=axis)
+
+
+@operator(
+    "relax.cross",
+    calls="""
+    f(a, 3), f(a, 3)
+    f(3, a), f(3, a), axis=0
+    """,
+    compute=_crossed,
+)
+def cross(site: Site, x1: Tensor, x2: Tensor, axis_: int = -1) -> StructInfo:
+    """The vector products of vectors of three elements along an axis."""
+    kind, device = agree(site, (x1, x2)), place(site, (x1, x2))
+    a, b = site.dims(x1), site.dims(x2)
+    if a is None or b is None or len(a) != len(b):
+        if a is not None and b is not None:
+            site.fail("OBL-cross-rank", f"rank {len(a)} and rank {len(b)} differ", 1)
+        return ranked(site.rank(x1), kind, device)
+    vectors(site, a, b, axis(site, axis_, len(a)))
+    return tensor(a, kind, device)
+
+
+@rule("OBL-cross", "HASH", "obligation")
+def vectors(site: Site, a: Dims, b: Dims, along: int) -> None:
+    """Check that both operands have vectors of three elements."""
+    for at, (x, y) in enumerate(zip(a, b, strict=True)):
+        site.equal("OBL-cross-dims", x, y, lambda: "the shapes of the operands differ", 1)
+        if at == along:
+            site.equal("OBL-cross-dims", x, const(3), lambda: "a vector has 3 elements", 0)
+'''
+
+CLAUSE = """
+## OBL-cross Vector products
+Both operands of a vector product have the same shape, with 3 elements along the axis.
+
+```rule
+OBL-cross-rank: both shapes have the same rank
+OBL-cross-dims: S |- ni = mi for each axis i, and nk = 3 for the given axis k
+-----------------------------------------------------------------------------
+S |- Call(Op(relax.cross), e1, e2) holds
+```
+
+Why: the vector product is defined for vectors of three elements.
+
+Premises:
+- `OBL-cross-rank`: the operands have the same rank.
+- `OBL-cross-dims`: the lengths are equal, and the vectors have 3 elements.
+
+```relax good
+@R.function
+def main(x: R.Tensor((n, 3), "float32")):
+    y = R.cross(x, x)
+    return y
+```
+```relax bad OBL-cross-rank
+@R.function
+def main(x: R.Tensor((n, 3), "float32"), z: R.Tensor((3,), "float32")):
+    y = R.cross(x, z)
+    return y
+```
+```relax bad OBL-cross-dims
+@R.function
+def main(x: R.Tensor((n, 4), "float32")):
+    y = R.cross(x, x)
+    return y
+```
+
+Source: [TVM documentation, tvm.relax.op][op].
+
+## OBL-einsum Labelled axes
+"""
+
+DEFINITION = '''
+
+def cross(out: Result, x1: te.Tensor, x2: te.Tensor, axis: int) -> te.Tensor:
+    """The vector products of vectors of three elements along an axis."""
+    along = axis % x1.ndim
+
+    def element(*i: Scalar) -> Any:
+        def at(x: te.Tensor, step: int) -> Scalar:
+            place = te.floormod(i[along] + step, 3)
+            return wide(x(*i[:along], place, *i[along + 1 :]))
+
+        return convert(at(x1, 1) * at(x2, 2) - at(x1, 2) * at(x2, 1), out.dtype)
+
+    return filled(out, element)
+'''
+
+CASES = """        case("outer", tensor((n,)), tensor((m,))),
+        case("cross", tensor((n, 3)), tensor((n, 3))),
+        case("cross", tensor((3, n)), tensor((3, n)), axis=0),
+"""
+
+CHANGES = {
+    "operator": Change(
+        (
+            Edit("operators/linear_algebra.py", "", RULE),
+            Edit(
+                "operators/linear_algebra.py",
+                "from rlx.grammar.ast import StructInfo, TensorStructInfo\n",
+                "from typing import Any\n\nfrom rlx.grammar.ast import StructInfo, TensorStructInfo\n",
+            ),
+            Edit("operators/linear_algebra.py", "import literal\n", "import const, literal\n"),
+            Edit("operators/linear_algebra.py", "import agree, known", "import agree, axis, known"),
+            Edit("spec/operators.md", "\n## OBL-einsum Labelled axes\n", CLAUSE),
+            Edit("transform/legalization/families/linear_algebra.py", "", DEFINITION),
+            Edit(
+                "tests/operators/cases.py",
+                '        case("outer", tensor((n,)), tensor((m,))),\n',
+                CASES,
+            ),
+        ),
+        ("operators", "spec"),
+    ),
+    "fuel": Change(
+        (Edit("solver/budget.py", "_FUEL = 1_500_000\n", "_FUEL = 1_500_001\n"),), ("solver",)
+    ),
+    "word of the grammar": Change(
+        (
+            Edit("grammar/lexer.py", '"this string is not closed', '"this text is not closed'),
+            Edit("grammar/relax_branches.py", "both branches of an if", "the branches of an if"),
+        ),
+        ("grammar",),
+    ),
+    "word of the checker": Change(
+        (
+            Edit(
+                "checker/derive/calls.py", "takes {_counted(expected)}", "has {_counted(expected)}"
+            ),
+            Edit(
+                "checker/well_formed/state.py",
+                'hint!r} is bound a second time", var.span',
+                'hint!r} is bound once more", var.span',
+            ),
+        ),
+        ("checker",),
+    ),
+    "word of an operator": Change(
+        (Edit("operators/binary.py", "do not broadcast:", "cannot broadcast:"),), ("operators",)
+    ),
+    "generator": Change(
+        (
+            Edit(
+                "generate/programs/operators.py",
+                '    return tuple(sorted(filter(of_templates, names), key=lambda n: n != "nn.relu"))\n',
+                '    found = sorted(filter(of_templates, names), key=lambda n: n != "nn.relu")\n'
+                '    return ("nn.relu", *found)\n',
+            ),
+        ),
+        ("generate",),
+    ),
+}
+"""By name."""

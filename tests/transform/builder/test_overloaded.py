@@ -1,0 +1,64 @@
+"""LAW: Python's operators on the builder's values give what NumPy gives, and on scalars what Python gives."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rlx
+from rlx.grammar import tir
+from rlx.solver.evaluate import evaluate
+
+TENSORS: dict[str, Callable[[Any, Any], Any]] = {
+    name: getattr(operator, name)
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "le", "gt", "ge")
+}
+SCALARS = {name: TENSORS[name] for name in TENSORS if name not in ("truediv", "pow")}
+X, Y = np.array([1.5, 2.0, 4.0], "float32"), np.array([2.0, 0.5, 3.0], "float32")
+
+
+def built(make: Callable[[Any, Any], Any], two: bool) -> Any:
+    """A function of one tensor or of two that returns what is made of them."""
+    bb = rlx.BlockBuilder()
+    params = [rlx.Var(name, 'R.Tensor((3,), "float32")') for name in ("x", "y")[: 1 + two]]
+    with bb.function("main", params):
+        bb.emit_func_output(bb.emit(make(params[0], params[-1])))
+    return bb.get()
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_two_tensors(name: str) -> None:
+    found = rlx.run(built(TENSORS[name], True), inputs=[X, Y]).numpy()
+    np.testing.assert_allclose(found, TENSORS[name](X, Y), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", TENSORS)
+@pytest.mark.parametrize("number", [2, 0.5])
+def test_a_number_on_either_side(name: str, number: float) -> None:
+    calculate = TENSORS[name]
+    sides: list[Callable[[Any, Any], Any]] = [
+        lambda x, _: calculate(x, number),
+        lambda x, _: calculate(number, x),
+    ]
+    for make in sides:
+        found = rlx.run(built(make, False), inputs=[X]).numpy()
+        np.testing.assert_allclose(found, make(X, X), rtol=1e-6)
+
+
+def test_the_negative() -> None:
+    np.testing.assert_array_equal(rlx.run(built(lambda x, _: -x, False), inputs=[X]).numpy(), -X)
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_scalars(name: str) -> None:
+    """Floor division and its remainder are Python's, for negative numbers, too."""
+    n, m = tir.Var("n"), tir.Var("m")
+    for a, b in product((-7, -1, 0, 3, 8), (-3, -1, 2, 5)):
+        wanted = SCALARS[name](a, b)
+        for made in (SCALARS[name](n, m), SCALARS[name](n, b), SCALARS[name](a, m)):
+            assert evaluate(made, {n: a, m: b}) == wanted
