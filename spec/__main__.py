@@ -15,6 +15,7 @@ from rlx.spec.blocks import README, problems, readme
 from rlx.spec.coverage import Coverage, gate, table
 from rlx.spec.reader import Rule, rules
 from rlx.spec.registry import implementations, register_all
+from rlx.writing import write
 
 
 def main(argv: Sequence[str]) -> int:
@@ -32,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
             print("usage: python -m rlx.spec html OUT", file=sys.stderr)
             return 2
         case ["--write", *_]:
-            README.write_text(readme(), encoding="utf-8")
+            write(README, readme())
             return 0
     register_all()
     fits = [_listed(rule) for rule in rules().values()]

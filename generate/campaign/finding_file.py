@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rlx.grammar.node import Record, replace
+from rlx.writing import make_folder, write
 
 OWN = "own-oracle"
 """The kind of what an oracle of the user's own says."""
@@ -184,8 +185,8 @@ def unused(entry: FindingFile, folder: Path) -> FindingFile:
 def write_entry(entry: FindingFile, folder: Path) -> Path:
     """Write a finding to its place below a folder."""
     path = folder / entry.path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(show(entry), encoding="utf-8")
+    make_folder(path.parent, within=[folder])
+    write(path, show(entry), within=[folder])
     return path
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rlx.generate.campaign.finding_file import KINDS, FindingFile, read_entries
+from rlx.writing import write
 
 HEAD = """\
 # Findings
@@ -56,7 +57,7 @@ def _row(entry: FindingFile) -> str:
 def write_page(folder: Path) -> Path:
     """Write the page of a folder into it."""
     path = folder / "README.md"
-    path.write_text(page(read_entries(folder)), encoding="utf-8")
+    write(path, page(read_entries(folder)), within=[folder])
     return path
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from rlx.semantics.native.link import library
+from rlx.writing import scribble
 
 Command = tuple[str, ...]
 
@@ -34,20 +35,20 @@ def by_steps(
         If one of the programs takes longer.
     """
     folder = target.parent
-    (folder / _SOURCE).write_text(source, encoding="ascii")
+    scribble(folder / _SOURCE, source)
     try:
         *compiling, linking = commands(path, flags, link)
         if not all(_succeeds(command, folder, seconds) for command in compiling):
             return False
         linked = library((folder / _OBJECT).read_bytes(), link)
         if linked is not None:
-            target.write_bytes(linked)
+            scribble(target, linked)
             return True
         if not _succeeds(linking, folder, seconds):
             return False
     except (OSError, ValueError):  # there are no commands, or a program cannot be started
         return False
-    (folder / _LIBRARY).rename(target)
+    scribble(target, (folder / _LIBRARY).read_bytes())
     return True
 
 

@@ -15,6 +15,7 @@ from rlx.spec.html.markdown import Markdown
 from rlx.spec.html.rule import rule_html
 from rlx.spec.reader import FOLDER, Rule, rules
 from rlx.spec.reader import chapters as files
+from rlx.writing import make_folder, write
 
 ORDER = (
     *("README", "well_formedness", "normal_form", "derivation", "order", "operators", "prim_funcs"),
@@ -47,7 +48,7 @@ def build(folder: Path) -> list[Path]:
     OSError
         If they cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     chapters = _chapters()
     links = Links(chapters)
     files = {each.page: _page(each, chapters, links) for each in chapters}
@@ -57,7 +58,7 @@ def build(folder: Path) -> list[Path]:
     for name in ASSETS:
         files[name] = (_HERE / name).read_text(encoding="utf-8")
     for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        write(folder / name, text, within=[folder])
     return [folder / name for name in files]
 
 
