@@ -56,8 +56,13 @@ def _row(entry: FindingFile) -> str:
 
 def write_page(folder: Path) -> Path:
     """Write the page of a folder into it."""
+    return write_page_of(read_entries(folder), folder)
+
+
+def write_page_of(entries: Sequence[FindingFile], folder: Path) -> Path:
+    """Write the page of these findings into their folder."""
     path = folder / "README.md"
-    write(path, page(read_entries(folder)), within=[folder])
+    write(path, page(entries), within=[folder])
     return path
 
 
