@@ -364,8 +364,14 @@ def _temporary(folder: int, mode: int) -> tuple[str, int]:
             file = os.open(name, flags, mode, dir_fd=folder)
         except FileExistsError:
             continue
-        if _locked(file):
-            return name, file
+        try:
+            if _locked(file):
+                return name, file
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+            os.close(file)
+            raise
         os.close(file)
 
 
@@ -473,8 +479,13 @@ def _scratch(beside: str) -> tuple[str, int]:
         except BaseException:
             _remove(path)
             raise
-        if _locked(file):
-            return path, file
+        try:
+            if _locked(file):
+                return path, file
+        except BaseException:
+            _remove(path)
+            os.close(file)
+            raise
         os.close(file)
 
 
