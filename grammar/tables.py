@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rlx.grammar.automaton import TABLES
+from rlx.writing import write
 
 GRAMMAR = Path(__file__).with_name("relax.lark")
 STARTS = ["definition", "expr"]
@@ -114,7 +115,7 @@ def _production(rule: Any) -> tuple[str, list[str], list[int], str | None, bool,
 
 def main() -> int:
     """Write the tables."""
-    TABLES.write_text(build(), encoding="utf-8")
+    write(TABLES, build())
     return 0
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from textwrap import fill
 
 from rlx.operators.registry import families
+from rlx.writing import write
 
 _HEAD = '''"""The file that declares each operator; generated from the declarations by `make operators`."""
 
@@ -39,7 +40,7 @@ def _entry(family: str, names: list[str]) -> str:
 
 def main() -> None:
     """Write the file."""
-    Path(__file__).with_name("families.py").write_text(text(), encoding="utf-8")
+    write(Path(__file__).with_name("families.py"), text())
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.parameters import Parameter
 from rlx.operators.registry import families, lookup
+from rlx.writing import make_folder, write
 
 _HEAD = """# Operators
 
@@ -73,8 +74,8 @@ def main(argv: Sequence[str]) -> int:
         sys.stderr.write("usage: python -m rlx.operators.reference FILE\n")
         return 2
     target = Path(argv[0])
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(page(), encoding="utf-8")
+    make_folder(target.parent)
+    write(target, page())
     return 0
 
 

@@ -13,6 +13,7 @@ from rlx.spec.blocks import README, problems, readme
 from rlx.spec.coverage import Coverage, gate, table
 from rlx.spec.reader import Rule, rules
 from rlx.spec.registry import implementations, register_all
+from rlx.writing import write
 
 
 def main(argv: Sequence[str]) -> int:
@@ -25,7 +26,7 @@ def main(argv: Sequence[str]) -> int:
         case ["--gate", *_]:
             return _shut(gate(Coverage.read()))
         case ["--write", *_]:
-            README.write_text(readme(), encoding="utf-8")
+            write(README, readme())
             return 0
     register_all()
     fits = [_listed(rule) for rule in rules().values()]

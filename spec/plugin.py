@@ -20,6 +20,7 @@ os.environ["RLX_TRACE_RULES"] = "1"
 
 from rlx.spec import registry
 from rlx.spec.coverage import RESULT, Coverage, gate
+from rlx.writing import make_folder, write
 
 _applied: Counter[str] = Counter()
 _held: Counter[str] = Counter()
@@ -70,12 +71,13 @@ def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
     _applied.update(registry.applied)
     _failed.update(registry.failed)
     _held.update(registry.held)
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(
+    make_folder(RESULT.parent)
+    write(
+        RESULT,
         json.dumps(
             {"applied": dict(_applied), "failed": dict(_failed), "held": dict(_held)},
             sort_keys=True,
-        )
+        ),
     )
     if session.config.getoption("--rules-gate"):
         _problems.extend(gate(_coverage()))

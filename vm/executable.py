@@ -75,8 +75,9 @@ class Executable(ExecutableParts):
             If the file cannot be written.
         """
         from rlx.vm.saving import to_bytes
+        from rlx.writing import write
 
-        Path(path).write_bytes(to_bytes(self))
+        write(path, to_bytes(self))
 
     @staticmethod
     def load(path: PathLike) -> Executable:

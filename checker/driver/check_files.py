@@ -152,20 +152,17 @@ def crashed(path: str, reason: str, traceback: str | None = None) -> FileReport:
 
 def keep_traceback() -> str | None:
     """Write the traceback of the exception being handled to a file; its path."""
-    import tempfile
     import traceback
+
+    from rlx.writing import remember
 
     text = traceback.format_exc()
     if os.environ.get(SHOW_TRACEBACK):
         sys.stderr.write(text)
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="rlx-traceback-", suffix=".txt", delete=False, encoding="utf-8"
-        ) as file:
-            file.write(text)
+        return remember(text, "rlx-traceback-")
     except OSError:
         return None
-    return file.name
 
 
 PAYS_FROM = 100_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -11,6 +10,7 @@ from rlx.checker.driver.sources import STDIN, decode, displayed, read
 from rlx.checker.fixing import Mended, mended
 from rlx.grammar.node import Record
 from rlx.grammar.visit import recursion_room
+from rlx.writing import rewrite
 
 
 class Fixed(Record):
@@ -35,8 +35,14 @@ class Fixed(Record):
         old, new = (text.splitlines(keepends=True) for text in (self.old, self.mended.text))
         return "".join(_ended(difflib.unified_diff(old, new, name, name)))
 
-    def write(self) -> None:
+    def write(self, within: Sequence[str] = ()) -> None:
         """Put the mended text into the file, with the line ends and the mark that it had.
+
+        Parameters
+        ----------
+        within
+            The folders whose search found the file, which a link must not lead out of; empty if
+            the user has named it.
 
         Raises
         ------
@@ -47,11 +53,7 @@ class Fixed(Record):
         if b"\r\n" in self.before:
             text = text.replace("\n", "\r\n")
         mark = b"\xef\xbb\xbf" if self.before.startswith(b"\xef\xbb\xbf") else b""
-        beside = f"{self.path}.rlx-fix"
-        with open(beside, "wb") as file:
-            file.write(mark + text.encode("utf-8"))
-        os.chmod(beside, os.stat(self.path).st_mode)
-        os.replace(beside, os.path.realpath(self.path))
+        rewrite(self.path, mark + text.encode("utf-8"), within=within)
 
 
 def fixes(
@@ -82,11 +84,16 @@ def fixes(
             yield Fixed(path, data, source.text, done)
 
 
-def apply(fixed: Fixed, prog: str) -> None:
-    """Mend one file, and say so."""
-    fixed.write()
+def apply(fixed: Fixed, prog: str, within: Sequence[str] = ()) -> bool:
+    """Mend one file, and say so; False if it cannot be written."""
+    try:
+        fixed.write(within)
+    except OSError as error:
+        sys.stderr.write(f"{prog}: {fixed.path}: {error.strerror or error}\n")
+        return False
     count = len(fixed.mended.applied)
     sys.stderr.write(f"{prog}: {fixed.path}: {count} {'edit' if count == 1 else 'edits'} made\n")
+    return True
 
 
 def _ended(lines: Iterator[str]) -> Iterator[str]:

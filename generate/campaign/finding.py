@@ -86,8 +86,18 @@ _FIELDS = ("kind", "oracle", "stage", "cause", "sentence", "rule", "text", "seed
 
 
 def from_record(record: dict[str, object]) -> Finding:
-    """From what :meth:`Finding.record` made."""
-    return Finding(*(record[name] for name in _FIELDS))  # type: ignore[arg-type]
+    """From what :meth:`Finding.record` made.
+
+    Raises
+    ------
+    KeyError, TypeError
+        If it is something else.
+    """
+    values = [record[name] for name in _FIELDS]
+    for name, value in zip(_FIELDS, values, strict=True):
+        if not isinstance(value, int if name == "seed" else str):
+            raise TypeError(f"the {name} of a finding is {type(value).__name__}")
+    return Finding(*values)  # type: ignore[arg-type]
 
 
 def replaced(finding: Finding) -> str:

@@ -8,10 +8,11 @@ what happens.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rlx.grammar.node import Record, replace
+from rlx.writing import make_folder, write
 
 OWN = "own-oracle"
 """The kind of what an oracle of the user's own says."""
@@ -184,8 +185,8 @@ def unused(entry: FindingFile, folder: Path) -> FindingFile:
 def write_entry(entry: FindingFile, folder: Path) -> Path:
     """Write a finding to its place below a folder."""
     path = folder / entry.path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(show(entry), encoding="utf-8")
+    make_folder(path.parent, within=[folder])
+    write(path, show(entry), within=[folder])
     return path
 
 
@@ -196,8 +197,14 @@ def read_entry(path: Path) -> FindingFile:
     ------
     EntryError
         If the file is none.
+    OSError
+        If it cannot be read.
     """
-    return parse_entry(path.parent.name, path.stem, path.read_text(encoding="utf-8"))
+    kind, name = path.parent.name, path.stem
+    try:
+        return parse_entry(kind, name, path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise EntryError(f"{kind}/{name}: not UTF-8 (byte {error.start})") from None
 
 
 def read_entries(folder: Path) -> list[FindingFile]:
@@ -208,5 +215,21 @@ def read_entries(folder: Path) -> list[FindingFile]:
     EntryError
         If a `.rlx` file below it is none.
     """
-    found = [read_entry(path) for path in folder.glob("*/*.rlx")]
-    return sorted(found, key=lambda entry: (list(KINDS).index(entry.kind), entry.name))
+    return _in_order(read_entry(path) for path in folder.glob("*/*.rlx"))
+
+
+def read_legible(folder: Path) -> tuple[list[FindingFile], list[str]]:
+    """The findings below a folder, and why other `.rlx` files there cannot be read as one."""
+    found, problems = [], []
+    for path in sorted(folder.glob("*/*.rlx")):
+        try:
+            found.append(read_entry(path))
+        except EntryError as error:
+            problems.append(str(error))
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror or error}")
+    return _in_order(found), problems
+
+
+def _in_order(entries: Iterable[FindingFile]) -> list[FindingFile]:
+    return sorted(entries, key=lambda entry: (list(KINDS).index(entry.kind), entry.name))

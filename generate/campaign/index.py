@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rlx.generate.campaign.finding_file import KINDS, FindingFile, read_entries
+from rlx.writing import write
 
 HEAD = """\
 # Findings
@@ -55,8 +56,13 @@ def _row(entry: FindingFile) -> str:
 
 def write_page(folder: Path) -> Path:
     """Write the page of a folder into it."""
+    return write_page_of(read_entries(folder), folder)
+
+
+def write_page_of(entries: Sequence[FindingFile], folder: Path) -> Path:
+    """Write the page of these findings into their folder."""
     path = folder / "README.md"
-    path.write_text(page(read_entries(folder)), encoding="utf-8")
+    write(path, page(entries), within=[folder])
     return path
 
 

@@ -158,12 +158,28 @@ def _ended(worker: Worker, seed: int, text: str) -> Finding | None:
     return None
 
 
+FROM_OUTSIDE = ("signal SIGKILL", "signal SIGTERM", "signal SIGINT", "signal SIGHUP")
+"""How processes end that somebody else has ended, such as the system, short of memory."""
+
+
 def examine(worker: Worker, first: int, seeds: Iterable[int]) -> ChunkResult:
-    """Examine a run of seeds."""
+    """Examine a run of seeds.
+
+    Raises
+    ------
+    ChildProcessError
+        If no worker comes as far as to have a program.
+    """
     result = ChunkResult(first)
     for seed in seeds:
         answer = worker.examine(seed)
+        if isinstance(answer, Finding) and answer.cause in FROM_OUTSIDE:
+            answer = worker.examine(seed)
         if isinstance(answer, Finding):
+            if not answer.text:
+                raise ChildProcessError(
+                    f"a worker was lost before it had a program: {answer.cause}"
+                )
             answer = culprit(worker, answer)
         result.programs += 1
         if isinstance(answer, Finding) and answer.kind == "hang" and answer.stage.endswith(OURS):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rlx.bisect.blame import INPUT, Blame, Pipeline
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import CommandParser, natural, seconds
+from rlx.writing import write
 
 if TYPE_CHECKING:
     from rlx.bisect.process import Process
@@ -89,7 +90,7 @@ def _put(
         return FINE
     report = markdown(blame, pipeline, program, lines)
     if options.output:
-        Path(options.output).write_text(report, "utf-8")
+        write(options.output, report)
         sys.stdout.write(f"{options.file}: {blame.title}; the report is in {options.output}\n")
     else:
         sys.stdout.write(report)

@@ -89,8 +89,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         return _diff(arguments, project, prog)
     if arguments.fix and STDIN in arguments.path:
         return _mended(arguments.stdin_filename, prog)
-    if arguments.fix:
-        _fix(arguments, project, prog)
+    written = not arguments.fix or _fix(arguments, project, prog)
     from functools import partial
 
     from rlx.checker.driver.check_files import check_file
@@ -114,7 +113,8 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         _dynamic_checks(files, arguments.format)
     if arguments.statistics:
         _statistics(files, arguments.format)
-    return status(files, arguments.strict or project.strict)
+    found = status(files, arguments.strict or project.strict)
+    return found if written else max(found, UNABLE)
 
 
 def _selection(
@@ -137,11 +137,14 @@ def _selection(
     return selection
 
 
-def _fix(arguments: argparse.Namespace, project: ProjectSettings, prog: str) -> None:
+def _fix(arguments: argparse.Namespace, project: ProjectSettings, prog: str) -> bool:
+    """Mend the files; whether all of them could be written."""
     from rlx.checker.driver.fix import apply, fixes
 
-    for fixed in fixes(_found(arguments.path, project), arguments.stdin_filename):
-        apply(fixed, prog)
+    folders = [path for path in arguments.path if os.path.isdir(path)]
+    found = fixes(_found(arguments.path, project), arguments.stdin_filename)
+    done = [apply(f, prog, () if f.path in arguments.path else folders) for f in found]
+    return all(done)
 
 
 def _mended(name: str | None, prog: str) -> int:

@@ -31,8 +31,8 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
     if not files:
         words = f"no .rlx file under {', '.join(options.paths)}"
         return _complain(f"{prog}: {words}", FAILED)
-    for path in files:
-        worst = max(worst, _one(path, options, prog))
+    for path, within in files:
+        worst = max(worst, _one(path, within, options, prog))
     return worst
 
 
@@ -67,15 +67,17 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _files(paths: Sequence[str]) -> Iterator[str]:
+def _files(paths: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each file, and the folder whose search found it, if the user has not named it."""
     for path in paths:
         if path != "-" and Path(path).is_dir():
-            yield from sorted(str(p) for p in Path(path).rglob("*.rlx"))
+            for found in sorted(map(str, Path(path).rglob("*.rlx"))):
+                yield found, (path,)
         else:
-            yield path
+            yield path, ()
 
 
-def _one(path: str, options: argparse.Namespace, prog: str) -> int:
+def _one(path: str, within: Sequence[str], options: argparse.Namespace, prog: str) -> int:
     shown = "<stdin>" if path == "-" else path
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
@@ -99,7 +101,7 @@ def _one(path: str, options: argparse.Namespace, prog: str) -> int:
     if path == "-":
         sys.stdout.write(outcome.text)
     elif changed:
-        return _write(path, outcome.text, prog)
+        return _write(path, within, outcome.text, prog)
     return SAME
 
 
@@ -116,9 +118,11 @@ def _complain(line: str, status: int) -> int:
     return status
 
 
-def _write(path: str, text: str, prog: str) -> int:
+def _write(path: str, within: Sequence[str], text: str, prog: str) -> int:
+    from rlx.writing import rewrite
+
     try:
-        Path(path).write_bytes(text.encode())
+        rewrite(path, text.encode(), within=within)
     except OSError as error:
         return _complain(f"{prog}: {path}: {error.strerror or error}", FAILED)
     return SAME

@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from textwrap import shorten
 
+from rlx.commands.os_errors import words_of
 from rlx.generate.campaign.campaign import campaign, local
 from rlx.generate.campaign.draft import draft
 from rlx.generate.campaign.finding import Finding
@@ -19,14 +20,16 @@ from rlx.generate.campaign.finding_file import (
     EntryError,
     FindingFile,
     read_entries,
+    read_legible,
     unused,
     write_entry,
 )
-from rlx.generate.campaign.index import write_page
+from rlx.generate.campaign.index import write_page_of
 from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.own import OwnOracleError, function_of
 from rlx.generate.campaign.state import CampaignState, ChunkResult
 from rlx.grammar.command_line import CommandParser, integer, positive
+from rlx.writing import make_folder, write
 
 NOTHING, FOUND, UNABLE = 0, 1, 2
 
@@ -68,15 +71,21 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     parser = _parser(prog)
     options = parser.parse_args(argv)
     _refuse_what_is_missing(parser, options)
-    folder = _folder(options.out)
+    folder = _folder(options.out, parser)
     oracle = re.sub(r"[^\w.-]+", "-", options.oracle)
     name = f"campaign-{oracle}-{options.against or 'alone'}-{options.seed}.json"
     try:
         known = Path(options.known or KNOWN)
-        table = [entry for place in {known, folder} for entry in read_entries(place)]
+        table = [] if known == folder else read_entries(known)
     except EntryError as error:
         parser.error(str(error))
+    earlier, problems = read_legible(folder)
+    table += earlier
     state = CampaignState(folder / name, table)
+    if state.damage:
+        problems.append(f"{state.damage}; the campaign begins anew")
+    for problem in problems:
+        sys.stderr.write(f"{prog}: {problem}\n")
     try:
         submit, close = _submit(options)
     except (OSError, ValueError) as error:
@@ -94,7 +103,7 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
         close()
     sys.stderr.write("\n")
     _keep_all(state, options, folder, table)
-    write_page(folder)
+    write_page_of(read_legible(folder)[0], folder)
     new = [finding for finding in new if finding.key in state.findings]
     sys.stdout.write(_summary(state, new))
     return FOUND if state.findings else NOTHING
@@ -134,16 +143,19 @@ def _keep_all(
             sys.stdout.flush()
 
 
-def _folder(given: str | None) -> Path:
-    """Where findings go; a default folder is kept out of version control."""
+def _folder(given: str | None, parser: argparse.ArgumentParser) -> Path:
+    """Where findings go; a default folder is kept out of version control, and is no link."""
     if given is not None:
-        return Path(given)
-    own, *rest = OUT.parts
-    Path(own).mkdir(exist_ok=True)
-    ignore = Path(own, ".gitignore")
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
-    return Path(own, *rest)
+        return make_folder(given)
+    own, *_ = OUT.parts
+    try:
+        folder = make_folder(OUT, within=["."])
+        ignore = Path(own, ".gitignore")
+        if not ignore.exists():
+            write(ignore, "*\n", within=["."])
+    except OSError as error:
+        parser.error(f"{words_of(error)}; name the folder with --out")
+    return folder
 
 
 def _reduced(finding: Finding, options: argparse.Namespace) -> tuple[Finding, bool]:

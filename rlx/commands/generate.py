@@ -7,12 +7,12 @@ import random
 import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 
 from rlx.generate.programs.plan import FEATURES, NEEDS, Options
 from rlx.grammar.ast import IRModule
 from rlx.grammar.command_line import CommandParser, integer, positive
 from rlx.grammar.dialects import DEFAULT, DIALECTS
+from rlx.writing import make_folder, write
 
 EPILOG = f"""\
 Each program has its own seed: the first has --seed, the next has the number after it. The same seed always gives the
@@ -42,11 +42,10 @@ def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
     if given.out is None:
         sys.stdout.write("\n".join(_text(module, given) for module in _modules(given, options)))
         return 0
-    folder = Path(given.out)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = make_folder(given.out)
     for module in _modules(given, options):
         path = folder / f"{module.name.lower()}.rlx"
-        path.write_text(_text(module, given), encoding="utf-8")
+        write(path, _text(module, given), within=[folder])
         sys.stdout.write(f"{path}\n")
     return 0
 

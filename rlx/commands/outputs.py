@@ -1,8 +1,17 @@
-"""Files that commands write: whether they can, before hours of work are lost."""
+"""Files that commands write: whether they can, before hours of work are lost; returned tensors."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlx.commands.os_errors import words_of
+from rlx.writing import hindrance, make_folder, output
+
+if TYPE_CHECKING:
+    from rlx.semantics.values import Value
 
 STDIN = "-"
 
@@ -22,14 +31,53 @@ def refused(out: str, file: str) -> str | None:
     str or None
         The file and the reason; None if there is none.
     """
-    if os.path.isdir(out):
-        return f"{out}: Is a directory"
-    if os.path.exists(out):
-        same = file != STDIN and os.path.exists(file) and os.path.samefile(out, file)
-        if same:
-            return f"{out}: this would overwrite the program"
-        return None if os.access(out, os.W_OK) else f"{out}: Permission denied"
-    folder = os.path.dirname(out) or "."
-    if not os.path.isdir(folder):
-        return f"{out}: there is no directory {folder}"
-    return None if os.access(folder, os.W_OK) else f"{out}: Permission denied"
+    if (
+        file != STDIN
+        and os.path.exists(out)
+        and os.path.exists(file)
+        and os.path.samefile(out, file)
+    ):
+        return f"{out}: this would overwrite the program"
+    why = hindrance(out)
+    return why and f"{out}: {why}"
+
+
+def write_tensors(value: Value, folder: str | None) -> list[Path]:
+    """Write the tensors of a value into a folder, as `.npy` files.
+
+    Returns
+    -------
+    list of Path
+        The files; none if no folder is given.
+
+    Raises
+    ------
+    UsageError
+        If one cannot be written.
+    """
+    from rlx.semantics.run.files import save
+    from rlx.semantics.run.options import UsageError
+
+    written: list[Path] = []
+    if folder is None:
+        return written
+    try:
+        make_folder(folder)
+        for name, array in _tensors(value, "result"):
+            path = Path(folder) / f"{name}.npy"
+            with output(path, within=[folder]) as file:
+                save(file, array)
+            written.append(path)
+    except OSError as error:
+        raise UsageError(f"--out {words_of(error)}") from None
+    return written
+
+
+def _tensors(value: Value, name: str) -> Iterator[tuple[str, Any]]:
+    from rlx.semantics.values import Tensor, TupleValue
+
+    if isinstance(value, Tensor):
+        yield name, value.data
+    elif isinstance(value, TupleValue):
+        for at, field in enumerate(value.fields):
+            yield from _tensors(field, f"{name}.{at}")

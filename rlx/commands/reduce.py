@@ -8,12 +8,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rlx.commands.outputs import refused
 from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.command_line import CommandParser
 from rlx.subject import SubjectError, source_of, why_unreadable
+from rlx.writing import scratch, scribble, write
 
 REDUCED, BORING, UNABLE = 0, 1, 2
 
@@ -46,8 +46,8 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
     except (SubjectError, OSError) as error:
         sys.stderr.write(f"{prog}: {why_unreadable(options.file, error)}\n")
         return UNABLE
-    with TemporaryDirectory(prefix="rlx-reduce-") as folder:
-        trial = _Trial(options.test, Path(folder) / f"candidate{Path(options.file).suffix}")
+    with scratch() as folder:
+        trial = _Trial(options.test, folder / f"candidate{Path(options.file).suffix}")
         if not trial(text):
             sys.stderr.write(f"{prog}: {options.test}: fails on {options.file}\n")
             return BORING
@@ -68,9 +68,9 @@ def _put(options: argparse.Namespace, smallest: str) -> int:
         sys.stdout.write(smallest if smallest.endswith("\n") else f"{smallest}\n")
         return REDUCED
     try:
-        Path(options.output).write_text(smallest, encoding="utf-8")
+        write(options.output, smallest)
     except OSError as error:
-        sys.stderr.write(f"{options.output}: {error.strerror}\n")
+        sys.stderr.write(f"rlx reduce: {options.output}: {error.strerror}\n")
         return UNABLE
     return REDUCED
 
@@ -88,7 +88,7 @@ class _Trial:
 
     def __call__(self, text: str) -> bool:
         self.count += 1
-        self.path.write_text(text, encoding="utf-8")
+        scribble(self.path, text)
         done = subprocess.run(
             self.words,
             stdin=subprocess.DEVNULL,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rlx.checker.check import IllFormedError
-from rlx.commands.os_errors import words_of
+from rlx.commands.outputs import write_tensors
 from rlx.grammar.command_line import natural
 from rlx.semantics.run.json_values import json_value
 from rlx.semantics.run.options import (
@@ -28,7 +27,6 @@ from rlx.semantics.run.options import (
 
 if TYPE_CHECKING:
     from rlx.semantics.outcome import Ended, Outcome
-    from rlx.semantics.values import Value
 
 VERSION = 1
 
@@ -42,6 +40,7 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
         The exit status.
     """
     options = _parser(prog).parse_args(argv)
+    from rlx.semantics.outcome import Returned
     from rlx.vm.saving import is_executable
 
     if options.backend == "vm" or is_executable(options.file):
@@ -59,7 +58,7 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
             sys.stdout.write("\n".join([*_inputs(prepared), "", ""]))
         with interruptible():
             result = running.run(prepared.entry, prepared.inputs.values, fuel=options.fuel)
-        written = write_out(result, options.out)
+        written = write_tensors(result.value, options.out) if isinstance(result, Returned) else []
     except UsageError as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
@@ -98,34 +97,6 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         "--profile", action="store_true", help="with --backend vm: print how long each call took"
     )
     return arguments
-
-
-def write_out(result: Outcome, folder: str | None) -> list[Path]:
-    from rlx.semantics.outcome import Returned
-
-    if folder is None or not isinstance(result, Returned):
-        return []
-    from rlx.semantics.run.files import save
-
-    written = []
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        for name, array in _tensors(result.value, "result"):
-            written.append(Path(folder) / f"{name}.npy")
-            save(written[-1], array)
-    except OSError as error:
-        raise UsageError(f"--out {words_of(error)}") from None
-    return written
-
-
-def _tensors(value: Value, name: str) -> Iterator[tuple[str, Any]]:
-    from rlx.semantics.values import Tensor, TupleValue
-
-    if isinstance(value, Tensor):
-        yield name, value.data
-    elif isinstance(value, TupleValue):
-        for at, field in enumerate(value.fields):
-            yield from _tensors(field, f"{name}.{at}")
 
 
 def _inputs(prepared: Prepared) -> list[str]:

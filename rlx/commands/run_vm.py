@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.commands.compiling import made_or_status
+from rlx.commands.outputs import write_tensors
 from rlx.grammar import ast
 from rlx.semantics.run.options import (
     ENDED,
+    UNABLE,
     UNDECIDED,
     UsageError,
     checked,
@@ -34,7 +36,7 @@ def run(options: argparse.Namespace, prog: str) -> int:
         The exit status.
     """
     made = made_or_status(prog, lambda: prepared(options))
-    return made if isinstance(made, int) else _run(*made, options)
+    return made if isinstance(made, int) else _run(*made, options, prog)
 
 
 def prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
@@ -84,7 +86,9 @@ def _inputs(function: ast.Function, options: argparse.Namespace) -> Inputs:
     return inputs(function, given_inputs(options.input), options.seed)
 
 
-def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Namespace) -> int:
+def _run(
+    executable: Executable, entry: str, made: Inputs, options: argparse.Namespace, prog: str
+) -> int:
     from rlx.semantics.outcome import KINDS
     from rlx.semantics.run.json_values import json_value
     from rlx.semantics.run.value_text import block
@@ -110,6 +114,11 @@ def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Nam
         else:
             print("\n".join(_ending(error)))
         return UNDECIDED if isinstance(error, OutOfFuelError | UnsupportedError) else ENDED
+    try:
+        written = write_tensors(value, options.out)
+    except UsageError as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
     for note in machine.notes:
         sys.stderr.write(f"rlx run: {note}\n")
     if as_json:
@@ -117,6 +126,8 @@ def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Nam
         print(json.dumps({"version": 1, "entry": entry, "printed": printed, **ended}))
     else:
         print(f"{entry} returned\n{block(value)}")
+    for path in written:
+        sys.stderr.write(f"written: {path}\n")
     return 0
 
 

@@ -6,7 +6,6 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
@@ -23,6 +22,7 @@ from rlx.semantics.run.options import (
     status,
 )
 from rlx.semantics.run.trace import LIMIT, Trace, TraceRecorder, page
+from rlx.writing import write
 
 
 def main(argv: Sequence[str], prog: str = "rlx step") -> int:
@@ -80,7 +80,7 @@ def _recorded(options: argparse.Namespace) -> tuple[Trace, str | None]:
     with interruptible():
         trace = _on_vm(options) if on_vm else _on_machine(options)
     if options.html:
-        Path(options.html).write_text(page(trace), encoding="utf-8")
+        write(options.html, page(trace))
     return trace, rule
 
 

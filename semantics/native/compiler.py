@@ -8,14 +8,15 @@ exceptions are given up, which programs cannot observe.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import platform
 import shutil
 import stat
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +25,7 @@ from rlx.semantics.native.interface import ffi
 from rlx.semantics.native.prelude import WRITTEN_OUT, calls_libm, is_wide
 from rlx.semantics.native.steps import by_steps
 from rlx.spec.registry import refuted, rule
+from rlx.writing import make_folder, scratch, scribble, write
 
 FLAGS = (
     *("-std=gnu11", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing"),
@@ -130,14 +132,12 @@ def _paths() -> Iterator[str]:
 @cache
 def _probe(path: str) -> Toolchain | None:
     """The compiler with the first tuning with which it makes a library."""
-    import tempfile
-
     complete = _COMPLETE.get(platform.system(), [])
-    with tempfile.TemporaryDirectory(prefix="rlx-") as folder:
+    with scratch() as folder:
         for tuning in TUNING:
             link = [*complete, *_mathematics(tuning)]
             try:
-                _run(path, (*FLAGS, *tuning), _PROBE, Path(folder) / "probe.so", link)
+                _run(path, (*FLAGS, *tuning), _PROBE, folder / "probe.so", link)
             except (CompilerGaveUp, OSError):
                 continue
             return _identified(path, tuning)
@@ -211,7 +211,7 @@ def _run(
     try:
         if by_steps(path, tuple(flags), tuple(link), source, target, _SECONDS):
             return
-        file.write_text(source, encoding="ascii")
+        scribble(file, source)
         done = subprocess.run(
             command,
             capture_output=True,
@@ -278,12 +278,9 @@ def _loaded(source: str, chain: Toolchain) -> tuple[Any, Any]:
     def make(target: Path) -> None:
         _run(path, flags, source, target, _link(flags, source))
 
-    file = obtain(f"{digest}.so", make)
-    try:
-        return ffi().dlopen(str(file)), ffi()
-    except OSError:  # it was damaged since: once more, from the start
-        file.unlink()
-        return ffi().dlopen(str(obtain(file.name, make))), ffi()
+    name = f"{digest}.so"
+    with scratch(_beside()) as own:  # a name of its own: the system loads each name only once
+        return ffi().dlopen(str(obtain(name, make, own))), ffi()
 
 
 class NoCompiler(Exception):
@@ -320,16 +317,23 @@ def directory() -> Path:
         home = os.environ.get("XDG_CACHE_HOME", "")
         base = Path(home) if os.path.isabs(home) else Path.home() / ".cache"
         path = base / "rlx" / "native"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        path.mkdir(mode=0o700)
-    except FileExistsError:
-        pass
+    with suppress(FileExistsError):  # told below
+        make_folder(path, mode=0o700)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
         distrust(f"{path} is not a directory")
     _verify(path, found)
+    for above in Path(os.path.realpath(path)).parents:
+        mode = above.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            distrust(f"{path} could be replaced: others can write {above}")
     return path
+
+
+def _beside() -> Path | None:
+    """Where compiling takes place: the cache, or the system's folder for temporary files."""
+    folder = directory()
+    return folder if os.access(folder, os.W_OK) else None
 
 
 def _verify(path: Path, found: os.stat_result) -> None:
@@ -339,26 +343,54 @@ def _verify(path: Path, found: os.stat_result) -> None:
         distrust(f"{path} can be written by others")
 
 
-@rule("E-native-cache", "114b9c5a", "native code")
-def obtain(name: str, make: Callable[[Path], None]) -> Path:
-    """The file ``name`` of the cache; if it does not exist, ``make`` writes it to a given path.
+@rule("E-native-cache", "ce9a0732", "native code")
+def obtain(name: str, make: Callable[[Path], None], own: Path) -> Path:
+    """Put the library ``name`` into the folder ``own``: from the cache, or as ``make`` writes it.
 
-    If several runs make the same file at the same time, the last one is kept.
+    What is loaded is a copy that nobody else can change or shorten. A file of the cache that is
+    damaged counts as missing. If several runs make the same file at the same time, the last one is
+    kept; if there is no room for it, none is.
     """
-    folder = directory()
-    path = folder / name
+    kept, file = directory() / name, own / name
+    content = _content(kept)
+    if content is not None:
+        scribble(file, content)
+        return file
+    make(file)
+    content = file.read_bytes()
+    with suppress(OSError):
+        write(kept, content + _digest(name, content), mode=0o700, durable=False)
+    return file
+
+
+def _content(path: Path) -> bytes | None:
+    """The library in a file of the cache; None if there is none, or the file is damaged."""
     try:
-        found = path.lstat()
-    except FileNotFoundError:
-        pass
-    else:
-        if not stat.S_ISREG(found.st_mode):
+        with open(path, "rb", opener=_opened) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                distrust(f"{path} is not a plain file")
+            _verify(path, found)
+            written = file.read() if found.st_size <= _LARGEST else b""
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR):
             distrust(f"{path} is not a plain file")
-        _verify(path, found)
-        return path
-    with tempfile.TemporaryDirectory(prefix="making-", dir=folder) as made:
-        scratch = Path(made) / name
-        make(scratch)
-        os.chmod(scratch, 0o700)
-        os.replace(scratch, path)
-    return path
+        return None
+    content, digest = written[:-_DIGEST], written[-_DIGEST:]
+    return content if digest == _digest(path.name, content) else None
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a file, but not what a link points to, and without waiting for a pipe."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+_DIGEST = 32
+"""The length of the digest at the end of a file of the cache; loaders ignore what follows."""
+_LARGEST = 1 << 28
+"""The length of a file that no kernel has."""
+
+
+def _digest(name: str, content: bytes) -> bytes:
+    """What a file of the cache ends with: it tells damage, and a file under another's name."""
+    return hashlib.sha256(f"{name}\n".encode() + content).digest()

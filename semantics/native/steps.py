@@ -12,6 +12,8 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from rlx.writing import scribble
+
 Command = tuple[str, ...]
 
 _SOURCE, _ASSEMBLY, _OBJECT, _LIBRARY = "kernel.c", "kernel.s", "kernel.o", "kernel.so"
@@ -30,14 +32,14 @@ def by_steps(
         If one of the programs takes longer.
     """
     folder = target.parent
-    (folder / _SOURCE).write_text(source, encoding="ascii")
+    scribble(folder / _SOURCE, source)
     try:
         steps = commands(path, flags, link)
         if not steps or not all(_succeeds(command, folder, seconds) for command in steps):
             return False
     except OSError:  # a program cannot be started
         return False
-    (folder / _LIBRARY).rename(target)
+    scribble(target, (folder / _LIBRARY).read_bytes())
     return True
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import write_array
 
 from rlx.grammar import ast
 from rlx.grammar.dtype import VOID, DataType
@@ -15,6 +16,7 @@ from rlx.grammar.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.arrays import forwards
 from rlx.semantics.values import Tensor, TupleValue, Value
+from rlx.writing import Output
 
 Array = np.ndarray[Any, Any]
 
@@ -29,11 +31,11 @@ class FileError(ValueError):
     """A file without a valid value for an annotation, with the expected and the actual content."""
 
 
-def save(path: Path, array: Array) -> None:
-    """Write a tensor; elements without a name in the format are written as plain bytes."""
+def save(file: Output, array: Array) -> None:
+    """Write a tensor as a .npy file; elements without a name in the format are written as plain bytes."""
     if array.dtype.isbuiltin == _REGISTERED:
         array = np.ascontiguousarray(array).reshape(array.shape).view(f"V{array.dtype.itemsize}")
-    np.save(path, array, allow_pickle=False)
+    write_array(file, array, allow_pickle=False)
 
 
 def load(path: Path, info: ast.StructInfo) -> Value:

@@ -10,6 +10,7 @@ from pathlib import Path
 from rlx.operators.reference import summary
 from rlx.operators.registry import every_name, lookup
 from rlx.transform.builder.operators import signature
+from rlx.writing import write
 
 TARGET = Path(__file__).parents[1] / "op.pyi"
 _HEAD = '''"""The operators, as functions that make calls of them; written by `make operators`."""
@@ -77,7 +78,7 @@ def main() -> None:
     import subprocess
     import sys
 
-    TARGET.write_text(text(), encoding="utf-8")
+    write(TARGET, text())
     subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(TARGET)], check=True)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import random
+import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +17,7 @@ import pytest
 
 from rlx.semantics import native
 from rlx.semantics.native import compiler, prelude
+from rlx.writing import scratch
 
 from .programs import of_body
 
@@ -118,28 +122,121 @@ def test_what_fails_to_be_made_leaves_nothing(
         path.write_text("half")
         raise RuntimeError
 
-    with pytest.raises(RuntimeError):
-        compiler.obtain("x.so", fail)
+    with pytest.raises(RuntimeError), scratch() as own:
+        compiler.obtain("x.so", fail, own)
     assert not list(folder.iterdir())
+
+
+def damages(library: bytes) -> Iterator[tuple[str, bytes]]:
+    """What may become of a file: shortened, changed in one bit, longer, another file."""
+    rng = random.Random(5)
+    yield from (
+        (f"{n} bytes left", library[:n]) for n in (0, 1, 31, 32, 33, 4096, len(library) - 1)
+    )
+    for at in (0, 16, len(library) - 1, *rng.sample(range(len(library)), 12)):
+        changed = bytearray(library)
+        changed[at] ^= 1 << rng.randrange(8)
+        yield f"byte {at} changed", bytes(changed)
+    yield "longer", library + b"\0"
+    yield "zeros", bytes(len(library))
+    yield "another file", b"not a library"
 
 
 def test_a_library_that_was_damaged_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In the process that uses it, too: it would end by SIGBUS if it had the file itself in its memory."""
     folder = use(monkeypatch, tmp_path / "c")
-    folder.mkdir(mode=0o700)
-    made: list[str] = []
-    obtain = compiler.obtain
-
-    def damaging(name: str, make: Callable[[Path], None]) -> Path:
-        if not made:
-            (folder / name).write_text("not a library")
-        made.append(name)
-        return obtain(name, make)
-
-    monkeypatch.setattr("rlx.semantics.native.compiler.obtain", damaging)
     increment(8)
-    assert len(made) == 2 and len(set(made)) == 1
+    [library] = folder.iterdir()
+    whole = library.read_bytes()
+    func = of_body('A: T.Buffer((2,), "int64")', "for i in range(2): A[i] = A[i] + T.int64(8)")
+    kernel = native.compile(func)
+    for what, content in damages(whole):
+        with library.open("r+b") as file:  # the same file, as a disk or an editor damages it
+            file.truncate(0)
+            file.write(content)
+        array = np.zeros(2, np.int64)
+        kernel([array])
+        increment(8)
+        assert array.tolist() == [8, 8]
+        assert library.read_bytes() == whole, what
+        assert list(folder.iterdir()) == [library]
+
+
+def test_the_library_of_another_function_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = use(monkeypatch, tmp_path / "c")
+    increment(20)
+    [one] = folder.iterdir()
+    increment(21)
+    [other] = set(folder.iterdir()) - {one}
+    one.write_bytes(other.read_bytes())
+    increment(20)
+
+
+def test_a_library_that_cannot_be_read_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = use(monkeypatch, tmp_path / "c")
+    increment(22)
+    [library] = folder.iterdir()
+    library.chmod(0)
+    increment(22)
+    os.truncate(library, 1 << 40)
+    increment(22)
+    assert library.stat().st_size < 1 << 20
+    library.unlink()
+    library.mkdir()
+    with pytest.raises(native.UntrustedCache, match="not a plain file"):
+        increment(22)
+    library.rmdir()
+    os.mkfifo(library, 0o600)
+    with pytest.raises(native.UntrustedCache, match="not a plain file"):
+        increment(22)
+
+
+def test_a_cache_below_a_folder_that_everybody_writes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner's folder could be exchanged while it is used; a sticky folder such as /tmp forbids that."""
+    (tmp_path / "open").mkdir()
+    folder = use(monkeypatch, tmp_path / "open" / "c")
+    (tmp_path / "open").chmod(0o777)
+    with pytest.raises(native.UntrustedCache, match="could be replaced"):
+        increment(23)
+    (tmp_path / "open").chmod(0o1777)
+    increment(23)
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_a_full_disk_keeps_no_library_and_stops_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = use(monkeypatch, tmp_path / "c")
+
+    def full(*words: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", full)
+        increment(24)
+    assert not list(folder.iterdir())
+
+
+def test_what_a_killed_compilation_left_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = use(monkeypatch, tmp_path / "c")
+    child = os.fork()
+    if child == 0:
+        monkeypatch.setattr(compiler, "ffi", lambda: os.kill(os.getpid(), signal.SIGKILL))
+        increment(25)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert [path for path in folder.iterdir() if path.is_dir()]
+    increment(25)
+    assert [path.suffix for path in folder.iterdir()] == [".so"]
 
 
 RUN = """
@@ -155,6 +252,25 @@ def test_two_processes_compile_the_same_function(tmp_path: Path) -> None:
     running = [subprocess.Popen(command, env=environment) for _ in range(2)]
     assert [process.wait(60) for process in running] == [0, 0]
     assert len(list((tmp_path / "c").iterdir())) == 1
+
+
+DAMAGING = """
+import os, sys
+from tests.semantics.native.test_cache import increment
+for number in range(30, 36):
+    increment(number)
+    for name in os.listdir(sys.argv[1]):
+        if name.endswith(".so"):
+            os.truncate(os.path.join(sys.argv[1], name), 5000)
+            break
+"""
+
+
+def test_processes_that_damage_the_files_of_each_other(tmp_path: Path) -> None:
+    environment = {**os.environ, "RLX_CACHE": str(tmp_path / "c")}
+    command = [sys.executable, "-c", DAMAGING, str(tmp_path / "c")]
+    running = [subprocess.Popen(command, env=environment) for _ in range(4)]
+    assert [process.wait(120) for process in running] == [0] * 4
 
 
 def test_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
