@@ -8,7 +8,6 @@ completes with one runs no Python.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from unittest.mock import patch
@@ -16,6 +15,7 @@ from unittest.mock import patch
 from rlx.cli import COMMANDS
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.node import Record
+from rlx.grammar.streams import say
 
 FILES = ("DIR", "FILE", "FILE:LINE[:COLUMN]", "MODULE", "PATH")
 """What parsers call an argument that is a file."""
@@ -78,7 +78,7 @@ def main(argv: Sequence[str], prog: str = "rlx completion") -> int:
     )
     parser.add_argument("shell", choices=tuple(SHELLS), metavar="SHELL", help="bash, zsh or fish")
     shell = parser.parse_args(argv).shell
-    sys.stdout.write(SHELLS[shell](commands()))
+    say(SHELLS[shell](commands()))
     return 0
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
-import sys
 from collections.abc import Iterator, Sequence
 
 from rlx.checker.driver.sources import STDIN, decode, displayed, read
 from rlx.checker.fixing import Mended, mended
 from rlx.grammar.node import Record
+from rlx.grammar.streams import complain_line
 from rlx.grammar.visit import recursion_room
 
 
@@ -86,7 +86,7 @@ def apply(fixed: Fixed, prog: str) -> None:
     """Mend one file, and say so."""
     fixed.write()
     count = len(fixed.mended.applied)
-    sys.stderr.write(f"{prog}: {fixed.path}: {count} {'edit' if count == 1 else 'edits'} made\n")
+    complain_line(f"{prog}: {fixed.path}: {count} {'edit' if count == 1 else 'edits'} made")
 
 
 def _ended(lines: Iterator[str]) -> Iterator[str]:

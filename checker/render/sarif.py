@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from json import dumps
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +13,7 @@ from rlx.checker.explain import Described
 from rlx.checker.render.files import FileReport
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
 from rlx.grammar.node import Span
+from rlx.grammar.streams import json_text
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -62,7 +62,7 @@ def render(
             result for at, file in enumerate(files) for result in _results(file, at, rules)
         ],
     }
-    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 def _rule(rule: str, known: Described | None, documentation: str | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rlx.generate.campaign.finding_file import KINDS, FindingFile, read_entries
+from rlx.grammar.streams import say_line
 
 HEAD = """\
 # Findings
@@ -63,7 +64,7 @@ def write_page(folder: Path) -> Path:
 def main(folders: Sequence[str]) -> int:
     """Write the page of each folder."""
     for folder in folders:
-        sys.stdout.write(f"{write_page(Path(folder))}\n")
+        say_line(f"{write_page(Path(folder))}")
     return 0
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import PackageNotFoundError, version
 
 from rlx.bisect.blame import Blame, Pipeline
+from rlx.grammar.streams import json_text
 
 VERSION = 1
 
@@ -52,7 +52,7 @@ def record(blame: Blame | None, pipeline: Pipeline, path: str, program: str) -> 
             "before": blame.before,
             "after": blame.after,
         }
-    return json.dumps(found) + "\n"
+    return json_text(found) + "\n"
 
 
 def _setting(blame: Blame, pipeline: Pipeline) -> str:

@@ -12,6 +12,7 @@ from rlx.checker.driver.configuration import Selection, matches, parse
 from rlx.checker.render.files import FileReport, summarise
 from rlx.commands.check_options import parser_of, version
 from rlx.grammar.node import replace
+from rlx.grammar.streams import complain, complain_line, say, write_data, write_program
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
@@ -83,7 +84,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         operators, allowed = _operators(arguments.operators, arguments.allow_operator)
         selection = _selection(parser, arguments, project)
     except _refusals() as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNABLE
     if arguments.diff:
         return _diff(arguments, project, prog)
@@ -107,9 +108,9 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     )
     files = _check(arguments.path, selection, check, project)
     if not files:
-        sys.stderr.write(f"{prog}: no Relax program under {', '.join(arguments.path)}\n")
+        complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
-    _write(RENDERERS[arguments.format](files))
+    _write(RENDERERS[arguments.format](files), say if arguments.format == "human" else write_data)
     if arguments.dynamic_checks:
         _dynamic_checks(files, arguments.format)
     if arguments.statistics:
@@ -152,9 +153,9 @@ def _mended(name: str | None, prog: str) -> int:
 
     unread: list[str] = []
     for fixed in fixes([STDIN], name, unread):
-        _write(fixed.mended.text)
+        _write(fixed.mended.text, write_program)
         report = fixed.mended.report
-        sys.stderr.write(str(report))
+        complain(str(report))
         return CLEAN if report.ok else FOUND
     return _unread(unread, prog)
 
@@ -162,7 +163,7 @@ def _mended(name: str | None, prog: str) -> int:
 def _unread(lines: Sequence[str], prog: str) -> int:
     """Say which files cannot be read; nothing about them is known to be right or wrong."""
     for line in lines:
-        sys.stderr.write(f"{prog}: {line}\n")
+        complain_line(f"{prog}: {line}")
     return UNABLE
 
 
@@ -327,7 +328,7 @@ def _dynamic_checks(files: Sequence[FileReport], format: str) -> None:
     if format == "human":
         _write(f"\n{dynamic_checks.render(files, theme_for(sys.stdout))}")
     elif format != "json":
-        sys.stderr.write(dynamic_checks.render(files))
+        complain(dynamic_checks.render(files))
 
 
 def _statistics(files: Sequence[FileReport], format: str) -> None:
@@ -340,10 +341,10 @@ def _statistics(files: Sequence[FileReport], format: str) -> None:
         _write(text and f"\n{text}")
     else:
         write = statistics.codes if format == "json" else statistics.render
-        sys.stderr.write(write(files))
+        complain(write(files))
 
 
-def _write(text: str) -> None:
+def _write(text: str, put: Callable[[str], None] = say) -> None:
     """Write to stdout; a reader that has gone away (`| head`) has seen enough.
 
     Raises
@@ -352,7 +353,7 @@ def _write(text: str) -> None:
         If it cannot be written for another reason, a full disk for instance.
     """
     try:
-        sys.stdout.write(text)
+        put(text)
         sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit

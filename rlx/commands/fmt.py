@@ -10,6 +10,7 @@ from pathlib import Path
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.formatting import CHANGED, FAILED, SAME, Formatted, format_text
+from rlx.grammar.streams import complain_line, say, visible, write_program
 
 EPILOG = """\
 exit status: 0 all files are formatted; 1 a file has syntax errors, or --check found one that would
@@ -90,14 +91,14 @@ def _one(path: str, options: argparse.Namespace, prog: str) -> int:
     if outcome.text is None:
         return outcome.status
     if options.diff:
-        sys.stdout.writelines(_diff(text, outcome.text, shown))
+        say("".join(_diff(text, outcome.text, visible(shown))))
     changed = outcome.text.encode() != data
     if options.check and changed:
         return _complain(f"{shown}: not formatted", CHANGED)
     if options.check or options.diff:
         return SAME
     if path == "-":
-        sys.stdout.write(outcome.text)
+        write_program(outcome.text)
     elif changed:
         return _write(path, outcome.text, prog)
     return SAME
@@ -112,7 +113,7 @@ def _formatted(text: str, shown: str, options: argparse.Namespace) -> Formatted:
 
 
 def _complain(line: str, status: int) -> int:
-    sys.stderr.write(line + "\n")
+    complain_line(line)
     return status
 
 

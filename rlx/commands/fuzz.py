@@ -27,6 +27,7 @@ from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.own import OwnOracleError, function_of
 from rlx.generate.campaign.state import CampaignState, ChunkResult
 from rlx.grammar.command_line import CommandParser, integer, positive
+from rlx.grammar.streams import CARRIAGE_RETURN, complain, complain_line, own, say, say_line
 
 NOTHING, FOUND, UNABLE = 0, 1, 2
 
@@ -87,16 +88,16 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
         )
     except KeyboardInterrupt:
         waiting = len(state.findings.keys() - state.kept)
-        sys.stdout.write(f"\n{_summary(state, [])}stopped; ")
-        sys.stdout.write(f"{waiting} findings have no file yet; run the same command to continue\n")
+        say(f"\n{_summary(state, [])}stopped; ")
+        say_line(f"{waiting} findings have no file yet; run the same command to continue")
         raise
     finally:
         close()
-    sys.stderr.write("\n")
+    complain_line("")
     _keep_all(state, options, folder, table)
     write_page(folder)
     new = [finding for finding in new if finding.key in state.findings]
-    sys.stdout.write(_summary(state, new))
+    say(_summary(state, new))
     return FOUND if state.findings else NOTHING
 
 
@@ -130,7 +131,7 @@ def _keep_all(
                 state.settle(finding, cause)
                 said = f"{small.key}: same cause as {cause.path}\n"
             state.save()
-            sys.stdout.write(said)
+            say(said)
             sys.stdout.flush()
 
 
@@ -196,8 +197,8 @@ class _Progress:
             f" {len(state.rules)} rules, {len(state.operators)} operators, {len(state.findings)}"
             " findings"
         )
-        end = "\r" if sys.stderr.isatty() else "\n"
-        sys.stderr.write(f"{text:<78}{end}")
+        end = own(CARRIAGE_RETURN) if sys.stderr.isatty() else "\n"
+        complain(f"{text:<78}{end}")
         sys.stderr.flush()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rlx.checker.check import IllFormedError
 from rlx.commands.os_errors import words_of
 from rlx.grammar.command_line import natural
+from rlx.grammar.streams import complain_line, json_text, say, say_line, write_data
 from rlx.semantics.run.json_values import json_value
 from rlx.semantics.run.options import (
     ENDED,
@@ -49,31 +49,33 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
 
         return run(options, prog)
     if options.profile:
-        sys.stderr.write(f"{prog}: --profile needs --backend vm\n")
+        complain_line(f"{prog}: --profile needs --backend vm")
         return UNABLE
     try:
         prepared = prepare(options)
         printed: list[str] = []
-        running = program(prepared, options, printed.append if options.format == "json" else print)
+        running = program(
+            prepared, options, printed.append if options.format == "json" else say_line
+        )
         if options.format == "human":  # before the run: PrimFuncs may overwrite what they are given
-            sys.stdout.write("\n".join([*_inputs(prepared), "", ""]))
+            say("\n".join([*_inputs(prepared), "", ""]))
         with interruptible():
             result = running.run(prepared.entry, prepared.inputs.values, fuel=options.fuel)
         written = write_out(result, options.out)
     except UsageError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNABLE
     except IllFormedError as error:
         show_errors(error.report)
         return ENDED
     for note in running.notes:
-        sys.stderr.write(f"{prog}: {note}\n")
+        complain_line(f"{prog}: {note}")
     if options.format == "json":
-        sys.stdout.write(_json(prepared, result, printed))
+        write_data(_json(prepared, result, printed))
     else:
-        sys.stdout.write("\n".join(_human(prepared, result)) + "\n")
+        say("\n".join(_human(prepared, result)) + "\n")
     for path in written:
-        sys.stderr.write(f"written: {path}\n")
+        complain_line(f"written: {path}")
     return status(result)
 
 
@@ -193,8 +195,6 @@ def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iter
 
 
 def _json(prepared: Prepared, result: Outcome, printed: Sequence[str]) -> str:
-    import json
-
     from rlx.semantics.outcome import KINDS, Ended, Returned
 
     record: dict[str, object] = {
@@ -212,4 +212,4 @@ def _json(prepared: Prepared, result: Outcome, printed: Sequence[str]) -> str:
         record |= {"rule": result.rule, "code": result.code, "message": result.message}
         if result.span is not None:
             record["line"], record["column"] = prepared.source.position(result.span[0])
-    return json.dumps(record) + "\n"
+    return json_text(record) + "\n"

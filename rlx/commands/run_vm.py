@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.commands.compiling import made_or_status
 from rlx.grammar import ast
+from rlx.grammar.streams import (
+    complain,
+    complain_line,
+    json_text,
+    say,
+    say_line,
+    write_data,
+)
 from rlx.semantics.run.options import (
     ENDED,
     UNDECIDED,
@@ -92,13 +98,13 @@ def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Nam
 
     printed: list[str] = []
     as_json = options.format == "json"
-    output = printed.append if as_json else print
+    output = printed.append if as_json else say_line
     machine = VirtualMachine(executable, output=output, fuel=options.fuel)
     try:
         with interruptible():
             if options.profile:
                 profile = machine.profile_values(entry, made.values)
-                sys.stderr.write(f"{profile}\n")
+                complain(f"{profile}\n")
                 assert profile.value is not None
                 value: Value = profile.value
             else:
@@ -106,17 +112,19 @@ def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Nam
     except RunError as error:
         record = {"outcome": KINDS[error.outcome], "code": error.code, "message": error.message}
         if as_json:
-            print(json.dumps({"version": 1, "entry": entry, "printed": printed, **record}))
+            write_data(
+                json_text({"version": 1, "entry": entry, "printed": printed, **record}) + "\n"
+            )
         else:
-            print("\n".join(_ending(error)))
+            say("\n".join([*_ending(error), ""]))
         return UNDECIDED if isinstance(error, OutOfFuelError | UnsupportedError) else ENDED
     for note in machine.notes:
-        sys.stderr.write(f"rlx run: {note}\n")
+        complain_line(f"rlx run: {note}")
     if as_json:
         ended = {"outcome": "returned", "value": json_value(value)}
-        print(json.dumps({"version": 1, "entry": entry, "printed": printed, **ended}))
+        write_data(json_text({"version": 1, "entry": entry, "printed": printed, **ended}) + "\n")
     else:
-        print(f"{entry} returned\n{block(value)}")
+        say(f"{entry} returned\n{block(value)}\n")
     return 0
 
 
