@@ -79,6 +79,27 @@ def unbracketed(text: str) -> str:
     return _BRACKETED.sub(r"\\x23", text) if "##" in text else text
 
 
+def json_string(text: str) -> str:
+    """The text as a string of JSON, in which letters stay as they are and nothing is hidden."""
+    import json
+
+    written = json.dumps(text, ensure_ascii=False)
+    written = _HIDDEN.sub(lambda found: json_text(found[0])[1:-1], written)
+    return _BRACKETED.sub(r"\\u0023", written)
+
+
+def fenced(language: str, text: str) -> str:
+    """A block of code in Markdown, which nothing in the text can end."""
+    longest = max(map(len, re.findall("`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends; unlike `str.splitlines`, only a newline ends a line."""
+    return list(io.StringIO(text))
+
+
 def own(code: str) -> str:
     """A control sequence of ours, such as ``1;31m``, that :func:`harmless` lets through."""
     return f"{_MARK}{code}"

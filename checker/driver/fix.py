@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rlx.checker.driver.sources import STDIN, decode, displayed, read
 from rlx.checker.fixing import Mended, mended
 from rlx.grammar.node import Record
-from rlx.grammar.streams import complain_line
+from rlx.grammar.streams import complain_line, lines_of, visible
 from rlx.grammar.visit import recursion_room
 
 
@@ -31,8 +31,8 @@ class Fixed(Record):
 
     def difference(self) -> str:
         """What changes, as a unified diff."""
-        name = displayed(self.path)
-        old, new = (text.splitlines(keepends=True) for text in (self.old, self.mended.text))
+        name = visible(displayed(self.path))
+        old, new = (lines_of(text) for text in (self.old, self.mended.text))
         return "".join(_ended(difflib.unified_diff(old, new, name, name)))
 
     def write(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 
 from rlx.bisect.blame import Blame, Pipeline
-from rlx.grammar.streams import json_text
+from rlx.grammar.streams import fenced, harmless, json_text, visible
 
 VERSION = 1
 
@@ -22,7 +22,7 @@ def markdown(blame: Blame, pipeline: Pipeline, program: str, lines: int) -> str:
     """
     small = len(program.splitlines())
     size = f"{small} lines" if small >= lines else f"{small} lines, reduced from {lines}"
-    parts = [f"# {blame.title}", _setting(blame, pipeline), _block(blame.message, "text")]
+    parts = [f"# {visible(blame.title)}", _setting(blame, pipeline), _block(blame.message, "text")]
     parts += [f"## The program ({size})", _block(program, "python")]
     if blame.before.strip() not in ("", program.strip()):
         parts += [f"## Before {blame.pass_name}", _block(blame.before, "python")]
@@ -56,7 +56,7 @@ def record(blame: Blame | None, pipeline: Pipeline, path: str, program: str) -> 
 
 
 def _setting(blame: Blame, pipeline: Pipeline) -> str:
-    done = ", ".join(blame.done) or "none"
+    done = visible(", ".join(blame.done)) or "none"
     return (
         f"- pipeline: `{pipeline.expression}`, target `{pipeline.target}`\n"
         f"- passes before it: {done}\n"
@@ -72,7 +72,7 @@ def _version(package: str) -> str:
 
 
 def _block(text: str, language: str) -> str:
-    return f"```{language}\n{text.rstrip()}\n```"
+    return fenced(language, harmless(text.rstrip()))
 
 
 def _script(pipeline: Pipeline) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.command_line import CommandParser
-from rlx.grammar.streams import complain_line, say
+from rlx.grammar.streams import complain_line, say, write_program
 from rlx.semantics.run.options import UNABLE
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
     except OSError as error:
         complain_line(f"{prog}: {options.file}: {error.strerror or error}")
         return UNABLE
-    say(_shown(found, options))
+    (write_program if options.python or options.c else say)(_shown(found, options))
     return 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.formatting import CHANGED, FAILED, SAME, Formatted, format_text
-from rlx.grammar.streams import complain_line, say, visible, write_program
+from rlx.grammar.streams import complain_line, lines_of, say, visible, write_program
 
 EPILOG = """\
 exit status: 0 all files are formatted; 1 a file has syntax errors, or --check found one that would
@@ -129,8 +129,8 @@ def _diff(before: str, after: str, path: str) -> Iterator[str]:
     from difflib import unified_diff
 
     return unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
+        lines_of(before),
+        lines_of(after),
         path,
         f"{path} (formatted)",
     )

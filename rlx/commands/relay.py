@@ -9,7 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.command_line import CommandParser, natural
-from rlx.grammar.streams import complain, complain_line, json_text, say, write_data, write_program
+from rlx.grammar.streams import (
+    complain,
+    complain_line,
+    json_text,
+    say,
+    visible,
+    write_data,
+    write_program,
+)
 from rlx.semantics.run.options import ENDED, STATUS, UNABLE, UsageError, given_inputs
 
 if TYPE_CHECKING:
@@ -198,7 +206,9 @@ def _signatures(report: RelayReport) -> list[str]:
 
     if not report.ok:
         return []
-    lines = [f"@{name}: {relay_type(info)}\n" for name, info in report.types.items()]
+    lines = [
+        f"@{visible(name)}: {visible(relay_type(info))}\n" for name, info in report.types.items()
+    ]
     return [*lines, "\n"] if lines else []
 
 
@@ -279,13 +289,13 @@ def _ended(result: Outcome, entry: str, source: Source) -> str:
     from rlx.semantics.run.value_text import block
 
     if isinstance(result, Returned):
-        return f"{entry} returned\n{block(result.value)}\n"
+        return f"{visible(entry)} returned\n{block(result.value)}\n"
     assert isinstance(result, Ended)
-    said = f"{KINDS[type(result)]}[{result.code}]: {result.message}\n"
+    said = f"{KINDS[type(result)]}[{result.code}]: {visible(result.message)}\n"
     if result.span is None:
         return said
     line, column = source.position(result.span[0])
-    return f"{said} --> {source.path}:{line}:{column}\n"
+    return f"{said} --> {visible(source.path)}:{line}:{column}\n"
 
 
 def _ended_json(result: Outcome, entry: str, source: Source) -> str:

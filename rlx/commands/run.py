@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rlx.checker.check import IllFormedError
 from rlx.commands.os_errors import words_of
 from rlx.grammar.command_line import natural
-from rlx.grammar.streams import complain_line, json_text, say, say_line, write_data
+from rlx.grammar.streams import complain_line, json_text, say, say_line, visible, write_data
 from rlx.semantics.run.json_values import json_value
 from rlx.semantics.run.options import (
     ENDED,
@@ -151,7 +151,7 @@ def _human(prepared: Prepared, result: Outcome) -> Iterator[str]:
     from rlx.semantics.run.value_text import block
 
     if isinstance(result, Returned):
-        yield f"{prepared.entry} returned"
+        yield f"{visible(prepared.entry)} returned"
         yield block(result.value)
     else:
         assert isinstance(result, Ended)
@@ -163,7 +163,7 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
     from rlx.semantics.outcome import KINDS
     from rlx.semantics.run.value_text import line
 
-    yield f"{KINDS[type(result)]}[{result.code}]: {result.message}"
+    yield f"{KINDS[type(result)]}[{result.code}]: {visible(result.message)}"
     yield from _place(prepared, result.span, "-->")
     for at, value in enumerate(result.values):
         yield f"  = operand {at}: {line(value)}"
@@ -171,7 +171,7 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
         yield "  = this value was created here:"
         yield from _place(prepared, result.origin, "-->")
     for rule, why in result.considered:
-        yield f"  = {rule} does not apply: {why}"
+        yield f"  = {rule} does not apply: {visible(why)}"
     if result.code in _MORE:
         yield f"  = raise the limit with {_MORE[result.code]} N"
     yield f"  = by rule {result.rule}; `rlx explain {result.code}` explains it"
@@ -184,14 +184,17 @@ _MORE = {"E-fuel-left": "--fuel", "E-tir-fuel": "--iterations"}
 def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iterator[str]:
     if span is None:
         return
+    from rlx.checker.render.human import WIDTH, show
+
     row, column = prepared.source.position(span[0])
-    text = prepared.source.text.splitlines()[row - 1]
-    width = max(1, min(span[1] - span[0], len(text) - column + 1))
+    text = prepared.source.line(row)
+    shown = show(text, column - 1, column - 1 + span[1] - span[0], WIDTH)
+    start, end = shown.column(column - 1), shown.column(column - 1 + span[1] - span[0])
     gutter = " " * len(str(row))
-    yield f"{gutter}{arrow} {prepared.source.path}:{row}:{column}"
+    yield f"{gutter}{arrow} {visible(prepared.source.path)}:{row}:{column}"
     yield f"{gutter} |"
-    yield f"{row} | {text}"
-    yield f"{gutter} | {' ' * (column - 1)}{'^' * width}"
+    yield f"{row} | {shown.text}"
+    yield f"{gutter} | {' ' * start}{'^' * max(1, end - start)}"
 
 
 def _json(prepared: Prepared, result: Outcome, printed: Sequence[str]) -> str:

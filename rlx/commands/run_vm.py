@@ -14,6 +14,7 @@ from rlx.grammar.streams import (
     json_text,
     say,
     say_line,
+    visible,
     write_data,
 )
 from rlx.semantics.run.options import (
@@ -124,15 +125,15 @@ def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Nam
         ended = {"outcome": "returned", "value": json_value(value)}
         write_data(json_text({"version": 1, "entry": entry, "printed": printed, **ended}) + "\n")
     else:
-        say(f"{entry} returned\n{block(value)}\n")
+        say(f"{visible(entry)} returned\n{block(value)}\n")
     return 0
 
 
 def _ending(error: RunError) -> Iterator[str]:
     from rlx.semantics.outcome import KINDS
 
-    yield f"{KINDS[error.outcome]}[{error.code}]: {error.message}"
+    yield f"{KINDS[error.outcome]}[{error.code}]: {visible(error.message)}"
     places: Sequence[tuple[str, int] | None] = (error.place, *reversed(error.calls))
     for place in places:
         if place is not None:
-            yield f"  = in {place[0]}, instruction {place[1]}"
+            yield f"  = in {visible(place[0])}, instruction {place[1]}"
