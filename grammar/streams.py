@@ -189,13 +189,32 @@ def write_data(text: str) -> None:
     sys.stdout.write(text)
 
 
-def write_program(text: str) -> None:
-    """Print a program: at a terminal as :func:`say` does, into a file or a pipe exactly.
+def write_program(text: str, exactly: bool = False) -> None:
+    """Print a program that reads back as the same program.
 
-    The printer escapes what is hidden in literals. What is left are comments, and identifiers that
-    contain invisible letters.
+    The printer escapes what is hidden in literals. What is left are comments, which are shown
+    escaped, and identifiers with invisible letters, which a terminal shows escaped.
+
+    Parameters
+    ----------
+    exactly
+        Whether comments stay as they are in a file or a pipe: for what formats or mends a text.
     """
-    sys.stdout.write(harmless(text) if sys.stdout.isatty() else text)
+    if sys.stdout.isatty():
+        say(text)
+    else:
+        sys.stdout.write(text if exactly else _with_visible_comments(text))
+
+
+_COMMENTED = re.compile(
+    r"""^((?:[^"'#\n]|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')*)(#.*)$""", re.MULTILINE
+)
+
+
+def _with_visible_comments(text: str) -> str:
+    if "##" not in text and not _HIDDEN.search(text):
+        return text
+    return _COMMENTED.sub(lambda found: found[1] + visible(found[2]), text)
 
 
 def json_text(record: Any, indent: int | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rlx.grammar.streams import json_string, json_text
+from rlx.grammar.streams import json_string, json_text, visible
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import ShapeValue
 from rlx.vm.constants import to_json
@@ -39,7 +39,7 @@ def statistics(executable: ExecutableParts) -> str:
 
 
 def _row(items: Sequence[str]) -> str:
-    return f"[{', '.join(items)}]"
+    return f"[{', '.join(map(visible, items))}]"
 
 
 def listing(executable: ExecutableParts) -> str:
@@ -75,7 +75,7 @@ def quoted(name: str) -> str:
 
 
 def _function(executable: ExecutableParts, function: VMFunction) -> Iterator[str]:
-    named = f" ({', '.join(function.parameters)})" if function.parameters else ""
+    named = f" ({visible(', '.join(function.parameters))})" if function.parameters else ""
     inputs = _counted(function.num_inputs, "input")
     counts = f"{inputs}{named}, {_counted(function.registers, 'register')}"
     yield f"@{quoted(function.name)}:  # {counts}"

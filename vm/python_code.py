@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.grammar.printer_prim import quoted
+from rlx.grammar.streams import unbracketed
 from rlx.vm.constants import to_json
 from rlx.vm.executable_parts import ExecutableParts
 from rlx.vm.instructions import (
@@ -22,7 +23,7 @@ from rlx.vm.instructions import (
 
 def python_code(executable: ExecutableParts) -> str:
     """A program that rebuilds the executable: ``ib.get(formalize=False)`` equals it."""
-    return "\n".join(_lines(executable)) + "\n"
+    return unbracketed("\n".join(_lines(executable)) + "\n")
 
 
 def _lines(executable: ExecutableParts) -> Iterator[str]:

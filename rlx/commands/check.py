@@ -149,11 +149,13 @@ def _mended(name: str | None, prog: str) -> int:
     """Write the mended text of standard input to standard output, and what is left to say to
     stderr.
     """
+    from functools import partial
+
     from rlx.checker.driver.fix import fixes
 
     unread: list[str] = []
     for fixed in fixes([STDIN], name, unread):
-        _write(fixed.mended.text, write_program)
+        _write(fixed.mended.text, partial(write_program, exactly=True))
         report = fixed.mended.report
         complain(str(report))
         return CLEAN if report.ok else FOUND

@@ -98,7 +98,7 @@ def _one(path: str, options: argparse.Namespace, prog: str) -> int:
     if options.check or options.diff:
         return SAME
     if path == "-":
-        write_program(outcome.text)
+        write_program(outcome.text, exactly=True)
     elif changed:
         return _write(path, outcome.text, prog)
     return SAME

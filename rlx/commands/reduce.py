@@ -65,7 +65,7 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
 
 def _put(options: argparse.Namespace, smallest: str) -> int:
     if not options.output:
-        write_program(smallest if smallest.endswith("\n") else f"{smallest}\n")
+        write_program(smallest if smallest.endswith("\n") else f"{smallest}\n", exactly=True)
         return REDUCED
     try:
         Path(options.output).write_text(smallest, encoding="utf-8")
