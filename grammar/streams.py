@@ -95,6 +95,27 @@ def fenced(language: str, text: str) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
+def code_span(text: str) -> str:
+    """Code inside of a line of Markdown, which nothing in the text can end."""
+    inside = visible(text)
+    marks = "`" * (1 + max(map(len, re.findall("`+", inside)), default=0))
+    room = " " if inside.startswith("`") or inside.endswith("`") else ""
+    return f"{marks}{room}{inside}{room}{marks}"
+
+
+_LINKED = re.compile(r"(?<!\\)\[(?=[^\[\]]*\]\()")
+
+
+def without_links(text: str) -> str:
+    r"""The lines of a text as SARIF and Markdown show them: ``\[text](address)`` is not a link."""
+    return _LINKED.sub(r"\\[", "\n".join(map(visible, text.split("\n"))))
+
+
+def inline_markdown(text: str) -> str:
+    """The text in one line of Markdown, without links and HTML."""
+    return without_links(visible(text)).replace("<", "&lt;")
+
+
 def lines_of(text: str) -> list[str]:
     """The lines of a text with their ends; unlike `str.splitlines`, only a newline ends a line."""
     return list(io.StringIO(text))

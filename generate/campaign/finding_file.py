@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rlx.grammar.node import Record, replace
+from rlx.grammar.streams import visible
 
 OWN = "own-oracle"
 """The kind of what an oracle of the user's own says."""
@@ -136,7 +137,7 @@ def _header(entry: FindingFile) -> Iterator[str]:
         value = getattr(entry, field)
         if value:
             yield from textwrap.wrap(
-                f"{field}: {' '.join(value.split())}",
+                f"{field}: {visible(' '.join(value.split()))}",
                 WIDTH,
                 initial_indent="# ",
                 subsequent_indent="#     ",

@@ -27,7 +27,15 @@ from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.own import OwnOracleError, function_of
 from rlx.generate.campaign.state import CampaignState, ChunkResult
 from rlx.grammar.command_line import CommandParser, integer, positive
-from rlx.grammar.streams import CARRIAGE_RETURN, complain, complain_line, own, say, say_line
+from rlx.grammar.streams import (
+    CARRIAGE_RETURN,
+    complain,
+    complain_line,
+    own,
+    say,
+    say_line,
+    visible,
+)
 
 NOTHING, FOUND, UNABLE = 0, 1, 2
 
@@ -129,7 +137,7 @@ def _keep_all(
                 said = _keep(small, folder, table)
             else:
                 state.settle(finding, cause)
-                said = f"{small.key}: same cause as {cause.path}\n"
+                said = visible(f"{small.key}: same cause as {cause.path}") + "\n"
             state.save()
             say(said)
             sys.stdout.flush()
@@ -165,7 +173,7 @@ def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
     entry = unused(draft(finding), folder)
     table.append(entry)
     path = write_entry(entry, folder)
-    return f"{path}: {shorten(finding.sentence, 200, placeholder=' …')}\n"
+    return f"{visible(str(path))}: {shorten(finding.sentence, 200, placeholder=' …')}\n"
 
 
 def _submit(
@@ -208,7 +216,7 @@ def _summary(state: CampaignState, new: Sequence[Finding]) -> str:
     """
     lines = [f"{state.programs} programs, {len(state.findings)} findings, {len(new)} of them new"]
     known = sorted(cause.path for cause in state.table if cause.path in state.seen)
-    lines += [f"{state.seen[key]:>6}  {key}" for key in (*sorted(state.findings), *known)]
+    lines += [f"{state.seen[key]:>6}  {visible(key)}" for key in (*sorted(state.findings), *known)]
     return "\n".join(lines) + "\n"
 
 

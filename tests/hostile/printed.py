@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import json
 import os
 import random
@@ -18,20 +19,25 @@ import sys
 import tempfile
 import unicodedata
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from lsprotocol import types as lsp
 
+from rlx.checker.render.human import ANSI
+from rlx.cli import main as rlx
+
 from .editor import WHOLE, _server
-from .every_command import asked
+from .every_command import Answer, asked
 
 ROOT = Path(__file__).resolve().parent.parent
 WORD = "Injected"
 """No line of ours begins with it."""
 
 EVIL = (
-    "\x1b]0;title\x07\x1b[31mred\x9b2J\x7f\u202eabc\u2066\u200b\ufeff\U000e0041%0A::error::x"
+    "\x1b]0;title\x07\x1b[41mred\x9b2J\x7f\u202eabc\u2066\u200b\ufeff\U000e0041%0A::error::x"
     f"\n::error file=a::x\n  ::error::x\n##[error]y\n##vso[task.complete]y\n##teamcity[x]\n{WORD}\r{WORD}\u2028{WORD}\x85{WORD}\x0b{WORD}\x0c{WORD}"
     f"\n```\n{WORD}\n````\n[x](command:evil)<script>alert(1)</script></pre><img src=x>\ud800"
 )
@@ -274,9 +280,36 @@ def commands(path: str, folder: Path, rng: random.Random | None) -> Iterator[lis
     yield from listed
 
 
-def answered(words: list[str]) -> list[str]:
+class Terminal(io.StringIO):
+    """A stream that people read."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+_COLOURS = "|".join(map(re.escape, {"0", *ANSI.values()}))
+_OURS = re.compile(f"\x1b\\[(?:{_COLOURS})m|\r|\x1b\\[K")
+
+
+def asked_at_terminal(words: list[str]) -> Answer:
+    """The answer to a command line at a terminal, without our colours."""
+    out, err = Terminal(), Terminal()
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        patch.object(sys, "argv", ["rlx", *words]),
+        patch.dict(os.environ, {"TERM": "xterm", "NO_COLOR": ""}),
+    ):
+        try:
+            status = rlx()
+        except SystemExit as left:
+            status = int(left.code or 0)
+    return Answer(status, *(_OURS.sub("", each.getvalue()) for each in (out, err)))
+
+
+def answered(words: list[str], at_terminal: bool = False) -> list[str]:
     """What is wrong with the answer to a command line."""
-    answer = asked(words)
+    answer = asked_at_terminal(words) if at_terminal else asked(words)
     github = "github" in words
     found = [f"stdout: {each}" for each in wrong(answer.out, github, "--diff" in words)] + [
         f"stderr: {each}" for each in wrong(answer.err)
@@ -365,13 +398,13 @@ def markdown_wrong(text: str) -> list[str]:
 
 def trial(suffix: str, text: str, folder: Path, rng: random.Random | None = None) -> list[str]:
     """What is wrong with all answers about one text."""
-    inside = folder / "a\x1b[31m\n::error::x ##vso[x] \u202e%, :b"
+    inside = folder / "a\x1b[41m\n::error::x ##vso[x] \u202e%, :b"
     inside.mkdir(exist_ok=True)
     path = inside / f"p\n{WORD}\udcff{suffix}"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     found = []
     for words in commands(str(path), folder, rng):
-        found += answered(words)
+        found += answered(words, at_terminal=rng is not None and rng.random() < 0.3)
     page = folder / "page.html"
     if page.exists():
         found += [f"page: {bad}" for bad in page_wrong(page.read_text(encoding="utf-8"))]
