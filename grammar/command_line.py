@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from rlx.grammar.streams import complain, say, visible
+from rlx.grammar.streams import complain, harmless, say, visible
 
 _CHOICE = re.compile(r"argument (?P<names>\S+): invalid choice: '(?P<given>[^']*)'")
 
@@ -42,8 +42,10 @@ class CommandParser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Like the base class, but what the arguments contain cannot command a terminal."""
-        if message:
+        if message and file in (None, sys.stderr, sys.stdout):
             (say if file is sys.stdout else complain)(message)
+        elif message:
+            file.write(harmless(message))
 
     def error(self, message: str) -> Any:
         """Exit with status 2 and a message that suggests the right spelling."""

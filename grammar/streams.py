@@ -79,13 +79,9 @@ def unbracketed(text: str) -> str:
     return _BRACKETED.sub(r"\\x23", text) if "##" in text else text
 
 
-def json_string(text: str) -> str:
-    """The text as a string of JSON, in which letters stay as they are and nothing is hidden."""
-    import json
-
-    written = json.dumps(text, ensure_ascii=False)
-    written = _HIDDEN.sub(lambda found: json_text(found[0])[1:-1], written)
-    return _BRACKETED.sub(r"\\u0023", written)
+def json_compact(record: Any) -> str:
+    """JSON without spaces, with letters as they are."""
+    return json_text(record, separators=(",", ":"), letters=True)
 
 
 def fenced(language: str, text: str) -> str:
@@ -107,8 +103,8 @@ _LINKED = re.compile(r"(?<!\\)\[(?=[^\[\]]*\]\()")
 
 
 def without_links(text: str) -> str:
-    r"""The lines of a text as SARIF and Markdown show them: ``\[text](address)`` is not a link."""
-    return _LINKED.sub(r"\\[", "\n".join(map(visible, text.split("\n"))))
+    r"""The text for SARIF or Markdown, where ``\[words](address)`` is not a link."""
+    return _LINKED.sub(r"\\[", text)
 
 
 def inline_markdown(text: str) -> str:
@@ -238,13 +234,32 @@ def _with_visible_comments(text: str) -> str:
     return _COMMENTED.sub(lambda found: found[1] + visible(found[2]), text)
 
 
-def json_text(record: Any, indent: int | None = None) -> str:
-    """JSON in ASCII that reads back as the same record.
+def json_text(
+    record: Any,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    letters: bool = False,
+) -> str:
+    """JSON that reads back as the same record, with nothing hidden in it.
 
     A lone surrogate is written as ``\\udcff`` and read back as the same lone surrogate. The command
     lines of services are broken by an escape that JSON reads back as ``#``.
+
+    Parameters
+    ----------
+    letters
+        Whether letters outside of ASCII stay as they are.
     """
     import json
 
-    text = json.dumps(record, indent=indent).replace("\x7f", "\\u007f")
+    text = json.dumps(record, indent=indent, separators=separators, ensure_ascii=not letters)
+    if letters:
+        text = _HIDDEN.sub(_json_escape, text)  # JSON itself has newlines between its lines
+    text = text.replace("\x7f", "\\u007f")
     return _BRACKETED.sub(r"\\u0023", text) if "##" in text else text
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    import json
+
+    return json.dumps(found[0])[1:-1]

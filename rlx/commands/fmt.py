@@ -13,6 +13,9 @@ from rlx.grammar.formatting import CHANGED, FAILED, SAME, Formatted, format_text
 from rlx.grammar.streams import complain_line, lines_of, say, visible, write_program
 
 EPILOG = """\
+Literals are written with escapes for control characters and other hidden ones. Comments stay as they are in a file
+or a pipe; a terminal shows them with escapes, and so do the lines of --diff.
+
 exit status: 0 all files are formatted; 1 a file has syntax errors, or --check found one that would
 change; 2 wrong usage, or a file that cannot be read, written or formatted; 101 a bug in the tool."""
 

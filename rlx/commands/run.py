@@ -184,11 +184,11 @@ _MORE = {"E-fuel-left": "--fuel", "E-tir-fuel": "--iterations"}
 def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iterator[str]:
     if span is None:
         return
-    from rlx.checker.render.human import WIDTH, show
+    from rlx.checker.render.human import show
 
     row, column = prepared.source.position(span[0])
     text = prepared.source.line(row)
-    shown = show(text, column - 1, column - 1 + span[1] - span[0], WIDTH)
+    shown = show(text, column - 1, column - 1 + span[1] - span[0], len(text))
     start, end = shown.column(column - 1), shown.column(column - 1 + span[1] - span[0])
     gutter = " " * len(str(row))
     yield f"{gutter}{arrow} {visible(prepared.source.path)}:{row}:{column}"

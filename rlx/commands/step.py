@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -60,7 +61,8 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
         more = "" if trace.outcome is not None else "; the run did not end within --limit"
         complain_line(f"{options.html}: {trace.recorder.count}{more}")
     elif options.format == "json":
-        write_data(json_text(trace.record()) + "\n")
+        letters = (sys.stdout.encoding or "utf-8").lower() == "utf-8"
+        write_data(json_text(trace.record(), letters=letters) + "\n")
     else:
         for text in lines(trace, rule):
             say_line(f"{text}")

@@ -30,7 +30,7 @@ import numpy as np
 
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.streams import json_text
+from rlx.grammar.streams import json_compact
 from rlx.semantics.machine.configuration import Configuration, Frame
 from rlx.semantics.outcome import KINDS, Ended, Outcome, Returned
 from rlx.semantics.run.cells import cells
@@ -328,7 +328,7 @@ def page(trace: Trace) -> str:
     from importlib.resources import files
 
     here = files("rlx.semantics.run")
-    data = json_text(trace.record())
+    data = json_compact(trace.record())
     parts = {
         "__STYLE__": here.joinpath("viewer.css").read_text(encoding="utf-8"),
         "__SCRIPT__": here.joinpath("viewer.js").read_text(encoding="utf-8"),

