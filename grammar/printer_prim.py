@@ -28,7 +28,7 @@ from rlx.grammar.tir import PrimExpr
 Names = Mapping[Node, str]
 """The new names of renamed variables and buffers."""
 
-_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\t"): "\\t"}
+_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\t"): "\\t", 0x85: "\\u0085"}
 _WORD = re.compile(r"[\w.]+")
 
 
