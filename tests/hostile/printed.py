@@ -86,6 +86,7 @@ EXTRAS = [
     'z: R.Tensor((4,), "{short}") = p',
     'z = R.astype(p, "{short}")',
     'z = R.to_vdevice(p, "{short}")',
+    'z: R.Tensor((4,), "float32", "{evil}") = p',
     'z = R.call_dps_packed("{evil}", (p,), out_sinfo=R.Tensor((5,), "float32"))',
     'z: R.Tensor(("{short}",), "float32") = p',
     'z = R.nn.conv2d(x, x, data_layout="{short}", kernel_layout="{short}")',

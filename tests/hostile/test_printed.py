@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 
 from rlx.bisect.blame import Blame, Pipeline
 from rlx.bisect.report import markdown
+from rlx.checker.check import check_text
 from rlx.checker.render import sarif
 from rlx.checker.render.files import FileReport
 from rlx.generate.campaign.finding_file import FindingFile, parse_entry, show
@@ -52,6 +53,14 @@ PROGRAMS = list(programs())
 def test_programs(number: int, tmp_path: Path) -> None:
     suffix, text = PROGRAMS[number]
     assert trial(suffix, text, tmp_path, random.Random(number)) == []
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_notes_and_helps_of_programs_are_one_line(number: int) -> None:
+    """A renderer cannot know who began a second line, so nothing of a program may begin one."""
+    suffix, text = PROGRAMS[number]
+    for found in check_text(text).diagnostics if suffix == ".rlx" else ():
+        assert not any("\n" in told for told in (*found.notes, found.help or ""))
 
 
 @pytest.mark.parametrize("seed", range(12))
