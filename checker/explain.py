@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
+
+from rlx.grammar.streams import complain_line, say
 
 if TYPE_CHECKING:
     from rlx.spec import Rule
@@ -105,23 +106,23 @@ def explain(code: str, prog: str = "relax-check") -> int:
 
     rule = premise_rule(code)
     if rule is not None:
-        print("\n".join(_lines(rule, code)))
+        say("\n".join([*_lines(rule, code), ""]))
         return 0
     if code in OUTSIDE:
         title, text = OUTSIDE[code]
-        print("\n".join([f"{code}: {title}", "", *_filled(text)]))
+        say("\n".join([f"{code}: {title}", "", *_filled(text), ""]))
         return 0
     from rlx.operators.reference import described
 
     operator = described(code)
     if operator is not None:
-        print("\n".join(operator))
+        say("\n".join([*operator, ""]))
         return 0
     from difflib import get_close_matches
 
     near = get_close_matches(code, _operators() if code.startswith("R.") else codes(), n=3)
     hint = f"; did you mean {', '.join(near)}?" if near else "; `rlx explain` lists the rules"
-    sys.stderr.write(f"{prog}: no rule has the name {code or repr(code)}{hint}\n")
+    complain_line(f"{prog}: no rule has the name {code or repr(code)}{hint}")
     return 2
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
+
+from rlx.grammar.streams import complain, harmless, say, visible
 
 _CHOICE = re.compile(r"argument (?P<names>\S+): invalid choice: '(?P<given>[^']*)'")
 
@@ -37,6 +40,13 @@ class CommandParser(argparse.ArgumentParser):
             return value
         return super()._get_values(action, arg_strings)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Like the base class, but what the arguments contain cannot command a terminal."""
+        if message and file in (None, sys.stderr, sys.stdout):
+            (say if file is sys.stdout else complain)(message)
+        elif message:
+            file.write(harmless(message))
+
     def error(self, message: str) -> Any:
         """Exit with status 2 and a message that suggests the right spelling."""
         from rlx.grammar.suggest import closest, did_you_mean
@@ -52,7 +62,7 @@ class CommandParser(argparse.ArgumentParser):
             hint = did_you_mean(_options_like(option, self._option_string_actions), quote="")
         else:
             hint = None
-        super().error(f"{message}; {hint}" if hint else message)
+        super().error(visible(f"{message}; {hint}" if hint else message))
 
     def _unknown_option(self) -> str | None:
         for word in self._given:

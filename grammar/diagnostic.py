@@ -9,6 +9,7 @@ from itertools import accumulate
 
 from rlx.grammar.lines import line_end
 from rlx.grammar.node import Record, Span
+from rlx.grammar.streams import visible
 from rlx.grammar.suggest import Suggestion
 
 
@@ -112,12 +113,12 @@ class Diagnostic(Record):
         """``file:line:column: severity[CODE]: message``"""
         place = ""
         if self.source is not None:
-            place = f"{self.source.path}:"
+            place = f"{visible(self.source.path)}:"
             if self.span is not None:
                 line, column = self.source.position(self.span[0])
                 place += f"{line}:{column}:"
             place += " "
-        return f"{place}{self.severity}[{self.code}]: {self.message}"
+        return f"{place}{self.severity}[{self.code}]: {visible(self.message)}"
 
     @property
     def meant(self) -> tuple[str, ...]:

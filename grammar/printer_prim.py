@@ -22,27 +22,19 @@ from rlx.grammar.prim_operators import (
     TYPED,
     PrimOperator,
 )
+from rlx.grammar.streams import visible
 from rlx.grammar.tir import PrimExpr
 
 Names = Mapping[Node, str]
 """The new names of renamed variables and buffers."""
 
-_ESCAPES = {
-    **{code: f"\\x{code:02x}" for code in (*range(32), 0x7F)},
-    **{code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029, 0xFEFF, *range(0xD800, 0xE000))},
-    ord("\\"): "\\\\",
-    ord('"'): '\\"',
-    ord("\n"): "\\n",
-    ord("\r"): "\\r",
-    ord("\t"): "\\t",
-}
+_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\t"): "\\t", 0x85: "\\u0085"}
 _WORD = re.compile(r"[\w.]+")
-_PLAIN = re.compile(r'[^\\"\x00-\x1f\x7f\x85\u2028\u2029\ufeff\ud800-\udfff]*')
 
 
 def quoted(text: str) -> str:
-    """A string literal, with characters escaped that would end the line or the literal."""
-    return f'"{text}"' if _PLAIN.fullmatch(text) else f'"{text.translate(_ESCAPES)}"'
+    """A string literal, with everything escaped that would end it or is hidden."""
+    return f'"{visible(text.translate(_ESCAPES))}"'
 
 
 def integer(value: int) -> str:

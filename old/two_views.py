@@ -10,6 +10,7 @@ from rlx.grammar.ast import StructInfo, Var
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Record
 from rlx.grammar.parser import parse
+from rlx.grammar.streams import visible
 from rlx.grammar.visit import bindings, recursion_room, walk
 from rlx.old.annotations import has_older_words
 from rlx.old.functions import derive
@@ -93,18 +94,18 @@ def _is_said(info: StructInfo) -> bool:
 
 def rendered(found: Views) -> str:
     """The source, with its bindings below their lines."""
-    lines = found.source.text.splitlines()
+    lines = found.source.text.removesuffix("\n").split("\n")
     width = len(str(len(lines)))
     by_line: dict[int, list[BindingViews]] = {}
     for each in found.bindings:
         by_line.setdefault(each.line, []).append(each)
-    shown = [f"--> {found.source.path}"]
+    shown = [f"--> {visible(found.source.path)}"]
     for number, line in enumerate(lines, 1):
         shown.append(f"{number:>{width}} | {line}".rstrip())
         for each in by_line.get(number, ()):
-            margin = f"{'':>{width}} = {each.name}: "
-            shown.append(margin + each.struct_info)
-            shown.append(f"{'':>{len(margin)}}{_older(each)}")
+            margin = f"{'':>{width}} = {visible(each.name)}: "
+            shown.append(margin + visible(each.struct_info))
+            shown.append(f"{'':>{len(margin)}}{visible(_older(each))}")
     return "\n".join(shown) + "\n"
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rlx.grammar.streams import complain_line
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.parameters import Parameter
 from rlx.operators.registry import families, lookup
@@ -71,7 +72,7 @@ def summary(rule: object) -> str:
 def main(argv: Sequence[str]) -> int:
     """Write the page; 2 if no file is given."""
     if len(argv) != 1:
-        sys.stderr.write("usage: python -m rlx.operators.reference FILE\n")
+        complain_line("usage: python -m rlx.operators.reference FILE")
         return 2
     target = Path(argv[0])
     make_folder(target.parent)

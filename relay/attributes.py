@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from rlx.grammar.node import Record
+from rlx.grammar.streams import json_compact
 
 
 class MetadataReference(Record):
@@ -67,7 +66,7 @@ def print_attribute(value: object) -> str:
         case float():
             return f"{print_float(value)}f64"
         case str():
-            return json.dumps(value, ensure_ascii=False)
+            return json_compact(value)
         case tuple() | list():
             return f"[{', '.join(map(print_attribute, value))}]"
     raise TypeError(f"{value!r} is not an attribute of Relay")

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import UnsupportedOperation
 
+from rlx.grammar.streams import HarmlessStream, complain, complain_line, say
+
 UNABLE, BUG, INTERRUPTED = 2, 101, 130
 
 COLLECTION = 100_000, 50, 1000
@@ -64,7 +66,7 @@ def main() -> int:
         arguments = ["check", "--version"]
     name, *rest = arguments
     if name not in COMMANDS:
-        sys.stderr.write(f"rlx: no command {name!r}{_near(name)}\n\n{_usage()}")
+        complain(f"rlx: no command {name!r}{_near(name)}\n\n{_usage()}")
         return 2
     from importlib import import_module
 
@@ -76,7 +78,7 @@ def main() -> int:
 
 def _help(arguments: Sequence[str], prog: str) -> int:
     """The commands: on stderr, if the caller has named none."""
-    (sys.stdout if arguments else sys.stderr).write(_usage())
+    (say if arguments else complain)(_usage())
     return 0 if arguments else UNABLE
 
 
@@ -96,7 +98,7 @@ def _configured(prog: str) -> bool:
             except OperatorsError as error:
                 raise ConfigurationError(str(error)) from error
     except ConfigurationError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return False
     return True
 
@@ -148,6 +150,7 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
     gc.set_threshold(*COLLECTION)
     _deepen_stack()
     _prepare_streams()
+    plain, sys.stderr = sys.stderr, HarmlessStream(sys.stderr)
     try:
         with recursion_room():
             status = run(argv, prog)
@@ -161,14 +164,14 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
     except OSError as error:
         from rlx.commands.os_errors import words_of
 
-        sys.stderr.write(f"{prog}: {words_of(error)}\n")
+        complain_line(f"{prog}: {words_of(error)}")
         return UNABLE
     except Exception as error:  # noqa: BLE001 - ours to explain, whatever it is
         from rlx.checker.driver.check_files import keep_traceback
 
         where = keep_traceback()
-        sys.stderr.write(
-            f"{prog}: this is a bug in rlx: {type(error).__name__}: {error}\n"
-            f"  report the command line, its input and the traceback in {where}\n"
-        )
+        complain_line(f"{prog}: this is a bug in rlx: {type(error).__name__}: {error}")
+        complain_line(f"  report the command line, its input and the traceback in {where}")
         return BUG
+    finally:
+        sys.stderr = plain

@@ -7,13 +7,13 @@ no Python.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from unittest.mock import patch
 
 from rlx.cli import COMMANDS
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.streams import complain_line, say
 
 FILES = ("DIR", "FILE", "FILE:LINE[:COLUMN]", "MODULE", "PATH")
 """The metavariables of arguments that are files."""
@@ -57,9 +57,9 @@ def main(argv: Sequence[str], prog: str = "rlx completion") -> int:
         script = completion_script(given.shell, given.program)
     except ModuleNotFoundError:
         message = "shtab is not installed; install it with: pip install 'rlx[completion]'"
-        print(f"{prog}: {message}", file=sys.stderr)
+        complain_line(f"{prog}: {message}")
         return 2
-    sys.stdout.write(script)
+    say(script)
     return 0
 
 

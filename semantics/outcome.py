@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from rlx.grammar.node import Record, Span
+from rlx.grammar.streams import visible
 from rlx.semantics.values import Value
 
 
@@ -96,7 +97,7 @@ class Ended(Outcome):
 
     def __str__(self) -> str:
         """``kind[CODE]: message``"""
-        return f"{KINDS[type(self)]}[{self.code}]: {self.message}"
+        return f"{KINDS[type(self)]}[{self.code}]: {visible(self.message)}"
 
 
 class CheckFailed(Ended):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 
+from rlx.grammar.streams import json_compact, visible
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import ShapeValue
 from rlx.vm.constants import to_json
@@ -39,17 +39,17 @@ def statistics(executable: ExecutableParts) -> str:
 
 
 def _row(items: Sequence[str]) -> str:
-    return f"[{', '.join(items)}]"
+    return f"[{', '.join(map(visible, items))}]"
 
 
 def listing(executable: ExecutableParts) -> str:
     """An executable as text: its functions, then its constants and texts, if any."""
     parts = ["\n".join(_function(executable, function)) for function in executable.functions]
     if executable.names:
-        parts.append("\n".join(["names:", *(f"  {json.dumps(n)}" for n in executable.names)]))
+        parts.append("\n".join(["names:", *(f"  {json_compact(n)}" for n in executable.names)]))
     if executable.constants:
         lines = [
-            f"  c[{k}]  {json.dumps(to_json(value), ensure_ascii=False)}  # {show(value)[:60]!r}"
+            f"  c[{k}]  {json_compact(to_json(value))}  # {show(value)[:60]!r}"
             for k, value in enumerate(executable.constants)
         ]
         parts.append("\n".join(["constants:", *lines]))
@@ -61,7 +61,7 @@ def listing(executable: ExecutableParts) -> str:
     for title, texts in kept.items():
         for name, text in texts.items():
             lines = [f"  | {line}" for line in text.split("\n")]
-            parts.append("\n".join([f"{title} {json.dumps(name)}:", *lines]))
+            parts.append("\n".join([f"{title} {json_compact(name)}:", *lines]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -71,11 +71,11 @@ _PLAIN = re.compile(r"[\w.$]+\Z")
 
 def quoted(name: str) -> str:
     """A name in the form of a listing: in quotation marks unless it is a plain identifier."""
-    return name if _PLAIN.match(name) else json.dumps(name)
+    return name if _PLAIN.match(name) else json_compact(name)
 
 
 def _function(executable: ExecutableParts, function: VMFunction) -> Iterator[str]:
-    named = f" ({', '.join(function.parameters)})" if function.parameters else ""
+    named = f" ({visible(', '.join(function.parameters))})" if function.parameters else ""
     inputs = _counted(function.num_inputs, "input")
     counts = f"{inputs}{named}, {_counted(function.registers, 'register')}"
     yield f"@{quoted(function.name)}:  # {counts}"

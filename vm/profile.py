@@ -6,6 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
+from rlx.grammar.streams import visible
 from rlx.semantics.machine.numpy_conversion import to_plain
 from rlx.semantics.values import Value
 
@@ -52,10 +53,12 @@ class Profile:
     def __str__(self) -> str:
         """A table, the slowest first; the last line is what the machine itself took."""
         names = [name for name in self.calls if self.calls[name]]
-        width = max([len("function"), len("the machine itself"), *map(len, names)])
+        width = max([len("function"), len("the machine itself"), *(len(visible(n)) for n in names)])
         rows = [f"{'function':{width}}  {'calls':>9}  {'µs':>12}  {'share':>6}"]
         own = self.total - sum(self.seconds.values())
-        table = sorted(((self.seconds[n], n, str(self.calls[n])) for n in names), reverse=True)
+        table = sorted(
+            ((self.seconds[n], visible(n), str(self.calls[n])) for n in names), reverse=True
+        )
         for seconds, name, calls in [*table, (own, "the machine itself", "")]:
             share = seconds / self.total if self.total else 0.0
             rows.append(f"{name:{width}}  {calls:>9}  {seconds * 1e6:12.1f}  {share:6.1%}")

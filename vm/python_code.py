@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
+from rlx.grammar.printer_prim import quoted
+from rlx.grammar.streams import unbracketed
 from rlx.vm.constants import to_json
 from rlx.vm.executable_parts import ExecutableParts
 from rlx.vm.instructions import (
@@ -22,7 +23,7 @@ from rlx.vm.instructions import (
 
 def python_code(executable: ExecutableParts) -> str:
     """A program that rebuilds the executable: ``ib.get(formalize=False)`` equals it."""
-    return "\n".join(_lines(executable)) + "\n"
+    return unbracketed("\n".join(_lines(executable)) + "\n")
 
 
 def _lines(executable: ExecutableParts) -> Iterator[str]:
@@ -44,7 +45,7 @@ def _lines(executable: ExecutableParts) -> Iterator[str]:
     for function in executable.functions:
         named = f", parameters={function.parameters!r}" if function.parameters else ""
         inputs = f"num_inputs={function.num_inputs}{named}"
-        yield f"with ib.function({json.dumps(function.name)}, {inputs}):"
+        yield f"with ib.function({quoted(function.name)}, {inputs}):"
         for instruction in executable.code(function):
             yield "    " + _statement(executable, instruction)
 
@@ -55,7 +56,7 @@ def _statement(executable: ExecutableParts, instruction: VMInstruction) -> str:
             given = ", ".join(_argument(executable, arg) for arg in args)
             passed = f", args=[{given}]" if args else ""
             target = "" if dst == VOID else f", dst={_register(dst)}"
-            return f"ib.emit_call({json.dumps(executable.names[callee])}{passed}{target})"
+            return f"ib.emit_call({quoted(executable.names[callee])}{passed}{target})"
         case RetInstruction(result=result):
             return f"ib.emit_ret({_register(result)})"
         case GotoInstruction(distance=distance):

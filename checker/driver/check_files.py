@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
 from rlx.checker.render.files import FileReport
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.streams import CARRIAGE_RETURN, CLEAR_LINE, complain, own
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -158,7 +159,7 @@ def keep_traceback() -> str | None:
 
     text = traceback.format_exc()
     if os.environ.get(SHOW_TRACEBACK):
-        sys.stderr.write(text)
+        complain(text)
     try:
         return remember(text, "rlx-traceback-")
     except OSError:
@@ -322,11 +323,12 @@ def with_progress(reports: Iterable[FileReport], total: int) -> Iterator[FileRep
             wrong += any(d.is_error for d in report.diagnostics)
             if time.monotonic() >= due:
                 due = time.monotonic() + EVERY
-                sys.stderr.write(f"\r\x1b[Kchecked {done} of {total} files, {wrong} with errors")
+                line = f"checked {done} of {total} files, {wrong} with errors"
+                complain(f"{own(CARRIAGE_RETURN)}{own(CLEAR_LINE)}{line}")
                 sys.stderr.flush()
                 written = True
             yield report
     finally:
         if written:
-            sys.stderr.write("\r\x1b[K")
+            complain(f"{own(CARRIAGE_RETURN)}{own(CLEAR_LINE)}")
             sys.stderr.flush()

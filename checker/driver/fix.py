@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from collections.abc import Iterator, Sequence
 
 from rlx.checker.driver.sources import STDIN, decode, displayed, read
 from rlx.checker.fixing import Mended, mended
 from rlx.grammar.node import Record
+from rlx.grammar.streams import complain_line, lines_of, visible
 from rlx.grammar.visit import recursion_room
 from rlx.writing import rewrite
 
@@ -31,8 +31,8 @@ class Fixed(Record):
 
     def difference(self) -> str:
         """What changes, as a unified diff."""
-        name = displayed(self.path)
-        old, new = (text.splitlines(keepends=True) for text in (self.old, self.mended.text))
+        name = visible(displayed(self.path))
+        old, new = (lines_of(text) for text in (self.old, self.mended.text))
         return "".join(_ended(difflib.unified_diff(old, new, name, name)))
 
     def write(self, within: Sequence[str] = ()) -> None:
@@ -89,10 +89,10 @@ def apply(fixed: Fixed, prog: str, within: Sequence[str] = ()) -> bool:
     try:
         fixed.write(within)
     except OSError as error:
-        sys.stderr.write(f"{prog}: {fixed.path}: {error.strerror or error}\n")
+        complain_line(f"{prog}: {fixed.path}: {error.strerror or error}")
         return False
     count = len(fixed.mended.applied)
-    sys.stderr.write(f"{prog}: {fixed.path}: {count} {'edit' if count == 1 else 'edits'} made\n")
+    complain_line(f"{prog}: {fixed.path}: {count} {'edit' if count == 1 else 'edits'} made")
     return True
 
 

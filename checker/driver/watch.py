@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from rlx.checker.driver.sources import find
+from rlx.grammar.streams import CLEAR, HOME, complain_line, own, say
 
 PAUSE = 0.25
 """Seconds between two looks at the files."""
@@ -28,9 +29,9 @@ def watch(paths: Sequence[str], run: Callable[[], int], pause: float = PAUSE) ->
             if now != before:
                 before = now
                 if sys.stdout.isatty():
-                    sys.stdout.write("\x1b[2J\x1b[H")
+                    say(f"{own(CLEAR)}{own(HOME)}")
                 status = run()
-                sys.stderr.write(f"watching {len(now)} {'file' if len(now) == 1 else 'files'}\n")
+                complain_line(f"watching {len(now)} {'file' if len(now) == 1 else 'files'}")
                 sys.stderr.flush()
             time.sleep(pause)
     except KeyboardInterrupt:

@@ -7,7 +7,8 @@ from typing import Any
 
 from rlx.checker.dynamic_checks.listing import Listed, counts
 from rlx.checker.render.files import FileReport, counted
-from rlx.checker.render.human import PLAIN, paint, safe
+from rlx.checker.render.human import PLAIN, paint
+from rlx.grammar.streams import visible
 
 _ROLES = {"redundant": "help", "impossible": "error", "needed": "strong"}
 
@@ -23,7 +24,7 @@ def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str
 
 def _file(file: FileReport, theme: Mapping[str, str]) -> Iterator[str]:
     if any(found.is_error for found in file.diagnostics):
-        yield f"{safe(file.path)}: its checks are not listed, because it has errors"
+        yield f"{visible(file.path)}: its checks are not listed, because it has errors"
         return
     for check in file.dynamic_checks or ():
         yield _line(file.path, check, theme)
@@ -32,8 +33,8 @@ def _file(file: FileReport, theme: Mapping[str, str]) -> Iterator[str]:
 def _line(path: str, check: Listed, theme: Mapping[str, str]) -> str:
     line, column, _, _ = check.region
     status = paint(theme, _ROLES[check.status], check.status)
-    reason = f": {safe(check.reason)}" if check.reason else ""
-    return f"{safe(path)}:{line}:{column}: {status}: {safe(check.what)}{reason}"
+    reason = f": {visible(check.reason)}" if check.reason else ""
+    return f"{visible(path)}:{line}:{column}: {status}: {visible(check.what)}{reason}"
 
 
 def as_json(check: Listed) -> dict[str, Any]:

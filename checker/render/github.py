@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rlx.checker.render.files import FileReport, counterexample
 from rlx.grammar.diagnostic import Diagnostic, region
+from rlx.grammar.streams import visible
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -40,4 +41,7 @@ def _words(diagnostic: Diagnostic) -> str:
 
 
 def _escape(text: str, table: dict[str, str]) -> str:
-    return text.translate({ord(character): code for character, code in table.items()})
+    """The text by GitHub's rules, and with hidden characters shown as everywhere else."""
+    lines = [[visible(part) for part in line.split("\r")] for line in text.split("\n")]
+    kept = "\n".join("\r".join(parts) for parts in lines)
+    return kept.translate({ord(character): code for character, code in table.items()})

@@ -5,13 +5,13 @@ and what to do.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO
 
 from rlx.checker.render.files import FileReport, Summary, counted, counterexample, summarise
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
 from rlx.grammar.node import Record, Span
+from rlx.grammar.streams import own, visible, without_own
 
 SHOWN_LINES = 6
 """A span over more lines than this is cut in the middle."""
@@ -75,7 +75,7 @@ class SourceFrame:
             if number == first < last and margin.isspace():
                 lines.append(self._corner(number, " ", placed.start, placed.role, ""))
             if number == last > first:
-                words = f" {safe(primary.words)}" if primary.words else ""
+                words = f" {visible(primary.words)}" if primary.words else ""
                 lines.append(self._corner(number, "|", end - 2, placed.role, words))
         return lines
 
@@ -153,7 +153,7 @@ def _underlines(shown: Shown, marks: list[Underline], theme: Mapping[str, str]) 
     if spoken and (len(spoken) == 1 or _clear_of(shown, spoken[0], spoken[1:])):
         tail = spoken.pop(0)
         if max(cells) < max(shown.column(tail.end), shown.column(tail.start) + 1):
-            beside = " " + paint(theme, tail.role, safe(tail.words))
+            beside = " " + paint(theme, tail.role, visible(tail.words))
         else:
             spoken.insert(0, tail)
     yield _painted(cells, theme) + beside
@@ -163,7 +163,7 @@ def _underlines(shown: Shown, marks: list[Underline], theme: Mapping[str, str]) 
     for mark in spoken:
         column = shown.column(mark.start)
         hanging.pop(column, None)  # two marks may start in one column
-        yield _painted(hanging, theme, column) + paint(theme, mark.role, safe(mark.words))
+        yield _painted(hanging, theme, column) + paint(theme, mark.role, visible(mark.words))
 
 
 def _clear_of(shown: Shown, last: Underline, others: Sequence[Underline]) -> bool:
@@ -192,14 +192,6 @@ def _painted(cells: Mapping[int, tuple[str, str]], theme: Mapping[str, str], siz
 TAB = 4
 ELLIPSIS = "..."
 
-_UNSAFE = {0x7F: "\u2421"} | {code: chr(0x2400 + code) for code in range(32) if code != 9}
-_UNSAFE |= dict.fromkeys(
-    (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"
-)
-"""Characters that would steer a terminal (escape sequences, reordering), and visible ones to show
-instead.
-"""
-
 
 class Shown(Record):
     """A line, or a window of it, as it is printed.
@@ -222,11 +214,6 @@ class Shown(Record):
     def column(self, index: int) -> int:
         """The printed column, from 0, of a character of the line, clamped to the window."""
         return self.offsets[min(max(index, self.first), self.last) - self.first]
-
-
-def safe(text: str) -> str:
-    """The text without characters that would steer a terminal."""
-    return text if text.isascii() and text.isprintable() else text.translate(_UNSAFE)
 
 
 def width(character: str) -> int:
@@ -253,10 +240,11 @@ def show(line: str, start: int, end: int, limit: int) -> Shown:
     prefix = ELLIPSIS if first else ""
     text, offsets = [prefix], []
     at = len(prefix)
-    for character in safe(line[first:last]):
+    for character in line[first:last]:
         offsets.append(at)
-        text.append(" " * TAB if character == "\t" else character)
-        at += TAB if character == "\t" else width(character)
+        written = " " * TAB if character == "\t" else visible(character)
+        text.append(written)
+        at += width(written) if len(written) == 1 else len(written)
     offsets.append(at)
     if last < len(line):
         text.append(ELLIPSIS)
@@ -284,12 +272,12 @@ ANSI: Mapping[str, str] = {
 def paint(theme: Mapping[str, str], role: str, text: str) -> str:
     """The text in the colour of its role."""
     code = theme.get(role)
-    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
+    return f"{own(f'{code}m')}{text}{own('0m')}" if code and text else text
 
 
 def without_colours(text: str) -> str:
     """The text without its colours."""
-    return re.sub(r"\x1b\[[\d;]*m", "", text)
+    return without_own(text)
 
 
 def theme_for(stream: IO[str]) -> Mapping[str, str]:
@@ -322,8 +310,7 @@ def render_diagnostic(
     """One diagnostic, without a final newline."""
     role = diagnostic.severity
     head = paint(theme, role, f"{diagnostic.severity}[{diagnostic.code}]")
-    message = "\n".join(safe(line) for line in diagnostic.message.splitlines())
-    lines = [f"{head}{paint(theme, 'strong', f': {message}')}"]
+    lines = [f"{head}{paint(theme, 'strong', f': {visible(diagnostic.message)}')}"]
     gutter = 1
     if file.source is not None and diagnostic.span is not None:
         frame = SourceFrame(file.source, theme, width)
@@ -334,10 +321,10 @@ def render_diagnostic(
         )
         gutter = frame.gutter
         line, column, _, _ = region(file.source, diagnostic.span)
-        place = f"{safe(file.path)}:{line}:{column}"
+        place = f"{visible(file.path)}:{line}:{column}"
         lines += [" " * gutter + paint(theme, "gutter", "--> ") + place, *drawn]
     else:
-        lines.append(" " + paint(theme, "gutter", "--> ") + safe(file.path))
+        lines.append(" " + paint(theme, "gutter", "--> ") + visible(file.path))
     tail = list(_tail(diagnostic, gutter, theme))
     if tail and diagnostic.span is not None:
         lines.append(" " * gutter + paint(theme, "gutter", " |"))
@@ -358,8 +345,8 @@ def _tail(diagnostic: Diagnostic, gutter: int, theme: Mapping[str, str]) -> Iter
     sign = paint(theme, "gutter", "=")
     for kind, text in facts:
         indent = "\n" + " " * (gutter + len(kind) + 5)
-        words = indent.join(safe(line) for line in text.splitlines())
         named = paint(theme, "help" if kind == "help" else "strong", f"{kind}:")
+        words = indent.join(visible(line) for line in text.split("\n"))
         yield f"{' ' * gutter} {sign} {named} {words}"
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from json import dumps
 from typing import Any
 
 from rlx.checker.render.files import FileReport, summarise
 from rlx.grammar.diagnostic import Diagnostic, Source, region
 from rlx.grammar.node import Span
+from rlx.grammar.streams import json_text
 
 VERSION = 1
 """Grows when a key changes its meaning or goes; a new key does not change it."""
@@ -19,7 +19,7 @@ def render(files: Sequence[FileReport]) -> str:
     summary = summarise(files)
     held = summary.obligations
     return (
-        dumps(
+        json_text(
             {
                 "version": VERSION,
                 "files": [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from json import dumps
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +13,7 @@ from rlx.checker.explain import Described
 from rlx.checker.render.files import FileReport
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
 from rlx.grammar.node import Span
+from rlx.grammar.streams import json_text, without_links
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -62,7 +62,7 @@ def render(
             result for at, file in enumerate(files) for result in _results(file, at, rules)
         ],
     }
-    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 def _rule(rule: str, known: Described | None, documentation: str | None) -> dict[str, Any]:
@@ -117,12 +117,16 @@ def _result(d: Diagnostic, file: FileReport, at: int, rules: list[str]) -> dict[
         "ruleId": d.code if d.code == d.rule else f"{d.rule}/{d.code}",
         "ruleIndex": rules.index(d.rule),
         "level": d.severity,
-        "message": {"text": text},
+        "message": {"text": without_links(text)},
         "locations": [_location(file, at, d.span)],
     }
     if d.related:
         result["relatedLocations"] = [
-            {**_location(file, at, r.span), "id": number, "message": {"text": r.message}}
+            {
+                **_location(file, at, r.span),
+                "id": number,
+                "message": {"text": without_links(r.message)},
+            }
             for number, r in enumerate(d.related)
         ]
     if d.edit is not None and file.source is not None:
@@ -150,16 +154,27 @@ def _fix(d: Diagnostic, edit: Edit, file: FileReport, source: Source, at: int) -
         "insertedContent": {"text": edit.text},
     }
     change = {"artifactLocation": _artifact(file, at), "replacements": [replacement]}
-    return {"description": {"text": d.help or d.message}, "artifactChanges": [change]}
+    return {
+        "description": {"text": without_links(d.help or d.message)},
+        "artifactChanges": [change],
+    }
 
 
 def _artifact(file: FileReport, at: int) -> dict[str, Any]:
     return {"uri": _uri(file.path), "index": at}
 
 
+def _bytes(path: str) -> bytes:
+    """The name as the system has it; a surrogate that stands for no byte has bytes of its own."""
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "surrogatepass")
+
+
 def _uri(path: str) -> str:
     """A relative reference for a relative path, a file URI for an absolute one."""
-    encoded = quote(path.encode("utf-8", "surrogateescape"))
+    encoded = quote(_bytes(path))
     if path.startswith("/"):
         return f"file://{encoded}"
     return f"./{encoded}" if ":" in encoded.split("/")[0] else encoded

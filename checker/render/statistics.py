@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from rlx.checker.questions import SLOWEST, Asked
 from rlx.checker.render.files import FileReport, counted
-from rlx.checker.render.human import PLAIN, paint, safe
+from rlx.checker.render.human import PLAIN, paint
+from rlx.grammar.streams import visible
 
 Key = TypeVar("Key", str, tuple[str, str])
 
@@ -46,8 +47,8 @@ def questions(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> 
     if slowest:
         lines.append("the slowest")
     lines += [
-        f"{asked.seconds * 1e3:6.1f} ms  {paint(theme, 'strong', safe(asked.question))}"
-        f"  {safe(path)}:{asked.line}:{asked.column}"
+        f"{asked.seconds * 1e3:6.1f} ms  {paint(theme, 'strong', visible(asked.question))}"
+        f"  {visible(path)}:{asked.line}:{asked.column}"
         for path, asked in slowest
     ]
     return "\n".join(lines) + "\n"

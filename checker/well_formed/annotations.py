@@ -13,6 +13,7 @@ from rlx.checker.well_formed.state import (
 from rlx.grammar import ast, misspelt, tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType, lacking
 from rlx.grammar.node import Span
+from rlx.grammar.streams import visible
 from rlx.grammar.struct_infos import children, numbers
 from rlx.grammar.suggest import did_you_mean
 from rlx.solver import order
@@ -379,7 +380,7 @@ def device_is_declared(form: AnnotationForm, device: ast.VDevice) -> None:
             "WF24-vdevice",
             f"the module does not declare the device '{device.target}:{device.index}'",
             ast.locate(device, form.root, form.use),
-            notes=(f"it declares {', '.join(known)}",) if known else (),
+            notes=(f"it declares {visible(', '.join(known))}",) if known else (),
             help=None
             if known
             else "declare it with I.module_global_infos({'vdevice': [I.vdevice(…)]})",

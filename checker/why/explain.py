@@ -11,6 +11,7 @@ from rlx.checker.why.recorder import DerivationRecorder, recording
 from rlx.checker.why.step import ERROR, Step, every, settle
 from rlx.grammar.diagnostic import Diagnostic, Source, region
 from rlx.grammar.node import Record
+from rlx.grammar.streams import visible
 from rlx.grammar.visit import recursion_room
 
 
@@ -32,7 +33,7 @@ class Derivations(Record):
         """What `rlx why` prints of them."""
         from rlx.checker.why.tree_text import render
 
-        return "\n".join(render(self.roots, self.source, {}))
+        return "\n".join(map(visible, render(self.roots, self.source, {})))
 
     def _repr_html_(self) -> str:
         from rlx.grammar.notebook import preformatted

@@ -59,7 +59,8 @@ def render(
         if id(root) in shown:
             continue
         if limit is not None and lines > limit and id(root) not in asked:
-            yield f"\n{paint(theme, 'faint', _left_out([root, *waiting], shown))}"
+            yield ""
+            yield paint(theme, "faint", _left_out([root, *waiting], shown))
             return
         if lines:
             yield ""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rlx.grammar.node import Record, replace
+from rlx.grammar.streams import visible
 from rlx.writing import make_folder, write
 
 OWN = "own-oracle"
@@ -137,7 +138,7 @@ def _header(entry: FindingFile) -> Iterator[str]:
         value = getattr(entry, field)
         if value:
             yield from textwrap.wrap(
-                f"{field}: {' '.join(value.split())}",
+                f"{field}: {visible(' '.join(value.split()))}",
                 WIDTH,
                 initial_indent="# ",
                 subsequent_indent="#     ",

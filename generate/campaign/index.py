@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rlx.generate.campaign.finding_file import KINDS, FindingFile, read_entries
+from rlx.grammar.streams import say_line, visible
 from rlx.writing import write
 
 HEAD = """\
@@ -48,9 +49,12 @@ def _by_kind(entries: Iterable[FindingFile]) -> list[tuple[str, list[FindingFile
 
 
 def _row(entry: FindingFile) -> str:
-    said = entry.happens.replace("|", "\\|")
+    said = visible(entry.happens).replace("|", "\\|").replace("<", "&lt;")
+    if "](" in said or said.count("[") != said.count("]"):  # the text of a link must not end it
+        said = said.replace("[", "&#91;").replace("]", "&#93;")
     more = ", …" if len(entry.operators) > 1 else ""
-    about = f"{entry.operators[0]}{more} | {entry.trait} | {entry.rule}"
+    trait = entry.trait.replace("|", "\\|")
+    about = f"{entry.operators[0]}{more} | {trait} | {entry.rule}"
     return f"| [{said}]({entry.path}) | {entry.stage} | {about} |"
 
 
@@ -69,7 +73,7 @@ def write_page_of(entries: Sequence[FindingFile], folder: Path) -> Path:
 def main(folders: Sequence[str]) -> int:
     """Write the page of each folder."""
     for folder in folders:
-        sys.stdout.write(f"{write_page(Path(folder))}\n")
+        say_line(f"{write_page(Path(folder))}")
     return 0
 
 

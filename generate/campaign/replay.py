@@ -33,6 +33,7 @@ import numpy as np
 from rlx.generate.campaign.finding_file import ASK, FindingFile, read_entry
 from rlx.generate.campaign.message_matching import says
 from rlx.generate.campaign.numpy_text import Shape, argument, call_of, evaluate
+from rlx.grammar.streams import say_line
 
 SECONDS = 20.0
 """So long one may take; one that takes longer hangs."""
@@ -289,7 +290,7 @@ def main(paths: Sequence[str]) -> int:
     for path, entry in zip(paths, entries, strict=True):
         said = replay(entry)
         gone += bool(said)
-        sys.stdout.write(f"{path}: {said or f'seen: {entry.happens}'}\n")
+        say_line(f"{path}: {said or f'seen: {entry.happens}'}")
     return 1 if gone else 0
 
 

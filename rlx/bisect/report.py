@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import PackageNotFoundError, version
 
 from rlx.bisect.blame import Blame, Pipeline
+from rlx.grammar.streams import code_span, fenced, harmless, inline_markdown, json_text
 
 VERSION = 1
 
@@ -22,7 +22,11 @@ def markdown(blame: Blame, pipeline: Pipeline, program: str, lines: int) -> str:
     """
     small = len(program.splitlines())
     size = f"{small} lines" if small >= lines else f"{small} lines, reduced from {lines}"
-    parts = [f"# {blame.title}", _setting(blame, pipeline), _block(blame.message, "text")]
+    parts = [
+        f"# {inline_markdown(blame.title)}",
+        _setting(blame, pipeline),
+        _block(blame.message, "text"),
+    ]
     parts += [f"## The program ({size})", _block(program, "python")]
     if blame.before.strip() not in ("", program.strip()):
         parts += [f"## Before {blame.pass_name}", _block(blame.before, "python")]
@@ -52,13 +56,13 @@ def record(blame: Blame | None, pipeline: Pipeline, path: str, program: str) -> 
             "before": blame.before,
             "after": blame.after,
         }
-    return json.dumps(found) + "\n"
+    return json_text(found) + "\n"
 
 
 def _setting(blame: Blame, pipeline: Pipeline) -> str:
-    done = ", ".join(blame.done) or "none"
+    done = inline_markdown(", ".join(blame.done)) or "none"
     return (
-        f"- pipeline: `{pipeline.expression}`, target `{pipeline.target}`\n"
+        f"- pipeline: {code_span(pipeline.expression)}, target {code_span(pipeline.target)}\n"
         f"- passes before it: {done}\n"
         f"- TVM {_version('apache-tvm')}, rlx {_version('rlx')}"
     )
@@ -72,7 +76,7 @@ def _version(package: str) -> str:
 
 
 def _block(text: str, language: str) -> str:
-    return f"```{language}\n{text.rstrip()}\n```"
+    return fenced(language, harmless(text.rstrip()))
 
 
 def _script(pipeline: Pipeline) -> str:

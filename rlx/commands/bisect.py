@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rlx.bisect.blame import INPUT, Blame, Pipeline
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import CommandParser, natural, seconds
+from rlx.grammar.streams import complain, complain_line, say, say_line, write_data
 from rlx.writing import write
 
 if TYPE_CHECKING:
@@ -41,14 +42,15 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
 
     options = _parser(prog).parse_args(argv)
     if options.output and (said := refused(options.output, options.file)) is not None:
-        sys.stderr.write(f"{prog}: --output {said}\n")
+        complain_line(f"{prog}: --output {said}")
         return UNABLE
     text = _text(options.file, options.module, prog)
     if text is None:
         return UNABLE
     wrong = _wrong(text)
     if wrong is not None and options.format == "human":
-        sys.stderr.write(f"{prog}: the program is wrong before the first pass\n\n{wrong.message}\n")
+        complain_line(f"{prog}: the program is wrong before the first pass")
+        complain(f"\n{wrong.message}\n")
         return BLAMED
     pipeline = Pipeline(
         options.pipeline, options.target, () if options.no_run else options.sizes, options.seed
@@ -59,7 +61,7 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
         try:
             blame = process.examine(text)
         except UnusableError as error:
-            sys.stderr.write(f"{prog}: --pipeline {options.pipeline}: {error}\n")
+            complain_line(f"{prog}: --pipeline {options.pipeline}: {error}")
             return UNABLE
         program = text
         if blame is not None and not options.no_reduce:
@@ -83,17 +85,17 @@ def _put(
     from rlx.bisect.report import markdown, record
 
     if options.format == "json":
-        sys.stdout.write(record(blame, pipeline, options.file, program))
+        write_data(record(blame, pipeline, options.file, program))
         return FINE if blame is None else BLAMED
     if blame is None:
-        sys.stdout.write(f"{options.file}: no pass of {pipeline.expression} did anything wrong\n")
+        say_line(f"{options.file}: no pass of {pipeline.expression} did anything wrong")
         return FINE
     report = markdown(blame, pipeline, program, lines)
     if options.output:
         write(options.output, report)
-        sys.stdout.write(f"{options.file}: {blame.title}; the report is in {options.output}\n")
+        say_line(f"{options.file}: {blame.title}; the report is in {options.output}")
     else:
-        sys.stdout.write(report)
+        say(report)
     return BLAMED
 
 
@@ -113,9 +115,9 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
         return show(module_of(subject, name))
     except ParseError as error:
         for diagnostic in error.diagnostics:
-            sys.stderr.write(f"{diagnostic}\n")
+            complain_line(f"{diagnostic}")
     except (SubjectError, OSError, UnicodeDecodeError) as error:
-        sys.stderr.write(f"{prog}: {why_unreadable(path, error)}\n")
+        complain_line(f"{prog}: {why_unreadable(path, error)}")
     return None
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.commands.compiling import made_or_status, program
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.streams import complain_line
 from rlx.semantics.run.options import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
     functions = "1 function" if count == 1 else f"{count} functions"
     compiled = f", {kept} PrimFunc{'' if kept == 1 else 's'} as C and as text" if kept else ""
     said = f"{functions}, {len(made.offsets)} instructions{compiled}"
-    sys.stderr.write(f"written: {options.out}, {said}\n")
+    complain_line(f"written: {options.out}, {said}")
     return 0
 
 

@@ -12,6 +12,7 @@ from rlx.checker.driver.configuration import Selection, matches, parse
 from rlx.checker.render.files import FileReport, summarise
 from rlx.commands.check_options import parser_of, version
 from rlx.grammar.node import replace
+from rlx.grammar.streams import complain, complain_line, say, write_data, write_program
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
@@ -83,7 +84,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         operators, allowed = _operators(arguments.operators, arguments.allow_operator)
         selection = _selection(parser, arguments, project)
     except _refusals() as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNABLE
     if arguments.diff:
         return _diff(arguments, project, prog)
@@ -106,9 +107,9 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     )
     files = _check(arguments.path, selection, check, project)
     if not files:
-        sys.stderr.write(f"{prog}: no Relax program under {', '.join(arguments.path)}\n")
+        complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
-    _write(RENDERERS[arguments.format](files))
+    _write(RENDERERS[arguments.format](files), say if arguments.format == "human" else write_data)
     if arguments.dynamic_checks:
         _dynamic_checks(files, arguments.format)
     if arguments.statistics:
@@ -151,13 +152,15 @@ def _mended(name: str | None, prog: str) -> int:
     """Write the mended text of standard input to standard output, and what is left to say to
     stderr.
     """
+    from functools import partial
+
     from rlx.checker.driver.fix import fixes
 
     unread: list[str] = []
     for fixed in fixes([STDIN], name, unread):
-        _write(fixed.mended.text)
+        _write(fixed.mended.text, partial(write_program, exactly=True))
         report = fixed.mended.report
-        sys.stderr.write(str(report))
+        complain(str(report))
         return CLEAN if report.ok else FOUND
     return _unread(unread, prog)
 
@@ -165,7 +168,7 @@ def _mended(name: str | None, prog: str) -> int:
 def _unread(lines: Sequence[str], prog: str) -> int:
     """Say which files cannot be read; nothing about them is known to be right or wrong."""
     for line in lines:
-        sys.stderr.write(f"{prog}: {line}\n")
+        complain_line(f"{prog}: {line}")
     return UNABLE
 
 
@@ -330,7 +333,7 @@ def _dynamic_checks(files: Sequence[FileReport], format: str) -> None:
     if format == "human":
         _write(f"\n{dynamic_checks.render(files, theme_for(sys.stdout))}")
     elif format != "json":
-        sys.stderr.write(dynamic_checks.render(files))
+        complain(dynamic_checks.render(files))
 
 
 def _statistics(files: Sequence[FileReport], format: str) -> None:
@@ -343,10 +346,10 @@ def _statistics(files: Sequence[FileReport], format: str) -> None:
         _write(text and f"\n{text}")
     else:
         write = statistics.codes if format == "json" else statistics.render
-        sys.stderr.write(write(files))
+        complain(write(files))
 
 
-def _write(text: str) -> None:
+def _write(text: str, put: Callable[[str], None] = say) -> None:
     """Write to stdout; a reader that has gone away (`| head`) has seen enough.
 
     Raises
@@ -355,7 +358,7 @@ def _write(text: str) -> None:
         If it cannot be written for another reason, a full disk for instance.
     """
     try:
-        sys.stdout.write(text)
+        put(text)
         sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Sequence
 
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.streams import say_line
 
 DESCRIPTION = "Check Relax programs: well-formedness, structural information, purity, shapes."
 
@@ -80,7 +80,7 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        sys.stdout.write(f"rlx {version()}\n")
+        say_line(f"rlx {version()}")
         parser.exit()
 
 

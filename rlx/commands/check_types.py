@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
+
+from rlx.grammar.streams import complain_line, json_text, say, write_data
 
 FORMATS = ("human", "json")
 
@@ -22,32 +22,32 @@ def show(paths: Sequence[str], format: str, prog: str) -> int:
     from rlx.old.two_views import as_json, rendered, views
 
     if format not in FORMATS:
-        sys.stderr.write(f"{prog}: --types has the formats {', '.join(FORMATS)}\n")
+        complain_line(f"{prog}: --types has the formats {', '.join(FORMATS)}")
         return 2
     found, unreadable, _ = find(paths)
     status, files = 0, []
     for report in unreadable:
-        sys.stderr.write(f"{prog}: {report.path}: {report.diagnostics[0].message}\n")
+        complain_line(f"{prog}: {report.path}: {report.diagnostics[0].message}")
         status = 2
     for path in found:
         try:
             source, problem = decode(read(path), displayed(path))
         except OSError as error:
-            sys.stderr.write(f"{prog}: {path}: {error.strerror or error}\n")
+            complain_line(f"{prog}: {path}: {error.strerror or error}")
             status = 2
             continue
         if problem is not None:
-            sys.stderr.write(f"{problem}\n")
+            complain_line(f"{problem}")
             status = max(status, 1)  # as the check of such a text
             continue
         both = views(source.text, source.path)
         errors = [each for each in both.diagnostics if each.is_error]
         for each in errors:
-            sys.stderr.write(f"{each}\n")
+            complain_line(f"{each}")
         status = max(status, 1 if errors else 0)
         files.append(as_json(both))
         if format == "human":
-            sys.stdout.write(rendered(both))
+            say(rendered(both))
     if format == "json":
-        sys.stdout.write(json.dumps({"version": 1, "files": files}, indent=2) + "\n")
+        write_data(json_text({"version": 1, "files": files}, indent=2) + "\n")
     return status

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TypeVar
 
 from rlx.checker.check import IllFormedError
 from rlx.commands.os_errors import words_of
 from rlx.grammar.ast import IRModule
+from rlx.grammar.streams import complain_line
 from rlx.semantics.run.options import ENDED, UNABLE, UNDECIDED, UsageError, checked, show_errors
 
 T = TypeVar("T")
@@ -39,13 +39,13 @@ def made_or_status(prog: str, make: Callable[[], T]) -> T | int:
         show_errors(error.report)
         return ENDED
     except OSError as error:
-        sys.stderr.write(f"{prog}: {words_of(error)}\n")
+        complain_line(f"{prog}: {words_of(error)}")
         return UNABLE
     except (UsageError, LoadError) as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNABLE
     except PassError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNDECIDED
 
 

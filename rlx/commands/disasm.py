@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.streams import complain_line, say, write_program
 from rlx.semantics.run.options import UNABLE
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
     try:
         found = Executable.load(options.file)
     except LoadError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNABLE
     except OSError as error:
-        sys.stderr.write(f"{prog}: {options.file}: {error.strerror or error}\n")
+        complain_line(f"{prog}: {options.file}: {error.strerror or error}")
         return UNABLE
-    sys.stdout.write(_shown(found, options))
+    (write_program if options.python or options.c else say)(_shown(found, options))
     return 0
 
 

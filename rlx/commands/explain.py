@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.checker.explain import explain, titles
+from rlx.grammar.streams import say_line
 
 
 def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
@@ -26,5 +27,5 @@ def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
     if wanted:
         return max(explain(code, prog) for code in wanted)
     for name, title in titles().items():
-        print(f"{name:<24}{title}")
+        say_line(f"{name:<24}{title}")
     return 0

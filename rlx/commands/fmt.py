@@ -10,8 +10,12 @@ from pathlib import Path
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.formatting import CHANGED, FAILED, SAME, Formatted, format_text
+from rlx.grammar.streams import complain_line, lines_of, say, visible, write_program
 
 EPILOG = """\
+Literals are written with escapes for control characters and other hidden ones. Comments stay as they are in a file
+or a pipe; a terminal shows them with escapes, and so do the lines of --diff.
+
 exit status: 0 all files are formatted; 1 a file has syntax errors, or --check found one that would
 change; 2 wrong usage, or a file that cannot be read, written or formatted; 101 a bug in the tool."""
 
@@ -92,14 +96,14 @@ def _one(path: str, within: Sequence[str], options: argparse.Namespace, prog: st
     if outcome.text is None:
         return outcome.status
     if options.diff:
-        sys.stdout.writelines(_diff(text, outcome.text, shown))
+        say("".join(_diff(text, outcome.text, visible(shown))))
     changed = outcome.text.encode() != data
     if options.check and changed:
         return _complain(f"{shown}: not formatted", CHANGED)
     if options.check or options.diff:
         return SAME
     if path == "-":
-        sys.stdout.write(outcome.text)
+        write_program(outcome.text, exactly=True)
     elif changed:
         return _write(path, within, outcome.text, prog)
     return SAME
@@ -114,7 +118,7 @@ def _formatted(text: str, shown: str, options: argparse.Namespace) -> Formatted:
 
 
 def _complain(line: str, status: int) -> int:
-    sys.stderr.write(line + "\n")
+    complain_line(line)
     return status
 
 
@@ -132,8 +136,8 @@ def _diff(before: str, after: str, path: str) -> Iterator[str]:
     from difflib import unified_diff
 
     return unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
+        lines_of(before),
+        lines_of(after),
         path,
         f"{path} (formatted)",
     )

@@ -29,6 +29,15 @@ from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.own import OwnOracleError, function_of
 from rlx.generate.campaign.state import CampaignState, ChunkResult
 from rlx.grammar.command_line import CommandParser, integer, positive
+from rlx.grammar.streams import (
+    CARRIAGE_RETURN,
+    complain,
+    complain_line,
+    own,
+    say,
+    say_line,
+    visible,
+)
 from rlx.writing import make_folder, write
 
 NOTHING, FOUND, UNABLE = 0, 1, 2
@@ -85,7 +94,7 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     if state.damage:
         problems.append(f"{state.damage}; the campaign begins anew")
     for problem in problems:
-        sys.stderr.write(f"{prog}: {problem}\n")
+        complain_line(f"{prog}: {problem}")
     try:
         submit, close = _submit(options)
     except (OSError, ValueError) as error:
@@ -96,16 +105,16 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
         )
     except KeyboardInterrupt:
         waiting = len(state.findings.keys() - state.kept)
-        sys.stdout.write(f"\n{_summary(state, [])}stopped; ")
-        sys.stdout.write(f"{waiting} findings have no file yet; run the same command to continue\n")
+        say(f"\n{_summary(state, [])}stopped; ")
+        say_line(f"{waiting} findings have no file yet; run the same command to continue")
         raise
     finally:
         close()
-    sys.stderr.write("\n")
+    complain_line("")
     _keep_all(state, options, folder, table)
     write_page_of(read_legible(folder)[0], folder)
     new = [finding for finding in new if finding.key in state.findings]
-    sys.stdout.write(_summary(state, new))
+    say(_summary(state, new))
     return FOUND if state.findings else NOTHING
 
 
@@ -137,9 +146,9 @@ def _keep_all(
                 said = _keep(small, folder, table)
             else:
                 state.settle(finding, cause)
-                said = f"{small.key}: same cause as {cause.path}\n"
+                said = visible(f"{small.key}: same cause as {cause.path}") + "\n"
             state.save()
-            sys.stdout.write(said)
+            say(said)
             sys.stdout.flush()
 
 
@@ -176,7 +185,7 @@ def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
     entry = unused(draft(finding), folder)
     table.append(entry)
     path = write_entry(entry, folder)
-    return f"{path}: {shorten(finding.sentence, 200, placeholder=' …')}\n"
+    return f"{visible(str(path))}: {shorten(finding.sentence, 200, placeholder=' …')}\n"
 
 
 def _submit(
@@ -208,8 +217,8 @@ class _Progress:
             f" {len(state.rules)} rules, {len(state.operators)} operators, {len(state.findings)}"
             " findings"
         )
-        end = "\r" if sys.stderr.isatty() else "\n"
-        sys.stderr.write(f"{text:<78}{end}")
+        end = own(CARRIAGE_RETURN) if sys.stderr.isatty() else "\n"
+        complain(f"{text:<78}{end}")
         sys.stderr.flush()
 
 
@@ -219,7 +228,7 @@ def _summary(state: CampaignState, new: Sequence[Finding]) -> str:
     """
     lines = [f"{state.programs} programs, {len(state.findings)} findings, {len(new)} of them new"]
     known = sorted(cause.path for cause in state.table if cause.path in state.seen)
-    lines += [f"{state.seen[key]:>6}  {key}" for key in (*sorted(state.findings), *known)]
+    lines += [f"{state.seen[key]:>6}  {visible(key)}" for key in (*sorted(state.findings), *known)]
     return "\n".join(lines) + "\n"
 
 

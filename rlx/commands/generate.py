@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
@@ -12,6 +11,7 @@ from rlx.generate.programs.plan import FEATURES, NEEDS, Options
 from rlx.grammar.ast import IRModule
 from rlx.grammar.command_line import CommandParser, integer, positive
 from rlx.grammar.dialects import DEFAULT, DIALECTS
+from rlx.grammar.streams import say_line, write_program
 from rlx.writing import make_folder, write
 
 EPILOG = f"""\
@@ -40,13 +40,13 @@ def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
         features -= {"nested"}  # calls in calls have no place of their own for the mistake
     options = Options(given.size, features, operators)
     if given.out is None:
-        sys.stdout.write("\n".join(_text(module, given) for module in _modules(given, options)))
+        write_program("\n".join(_text(module, given) for module in _modules(given, options)))
         return 0
     folder = make_folder(given.out)
     for module in _modules(given, options):
         path = folder / f"{module.name.lower()}.rlx"
         write(path, _text(module, given), within=[folder])
-        sys.stdout.write(f"{path}\n")
+        say_line(f"{path}")
     return 0
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 
 from rlx.commands.compiling import made_or_status, program
 from rlx.grammar.ast import IRModule
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.streams import write_program
 from rlx.semantics.run.options import UsageError
 
 
@@ -46,7 +46,7 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
     made = made_or_status(prog, lambda: _lowered(options, names))
     if isinstance(made, int):
         return made
-    sys.stdout.write(print_module(made))
+    write_program(print_module(made))
     return 0
 
 

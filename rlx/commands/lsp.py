@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from typing import BinaryIO
+
+from rlx.grammar.streams import complain_line
 
 UNABLE = 2
 
@@ -36,7 +37,7 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     try:
         from rlx.lsp.server import create
     except ModuleNotFoundError as error:
-        sys.stderr.write(f"{prog}: {error.name} is not installed: pip install 'rlx[lsp]'\n")
+        complain_line(f"{prog}: {error.name} is not installed: pip install 'rlx[lsp]'")
         return UNABLE
     create().start_io(*_streams())
     return 0

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rlx.grammar.streams import complain_line, json_text, say, write_data
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -45,7 +47,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
             warnings.simplefilter("error", UserWarning)
             return _answer(options)
     except (ValueError, TypeError, UserWarning) as error:
-        print(f"{prog}: {error}", file=sys.stderr)
+        complain_line(f"{prog}: {error}")
         return _USAGE
 
 
@@ -100,7 +102,6 @@ def _parser(prog: str) -> ArgumentParser:
 
 
 def _answer(options: Namespace) -> int:
-    import json
 
     from rlx.solver import api
 
@@ -113,14 +114,17 @@ def _answer(options: Namespace) -> int:
             )
         script = api.to_smtlib(*asked, int64=options.int64)
         record = {"version": 1, "goal": options.goal, "smtlib": script}
-        print(json.dumps(record) if options.format == "json" else script.rstrip("\n"))
+        if options.format == "json":
+            write_data(json_text(record) + "\n")
+        else:
+            say(script.rstrip("\n") + "\n")
         return 0
     verdict = api.prove(*asked, int64=options.int64)
     explanation = api.explain(*asked, int64=options.int64) if options.explain else None
     if options.format == "json":
-        print(json.dumps(_record(options.goal, verdict, explanation)))
+        write_data(json_text(_record(options.goal, verdict, explanation)) + "\n")
     else:
-        print(explanation or _sentence(verdict))
+        say(f"{explanation or _sentence(verdict)}\n")
     return EXIT_CODES[verdict.status]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import shlex
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rlx.commands.outputs import refused
 from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.streams import complain, complain_line, write_program
 from rlx.subject import SubjectError, source_of, why_unreadable
 from rlx.writing import scratch, scribble, write
 
@@ -39,24 +39,24 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
     if not options.test.strip():
         parser.error("--test: expected a command, found an empty string")
     if options.output and (said := refused(options.output, options.file)) is not None:
-        sys.stderr.write(f"{prog}: --output {said}\n")
+        complain_line(f"{prog}: --output {said}")
         return UNABLE
     try:
         text = source_of(Path(options.file)).text
     except (SubjectError, OSError) as error:
-        sys.stderr.write(f"{prog}: {why_unreadable(options.file, error)}\n")
+        complain_line(f"{prog}: {why_unreadable(options.file, error)}")
         return UNABLE
     with scratch() as folder:
         trial = _Trial(options.test, folder / f"candidate{Path(options.file).suffix}")
         if not trial(text):
-            sys.stderr.write(f"{prog}: {options.test}: fails on {options.file}\n")
+            complain_line(f"{prog}: {options.test}: fails on {options.file}")
             return BORING
         try:
             smallest = reduced(text, trial)
         except KeyboardInterrupt:
             _put(options, trial.smallest)
             raise
-    sys.stderr.write(
+    complain(
         f"{len(text.splitlines())} lines became {len(smallest.splitlines())}, in {trial.count}"
         " runs\n"
     )
@@ -65,12 +65,12 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
 
 def _put(options: argparse.Namespace, smallest: str) -> int:
     if not options.output:
-        sys.stdout.write(smallest if smallest.endswith("\n") else f"{smallest}\n")
+        write_program(smallest if smallest.endswith("\n") else f"{smallest}\n", exactly=True)
         return REDUCED
     try:
         write(options.output, smallest)
     except OSError as error:
-        sys.stderr.write(f"rlx reduce: {options.output}: {error.strerror}\n")
+        complain_line(f"rlx reduce: {options.output}: {error.strerror}")
         return UNABLE
     return REDUCED
 

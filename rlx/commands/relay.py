@@ -9,6 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.command_line import CommandParser, natural
+from rlx.grammar.streams import (
+    complain,
+    complain_line,
+    json_text,
+    say,
+    visible,
+    write_data,
+    write_program,
+)
 from rlx.semantics.run.options import ENDED, STATUS, UNABLE, UsageError, given_inputs
 
 if TYPE_CHECKING:
@@ -51,7 +60,7 @@ def main(argv: Sequence[str], prog: str = "rlx relay") -> int:
         source = _read(options.files[0])
         given = given_inputs(options.input)
     except UsageError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNABLE
     text, path = source.text, source.path
     from rlx.relay.parser import read
@@ -63,7 +72,7 @@ def main(argv: Sequence[str], prog: str = "rlx relay") -> int:
         return _run(found.module, text, path, given, options, prog)
     if options.action == "to-relax":
         return _to_relax(found.module, text, path)
-    sys.stdout.write(_CONVERSIONS[options.action](found.module))
+    write_program(_CONVERSIONS[options.action](found.module))
     return 0
 
 
@@ -150,9 +159,9 @@ def _check(paths: Sequence[str], form: str) -> int:
 
     files = [_checked(path, form == "human") for path in _listed(paths)]
     if form == "json":
-        sys.stdout.write(json.render(files))
+        write_data(json.render(files))
     else:
-        sys.stdout.write(human.render(files, theme_for(sys.stdout)))
+        say(human.render(files, theme_for(sys.stdout)))
     if any(file.outcome != "checked" for file in files) or not files:
         return UNABLE
     wrong = any(d.is_error for file in files for d in file.diagnostics)
@@ -187,7 +196,7 @@ def _checked(path: str, types: bool) -> FileReport:
         return FileReport(displayed(path), None, (found,), outcome="unreadable")
     report = check(source.text, source.path)
     if types:
-        sys.stdout.write("".join(_signatures(report)))
+        say("".join(_signatures(report)))
     return FileReport(source.path, report.source, report.diagnostics, report.obligations)
 
 
@@ -197,7 +206,9 @@ def _signatures(report: RelayReport) -> list[str]:
 
     if not report.ok:
         return []
-    lines = [f"@{name}: {relay_type(info)}\n" for name, info in report.types.items()]
+    lines = [
+        f"@{visible(name)}: {visible(relay_type(info))}\n" for name, info in report.types.items()
+    ]
     return [*lines, "\n"] if lines else []
 
 
@@ -210,7 +221,7 @@ def _refused(diagnostics: Sequence[Diagnostic], text: str, path: str) -> int:
 
     source: Source = Source(text, path)
     files = [FileReport(path, source, tuple(diagnostics))]
-    sys.stderr.write(human.render(files, theme_for(sys.stderr)))
+    complain(human.render(files, theme_for(sys.stderr)))
     return ENDED
 
 
@@ -229,8 +240,8 @@ def _to_relax(module: RelayModule, text: str, path: str) -> int:
     file = FileReport(path, Source(text, path), tuple(notes))
     for note in notes:
         shown = human.render_diagnostic(note, file, theme_for(sys.stderr))
-        sys.stderr.write(f"{shown}\n\n")
-    sys.stdout.write(print_module(made.module))
+        complain(f"{shown}\n\n")
+    write_program(print_module(made.module))
     return 0
 
 
@@ -252,7 +263,7 @@ def _run(
     if options.entry not in names:
         known, near = ", ".join(names), did_you_mean(closest(options.entry, names))
         words = f"no function {options.entry!r}; the module has: {known}"
-        sys.stderr.write(f"{prog}: {words}{f'; {near}' if near else ''}\n")
+        complain_line(f"{prog}: {words}{f'; {near}' if near else ''}")
         return UNABLE
     made = translate(module, path)
     if any(d.is_error for d in made.diagnostics):
@@ -261,12 +272,14 @@ def _run(
     try:
         arguments = inputs(function, given, options.seed)  # type: ignore[arg-type]
     except InputError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNABLE
     fuel = FUEL if options.fuel is None else options.fuel
     result = Evaluator(module).run(options.entry, arguments.values, fuel)
-    shown = _ended_json if options.format == "json" else _ended
-    sys.stdout.write(shown(result, options.entry, Source(text, path)))
+    if options.format == "json":
+        write_data(_ended_json(result, options.entry, Source(text, path)))
+    else:
+        say(_ended(result, options.entry, Source(text, path)))
     return STATUS[type(result).__name__]
 
 
@@ -276,19 +289,17 @@ def _ended(result: Outcome, entry: str, source: Source) -> str:
     from rlx.semantics.run.value_text import block
 
     if isinstance(result, Returned):
-        return f"{entry} returned\n{block(result.value)}\n"
+        return f"{visible(entry)} returned\n{block(result.value)}\n"
     assert isinstance(result, Ended)
-    said = f"{KINDS[type(result)]}[{result.code}]: {result.message}\n"
+    said = f"{KINDS[type(result)]}[{result.code}]: {visible(result.message)}\n"
     if result.span is None:
         return said
     line, column = source.position(result.span[0])
-    return f"{said} --> {source.path}:{line}:{column}\n"
+    return f"{said} --> {visible(source.path)}:{line}:{column}\n"
 
 
 def _ended_json(result: Outcome, entry: str, source: Source) -> str:
     """How a run ended, as `rlx run --format json` says it."""
-    import json
-
     from rlx.semantics.outcome import KINDS, Ended, Returned
     from rlx.semantics.run.json_values import json_value
 
@@ -301,4 +312,4 @@ def _ended_json(result: Outcome, entry: str, source: Source) -> str:
         said |= {"code": result.code, "message": result.message}
         if result.span is not None:
             said["line"], said["column"] = source.position(result.span[0])
-    return json.dumps(said) + "\n"
+    return json_text(said) + "\n"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.checker.check import IllFormedError
 from rlx.commands.outputs import write_tensors
 from rlx.grammar.command_line import natural
+from rlx.grammar.streams import complain_line, json_text, say, say_line, visible, write_data
 from rlx.semantics.run.json_values import json_value
 from rlx.semantics.run.options import (
     ENDED,
@@ -48,31 +48,33 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
 
         return run(options, prog)
     if options.profile:
-        sys.stderr.write(f"{prog}: --profile needs --backend vm\n")
+        complain_line(f"{prog}: --profile needs --backend vm")
         return UNABLE
     try:
         prepared = prepare(options)
         printed: list[str] = []
-        running = program(prepared, options, printed.append if options.format == "json" else print)
+        running = program(
+            prepared, options, printed.append if options.format == "json" else say_line
+        )
         if options.format == "human":  # before the run: PrimFuncs may overwrite what they are given
-            sys.stdout.write("\n".join([*_inputs(prepared), "", ""]))
+            say("\n".join([*_inputs(prepared), "", ""]))
         with interruptible():
             result = running.run(prepared.entry, prepared.inputs.values, fuel=options.fuel)
         written = write_tensors(result.value, options.out) if isinstance(result, Returned) else []
     except UsageError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNABLE
     except IllFormedError as error:
         show_errors(error.report)
         return ENDED
     for note in running.notes:
-        sys.stderr.write(f"{prog}: {note}\n")
+        complain_line(f"{prog}: {note}")
     if options.format == "json":
-        sys.stdout.write(_json(prepared, result, printed))
+        write_data(_json(prepared, result, printed))
     else:
-        sys.stdout.write("\n".join(_human(prepared, result)) + "\n")
+        say("\n".join(_human(prepared, result)) + "\n")
     for path in written:
-        sys.stderr.write(f"written: {path}\n")
+        complain_line(f"written: {path}")
     return status(result)
 
 
@@ -120,7 +122,7 @@ def _human(prepared: Prepared, result: Outcome) -> Iterator[str]:
     from rlx.semantics.run.value_text import block
 
     if isinstance(result, Returned):
-        yield f"{prepared.entry} returned"
+        yield f"{visible(prepared.entry)} returned"
         yield block(result.value)
     else:
         assert isinstance(result, Ended)
@@ -132,7 +134,7 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
     from rlx.semantics.outcome import KINDS
     from rlx.semantics.run.value_text import line
 
-    yield f"{KINDS[type(result)]}[{result.code}]: {result.message}"
+    yield f"{KINDS[type(result)]}[{result.code}]: {visible(result.message)}"
     yield from _place(prepared, result.span, "-->")
     for at, value in enumerate(result.values):
         yield f"  = operand {at}: {line(value)}"
@@ -140,7 +142,7 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
         yield "  = this value was created here:"
         yield from _place(prepared, result.origin, "-->")
     for rule, why in result.considered:
-        yield f"  = {rule} does not apply: {why}"
+        yield f"  = {rule} does not apply: {visible(why)}"
     if result.code in _MORE:
         yield f"  = raise the limit with {_MORE[result.code]} N"
     yield f"  = by rule {result.rule}; `rlx explain {result.code}` explains it"
@@ -153,19 +155,20 @@ _MORE = {"E-fuel-left": "--fuel", "E-tir-fuel": "--iterations"}
 def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iterator[str]:
     if span is None:
         return
+    from rlx.checker.render.human import show
+
     row, column = prepared.source.position(span[0])
-    text = prepared.source.text.splitlines()[row - 1]
-    width = max(1, min(span[1] - span[0], len(text) - column + 1))
+    text = prepared.source.line(row)
+    shown = show(text, column - 1, column - 1 + span[1] - span[0], len(text))
+    start, end = shown.column(column - 1), shown.column(column - 1 + span[1] - span[0])
     gutter = " " * len(str(row))
-    yield f"{gutter}{arrow} {prepared.source.path}:{row}:{column}"
+    yield f"{gutter}{arrow} {visible(prepared.source.path)}:{row}:{column}"
     yield f"{gutter} |"
-    yield f"{row} | {text}"
-    yield f"{gutter} | {' ' * (column - 1)}{'^' * width}"
+    yield f"{row} | {shown.text}"
+    yield f"{gutter} | {' ' * start}{'^' * max(1, end - start)}"
 
 
 def _json(prepared: Prepared, result: Outcome, printed: Sequence[str]) -> str:
-    import json
-
     from rlx.semantics.outcome import KINDS, Ended, Returned
 
     record: dict[str, object] = {
@@ -183,4 +186,4 @@ def _json(prepared: Prepared, result: Outcome, printed: Sequence[str]) -> str:
         record |= {"rule": result.rule, "code": result.code, "message": result.message}
         if result.span is not None:
             record["line"], record["column"] = prepared.source.position(result.span[0])
-    return json.dumps(record) + "\n"
+    return json_text(record) + "\n"

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import write_tensors
 from rlx.grammar import ast
+from rlx.grammar.streams import (
+    complain,
+    complain_line,
+    json_text,
+    say,
+    say_line,
+    visible,
+    write_data,
+)
 from rlx.semantics.run.options import (
     ENDED,
     UNABLE,
@@ -96,13 +103,13 @@ def _run(
 
     printed: list[str] = []
     as_json = options.format == "json"
-    output = printed.append if as_json else print
+    output = printed.append if as_json else say_line
     machine = VirtualMachine(executable, output=output, fuel=options.fuel)
     try:
         with interruptible():
             if options.profile:
                 profile = machine.profile_values(entry, made.values)
-                sys.stderr.write(f"{profile}\n")
+                complain(f"{profile}\n")
                 assert profile.value is not None
                 value: Value = profile.value
             else:
@@ -110,32 +117,34 @@ def _run(
     except RunError as error:
         record = {"outcome": KINDS[error.outcome], "code": error.code, "message": error.message}
         if as_json:
-            print(json.dumps({"version": 1, "entry": entry, "printed": printed, **record}))
+            write_data(
+                json_text({"version": 1, "entry": entry, "printed": printed, **record}) + "\n"
+            )
         else:
-            print("\n".join(_ending(error)))
+            say("\n".join([*_ending(error), ""]))
         return UNDECIDED if isinstance(error, OutOfFuelError | UnsupportedError) else ENDED
     try:
         written = write_tensors(value, options.out)
     except UsageError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return UNABLE
     for note in machine.notes:
-        sys.stderr.write(f"rlx run: {note}\n")
+        complain_line(f"rlx run: {note}")
     if as_json:
         ended = {"outcome": "returned", "value": json_value(value)}
-        print(json.dumps({"version": 1, "entry": entry, "printed": printed, **ended}))
+        write_data(json_text({"version": 1, "entry": entry, "printed": printed, **ended}) + "\n")
     else:
-        print(f"{entry} returned\n{block(value)}")
+        say(f"{visible(entry)} returned\n{block(value)}\n")
     for path in written:
-        sys.stderr.write(f"written: {path}\n")
+        complain_line(f"written: {path}")
     return 0
 
 
 def _ending(error: RunError) -> Iterator[str]:
     from rlx.semantics.outcome import KINDS
 
-    yield f"{KINDS[error.outcome]}[{error.code}]: {error.message}"
+    yield f"{KINDS[error.outcome]}[{error.code}]: {visible(error.message)}"
     places: Sequence[tuple[str, int] | None] = (error.place, *reversed(error.calls))
     for place in places:
         if place is not None:
-            yield f"  = in {place[0]}, instruction {place[1]}"
+            yield f"  = in {visible(place[0])}, instruction {place[1]}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import integer
+from rlx.grammar.streams import complain_line, json_text, say_line, write_data
 from rlx.semantics.machine import MachineProgram
 from rlx.semantics.run.options import (
     UNDECIDED,
@@ -58,14 +59,13 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     trace, rule = made
     if options.html:
         more = "" if trace.outcome is not None else "; the run did not end within --limit"
-        sys.stderr.write(f"{options.html}: {trace.recorder.count}{more}\n")
+        complain_line(f"{options.html}: {trace.recorder.count}{more}")
     elif options.format == "json":
-        import json
-
-        sys.stdout.write(json.dumps(trace.record(), ensure_ascii=False) + "\n")
+        letters = (sys.stdout.encoding or "utf-8").lower() == "utf-8"
+        write_data(json_text(trace.record(), letters=letters) + "\n")
     else:
         for text in lines(trace, rule):
-            sys.stdout.write(f"{text}\n")
+            say_line(f"{text}")
     return UNDECIDED if trace.outcome is None else status(trace.outcome)
 
 
@@ -147,8 +147,7 @@ def follow(prepared: Prepared, running: MachineProgram, limit: int = LIMIT) -> T
 
 def _printer(options: argparse.Namespace) -> Callable[[str], None]:
     """Where lines go that the program prints: not into JSON."""
-    stream = sys.stderr if options.format == "json" else sys.stdout
-    return lambda text: print(text, file=stream)
+    return complain_line if options.format == "json" else say_line
 
 
 def lines(trace: Trace, rule: str | None = None) -> Iterator[str]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.node import Record
+from rlx.grammar.streams import complain_line, json_text, say_line, write_data
 
 FINE, FOUND, UNABLE = 0, 1, 2
 
@@ -57,11 +58,11 @@ def main(argv: Sequence[str], prog: str = "rlx why") -> int:
     try:
         data = read(wanted.path)
     except OSError as error:
-        sys.stderr.write(f"{prog}: cannot read {wanted.path}: {error.strerror or error}\n")
+        complain_line(f"{prog}: cannot read {wanted.path}: {error.strerror or error}")
         return UNABLE
     source, problem = decode(data, displayed(wanted.path))
     if problem is not None:
-        sys.stderr.write(f"{prog}: {source.path}: {problem.message}\n")
+        complain_line(f"{prog}: {source.path}: {problem.message}")
         return UNABLE
     return _answer(source.text, source.path, wanted, arguments, prog)
 
@@ -73,17 +74,14 @@ def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace
     try:
         found = why(text, path, wanted.line, wanted.column)
     except PlaceError as nothing:
-        sys.stderr.write(f"{prog}: {nothing}\n")
+        complain_line(f"{prog}: {nothing}")
         return UNABLE
     if arguments.format == "json":
-        from json import dumps
-
         from rlx.checker.why.json import as_json
 
         place = {"path": path, "line": wanted.line, "column": wanted.column}
-        sys.stdout.write(
-            f"{dumps({**place, **as_json(found.roots, found.source, arguments.depth)}, indent=1)}\n"
-        )
+        trees = as_json(found.roots, found.source, arguments.depth)
+        write_data(json_text({**place, **trees}, indent=1) + "\n")
     else:
         from rlx.checker.render.human import theme_for
         from rlx.checker.why.tree_text import encodable, inferences, render
@@ -91,9 +89,9 @@ def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace
         theme, depth = theme_for(sys.stdout), arguments.depth
         limit = LINES if depth is None else None
         for line in render(found.roots, found.source, theme, depth, limit):
-            sys.stdout.write(f"{encodable(line, sys.stdout.encoding)}\n")
+            say_line(encodable(line, sys.stdout.encoding))
         for line in inferences(found.roots) if arguments.rules else ():
-            sys.stdout.write(f"{line}\n")
+            say_line(line)
     return FOUND if found.has_error else FINE
 
 

@@ -15,6 +15,7 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Edit, Source
 from rlx.grammar.node import Record, Span
 from rlx.grammar.source_tokens import open_bracket, statements, words_in
+from rlx.grammar.streams import fenced, visible
 from rlx.grammar.visit import recursion_room
 
 
@@ -133,12 +134,12 @@ class Document:
         occurrence = self.occurrence_at(offset)
         if occurrence is not None:
             info = self._info(occurrence.subject)
-            text = f"```python\n{occurrence.subject.name_hint}: {info}\n```"
+            text = fenced("python", visible(f"{occurrence.subject.name_hint}: {info}"))
             return f"{text}\n\n{self._origin(occurrence)}".rstrip(), occurrence.span
         construct = self.construct_at(offset)
         if construct is None or not isinstance(construct.subject, ast.Expr):
             return None
-        return f"```python\n{self._info(construct.subject)}\n```", construct.span
+        return fenced("python", visible(str(self._info(construct.subject)))), construct.span
 
     def _origin(self, occurrence: Occurrence) -> str:
         """The rule that gave it, and its premises: the head of what `rlx why` prints."""
@@ -150,9 +151,9 @@ class Document:
             found = why(self.source.text, self.source.path, line, column)
         except PlaceError:
             return ""
-        shown = str(found).splitlines()
+        shown = str(found).split("\n")
         more = ["…"] if len(shown) > _WHY else []
-        return "\n".join(["```text", *shown[:_WHY], *more, "```"])
+        return fenced("text", "\n".join([*shown[:_WHY], *more]))
 
     def _operator_at(self, offset: int) -> tuple[str, Span] | None:
         for each in self.constructs:
@@ -161,7 +162,7 @@ class Document:
                 continue
             if call.op_span[0] <= offset < call.op_span[1] and isinstance(call.op, ast.Op):
                 name = call.op.op_name.removeprefix("relax.")
-                text = f"```python\n{signature(name)} -> {self._info(call)}\n```"
+                text = fenced("python", visible(f"{signature(name)} -> {self._info(call)}"))
                 return text, call.op_span
         return None
 
@@ -287,7 +288,7 @@ class Document:
             if is_global or start <= occurrence.span[0] < offset:
                 seen.add(name)
                 shown = f"cls.{name}" if is_global else name
-                yield shown, str(self._info(occurrence.subject))
+                yield shown, visible(str(self._info(occurrence.subject)))
 
     def hints(self) -> list[Hint]:
         """The derived struct info of variables whose binding has no annotation."""
@@ -300,7 +301,7 @@ class Document:
                 continue
             info = self.report.info.get(var)
             if info is not None and self.source.text[slice(*var.span)] == var.name_hint != "_":
-                found.append(Hint(var.span[1], f": {info}"))
+                found.append(Hint(var.span[1], visible(f": {info}")))
         return found
 
 

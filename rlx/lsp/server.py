@@ -19,6 +19,7 @@ from pygls.lsp.server import LanguageServer
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.lines import line_end
 from rlx.grammar.node import Span
+from rlx.grammar.streams import visible
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.faces import checked
 from rlx.lsp.incremental import Checker
@@ -219,7 +220,7 @@ def _add_edits(server: Server) -> None:
         try:
             edits = document.rename(at, params.new_name)
         except RenameError as error:
-            raise JsonRpcInvalidParams(str(error)) from None
+            raise JsonRpcInvalidParams(visible(str(error))) from None
         return _workspace_edit(params.text_document.uri, document.source, edits)
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
@@ -294,12 +295,12 @@ def _range(source: Source, span: Span) -> lsp.Range:
 
 
 def _diagnostic(found: Diagnostic, source: Source, uri: str) -> lsp.Diagnostic:
-    lines = [found.message, *(f"note: {note}" for note in found.notes)]
+    lines = [visible(found.message), *(f"note: {visible(note)}" for note in found.notes)]
     if found.counterexample:
         values = ", ".join(f"{name} = {value}" for name, value in found.counterexample.items())
-        lines.append(f"counterexample: {values}")
+        lines.append(visible(f"counterexample: {values}"))
     if found.help:
-        lines.append(f"help: {found.help}")
+        lines.append(visible(f"help: {found.help}"))
     return lsp.Diagnostic(
         range=_range(source, found.span or (0, 0)),
         message="\n".join(lines),
@@ -308,7 +309,7 @@ def _diagnostic(found: Diagnostic, source: Source, uri: str) -> lsp.Diagnostic:
         source="rlx",
         related_information=[
             lsp.DiagnosticRelatedInformation(
-                lsp.Location(uri, _range(source, label.span)), label.message
+                lsp.Location(uri, _range(source, label.span)), visible(label.message)
             )
             for label in found.related
         ],
@@ -337,7 +338,9 @@ def _actions(found: _Open, params: lsp.CodeActionParams) -> list[lsp.CodeAction]
             if title.startswith(_MEANT):
                 title = f"change to {title[len(_MEANT) :].removesuffix('?')}"
             edit = _workspace_edit(uri, source, [diagnostic.edit])
-            made.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, about, True, edit=edit))
+            made.append(
+                lsp.CodeAction(visible(title), lsp.CodeActionKind.QuickFix, about, True, edit=edit)
+            )
         if diagnostic.rule not in ("PARSE", "IGNORE"):
             end = line_end(source.text, diagnostic.span[0])
             comment = Edit((end, end), f"  # rlx: ignore[{diagnostic.code}]")

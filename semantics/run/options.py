@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rlx.grammar import ast
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.diagnostic import Source
+from rlx.grammar.streams import complain
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
@@ -207,7 +208,7 @@ def show_errors(report: Report) -> None:
     from rlx.checker.render.human import theme_for
 
     file = FileReport(report.source.path, report.source, report.diagnostics, report.obligations)
-    sys.stderr.write(human.render([file], theme_for(sys.stderr)))
+    complain(human.render([file], theme_for(sys.stderr)))
 
 
 def _read(path: str) -> str:

@@ -30,6 +30,7 @@ import numpy as np
 
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
+from rlx.grammar.streams import json_compact
 from rlx.semantics.machine.configuration import Configuration, Frame
 from rlx.semantics.outcome import KINDS, Ended, Outcome, Returned
 from rlx.semantics.run.cells import cells
@@ -324,11 +325,10 @@ def _spoken(block: Inference) -> str:
 
 def page(trace: Trace) -> str:
     """The trace as a self-contained page."""
-    import json
     from importlib.resources import files
 
     here = files("rlx.semantics.run")
-    data = json.dumps(trace.record(), ensure_ascii=False, separators=(",", ":"))
+    data = json_compact(trace.record())
     parts = {
         "__STYLE__": here.joinpath("viewer.css").read_text(encoding="utf-8"),
         "__SCRIPT__": here.joinpath("viewer.js").read_text(encoding="utf-8"),

@@ -108,7 +108,7 @@ def block(value: Value, indent: str = "") -> str:
         case Tensor(data=array):
             with np.printoptions(precision=6, threshold=200, edgeitems=3, linewidth=100):
                 body = str(array)
-            inner = "\n".join(f"{indent}  {text}" for text in body.splitlines())
+            inner = "\n".join(f"{indent}  {text}" for text in body.split("\n"))
             return f"{indent}{tensor_kind(value)}\n{inner}"
         case TupleValue(fields=fields) if fields:
             parts = "\n".join(block(field, f"{indent}  ") for field in fields)

@@ -83,5 +83,5 @@ def shown(diagnostic: Diagnostic) -> str:
     report = FileReport(
         diagnostic.source.path, diagnostic.source, (diagnostic,), Obligations(0, 0, 0)
     )
-    drawn = render_diagnostic(diagnostic, report).splitlines()
+    drawn = render_diagnostic(diagnostic, report).split("\n")
     return "\n".join([str(diagnostic), *drawn[2:]])
