@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -9,17 +10,22 @@ from pathlib import Path
 from types import ModuleType
 
 
-def imported(source: str) -> ModuleType:
-    """A module by its name, looked for in the current directory too, or by the path of a ``.py``
-    file.
+def imported(source: str, folder: str = ".") -> ModuleType:
+    """A module by its name, looked for in ``folder`` too, or by the path of a ``.py`` file.
+
+    The folder is searched last, and only during this import: naming one of its modules lets no
+    other file there stand in for a module that is installed.
 
     Exceptions of the module, and of the import itself, are propagated.
     """
     if source.endswith(".py"):
         return _of_a_file(Path(source))
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    return import_module(source)
+    before = list(sys.path)
+    sys.path.append(os.path.abspath(folder))
+    try:
+        return import_module(source)
+    finally:
+        sys.path[:] = before
 
 
 def _of_a_file(path: Path) -> ModuleType:

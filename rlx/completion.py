@@ -14,11 +14,8 @@ from importlib import import_module
 from unittest.mock import patch
 
 from rlx.cli import COMMANDS
-from rlx.grammar.command_line import CommandParser
+from rlx.grammar.command_line import PATHS, CommandParser
 from rlx.grammar.node import Record
-
-FILES = ("DIR", "FILE", "FILE:LINE[:COLUMN]", "MODULE", "PATH")
-"""What parsers call an argument that is a file."""
 
 CODES = ("CODE", "CODES")
 """What they call a code of a diagnostic."""
@@ -121,7 +118,7 @@ def _option(action: argparse.Action) -> Option:
 
         values = tuple(codes())
     what = " ".join((action.help or "").split()).replace("%(default)s", str(action.default))
-    return Option(tuple(action.option_strings), what, action.nargs != 0, values, named in FILES)
+    return Option(tuple(action.option_strings), what, action.nargs != 0, values, named in PATHS)
 
 
 def _bash(commands: Sequence[Command]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rlx.commands.outputs import refused
+from rlx.commands.project import add_options, loaded
 from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.command_line import CommandParser
 from rlx.subject import SubjectError, source_of, why_unreadable
@@ -38,6 +39,8 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
     options = parser.parse_args(argv)
     if not options.test.strip():
         parser.error("--test: expected a command, found an empty string")
+    if not loaded(options, prog):
+        return UNABLE
     if options.output and (said := refused(options.output, options.file)) is not None:
         sys.stderr.write(f"{prog}: --output {said}\n")
         return UNABLE
@@ -114,4 +117,5 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "-o", "--output", metavar="PATH", help="write the program to this file (default: stdout)"
     )
+    add_options(parser)
     return parser

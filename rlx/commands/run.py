@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.checker.check import IllFormedError
 from rlx.commands.os_errors import words_of
+from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import natural
 from rlx.semantics.run.json_values import json_value
 from rlx.semantics.run.options import (
@@ -42,6 +43,8 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
         The exit status.
     """
     options = _parser(prog).parse_args(argv)
+    if not loaded(options, prog):
+        return UNABLE
     from rlx.vm.saving import is_executable
 
     if options.backend == "vm" or is_executable(options.file):
@@ -97,6 +100,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     arguments.add_argument(
         "--profile", action="store_true", help="with --backend vm: print how long each call took"
     )
+    add_options(arguments)
     return arguments
 
 

@@ -6,6 +6,7 @@ The driver and the linker each take a sixth of the compile time of a small kerne
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from rlx.grammar.processes import absolute_folders, environment
 from rlx.semantics.native.link import library
 
 Command = tuple[str, ...]
@@ -54,7 +56,13 @@ def by_steps(
 def _succeeds(command: Command, folder: Path, seconds: float) -> bool:
     nowhere = subprocess.DEVNULL
     done = subprocess.run(
-        command, stdout=nowhere, stderr=nowhere, timeout=seconds, check=False, cwd=folder
+        command,
+        stdout=nowhere,
+        stderr=nowhere,
+        timeout=seconds,
+        check=False,
+        cwd=folder,
+        env=environment(),
     )
     return not done.returncode
 
@@ -67,13 +75,15 @@ def commands(path: str, flags: Command, link: Command) -> tuple[Command, ...]:
     """
     asked = [path, *flags, "-o", _LIBRARY, _SOURCE, *link, "-###"]
     try:
-        said = subprocess.run(asked, capture_output=True, text=True, check=False).stderr
+        said = subprocess.run(
+            asked, capture_output=True, text=True, check=False, cwd=os.sep, env=environment()
+        ).stderr
         found = [shlex.split(line) for line in said.splitlines() if line.startswith(" ")]
     except (OSError, ValueError):
         return ()
     if [Path(program).name for program, *_ in found] != ["cc1", "as", "collect2"]:
         return ()
-    linker = shutil.which("ld")
+    linker = shutil.which("ld", path=absolute_folders(os.environ.get("PATH", os.defpath)))
     if linker is None or not all("-o" in command for command in found):
         return ()
     names = dict(zip(map(_after_o, found), (_ASSEMBLY, _OBJECT, _LIBRARY), strict=True))
