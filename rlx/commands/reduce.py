@@ -84,7 +84,7 @@ class _Trial:
     def __init__(self, command: str, path: Path) -> None:
         name = shlex.quote(str(path))
         filled = command.replace("{}", name) if "{}" in command else f"{command} {name}"
-        self.words = ["sh", "-c", filled]
+        self.words = ["/bin/sh", "-c", filled]
         self.path = path
         self.count = 0
         self.smallest = ""
