@@ -81,7 +81,8 @@ addopts = "-p evil"
 operators = ["evil.py", "evil_module"]
 """
 
-GOAL = ["prove", "n*m >= n", "--assume", "m >= 1", "--assume", "n*n*m != 7*m*m"]
+GOAL = ["prove", "n*m <= n*n + m*m"]
+"""Only Z3 decides this."""
 LONG = 20_000
 """Characters of a text from which the server checks functions one by one, and the whole in another process."""
 
@@ -337,10 +338,13 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def all_at_once(start: Sequence[str], folder: Path, outside: Path) -> list[str]:
-    """The lines whose commands could not do their work, two at a time."""
+def all_at_once(
+    start: Sequence[str], folder: Path, outside: Path, commands: Sequence[str] = ()
+) -> list[str]:
+    """The lines whose commands could not do their work, two at a time; ``commands`` chooses some."""
+    todo = [line for line in lines(outside) if not commands or line.words[0] in commands]
     with ThreadPoolExecutor(2) as pool:
-        done = pool.map(lambda line: (line, *run(line, start, folder, outside)), lines(outside))
+        done = pool.map(lambda line: (line, *run(line, start, folder, outside)), todo)
         return [f"{line.words}: {said}" for line, status, said in done if status not in (0, 1, 130)]
 
 

@@ -28,9 +28,13 @@ def test_the_traps_work(folder: Path, tmp_path: Path) -> None:
         assert name in left(tmp_path / "mark")
 
 
-@pytest.mark.parametrize("kind", ["script", "module"])
-def test_no_command_leaves_a_mark(kind: str, folder: Path, tmp_path: Path) -> None:
-    assert all_at_once(spelling(kind), folder, tmp_path / "outside") == []
+@pytest.mark.parametrize(
+    ("kind", "commands"), [("script", []), ("module", ["prove", "fmt", "fuzz", "explain"])]
+)
+def test_no_command_leaves_a_mark(
+    kind: str, commands: list[str], folder: Path, tmp_path: Path
+) -> None:
+    assert all_at_once(spelling(kind), folder, tmp_path / "outside", commands) == []
     assert left(tmp_path / "mark") == ""
 
 
