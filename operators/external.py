@@ -92,7 +92,7 @@ def load(sources: Sequence[str], allowed: Sequence[str], folder: str = ".") -> N
     Parameters
     ----------
     sources
-        Names of modules, looked for in ``folder`` too, or paths of ``.py`` files.
+        Names of modules, looked for in ``folder`` first, or paths of ``.py`` files.
     allowed
         Names or patterns, such as ``my.*``.
     folder

@@ -128,7 +128,10 @@ def without_untrusted(
     if not project.operators or trusted or trusts(project.root):
         return project, None
     path = project.path if project.path.isprintable() else repr(project.path)
-    names = ", ".join(map(repr, project.operators))
+    written = (
+        os.path.relpath(o, project.root) if os.path.isabs(o) else o for o in project.operators
+    )
+    names = ", ".join(map(repr, written))
     note = f"the operators that {path} names were not imported ({names})"
     return replace(project, operators=()), note
 
