@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -10,6 +11,9 @@ from itertools import pairwise
 from typing import Any
 
 from rlx.grammar.streams import complain, harmless, say, visible
+
+PATHS = ("DIR", "FILE", "FILE:LINE[:COLUMN]", "MODULE", "PATH")
+"""What parsers call an argument that is a file."""
 
 _CHOICE = re.compile(r"argument (?P<names>\S+): invalid choice: '(?P<given>[^']*)'")
 
@@ -30,7 +34,36 @@ class CommandParser(argparse.ArgumentParser):
     ) -> tuple[Any, list[str]]:
         """Like the base class, but remembers the arguments for error messages."""
         self._given = list(args or ())
-        return super().parse_known_args(args, namespace)
+        self._refuse_names_of_files()
+        options, rest = super().parse_known_args(args, namespace)
+        self._refuse_dashes(options)
+        return options, rest
+
+    def _refuse_names_of_files(self) -> None:
+        """Refuse an option that is also the name of a file here: a shell that expands `*` writes the
+        names of a stranger's files as words.
+        """
+        for word in self._given:
+            if word == "--":
+                return
+            if word[:1] == "-" and word != "-" and os.path.lexists(word):
+                argparse.ArgumentParser.error(
+                    self,
+                    f"{word!r} is an option, and the name of a file in this folder; write the file"
+                    f" as {'./' + word!r}, or use the option in another folder",
+                )
+
+    def _refuse_dashes(self, options: argparse.Namespace) -> None:
+        """Refuse a path that begins as an option does."""
+        for action in self._actions:
+            if action.metavar not in PATHS:
+                continue
+            value = getattr(options, action.dest, None)
+            for path in value if isinstance(value, list) else [value]:
+                if isinstance(path, str) and path[:1] == "-" and path != "-":
+                    argparse.ArgumentParser.error(
+                        self, f"the path {path!r} begins with '-'; write it as {'./' + path!r}"
+                    )
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """Like the base class, which takes the value in `--name=--` for no value."""

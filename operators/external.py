@@ -86,15 +86,17 @@ def blamed(error: BaseException) -> str | None:
     return f"{own[-1].filename}:{own[-1].lineno}" if own else None
 
 
-def load(sources: Sequence[str], allowed: Sequence[str]) -> None:
+def load(sources: Sequence[str], allowed: Sequence[str], folder: str = ".") -> None:
     """Import the modules that declare operators, and allow some operators without a declaration.
 
     Parameters
     ----------
     sources
-        Names of modules, looked for in the current directory too, or paths of ``.py`` files.
+        Names of modules, looked for in ``folder`` first, or paths of ``.py`` files.
     allowed
         Names or patterns, such as ``my.*``.
+    folder
+        The directory that has the modules; the current one by default.
 
     Raises
     ------
@@ -107,16 +109,16 @@ def load(sources: Sequence[str], allowed: Sequence[str]) -> None:
         if source not in _loaded:
             _loaded.add(source)  # before it is imported: it may ask for itself
             try:
-                _import(source)
+                _import(source, folder)
             except OperatorsError:
                 _loaded.discard(source)
                 raise
 
 
-def _import(source: str) -> None:
+def _import(source: str, folder: str) -> None:
     before = len(declared)
     try:
-        imported(source)
+        imported(source, folder)
     except OperatorsError:
         raise
     except Exception as error:

@@ -9,7 +9,10 @@ Whatever is given to :func:`check`, :func:`load`, :func:`run`, :func:`fmt`, :fun
 :func:`parse`, or a ``tvm.IRModule``. Each name is imported when it is first asked for.
 """
 
-from __future__ import annotations
+# Before any other import, and without `from __future__`, which is one.
+from rlx.search_path import leave_folder
+
+leave_folder()
 
 from typing import TYPE_CHECKING
 

@@ -46,10 +46,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
 
 
-CHECKING = frozenset(["run", "step", "reduce", "why", "lower", "build"])
-"""The commands besides `check` that check programs: they know the project's own operators."""
-
-
 def relax_check() -> int:
     """`relax-check`"""
     from rlx.commands.check import main
@@ -70,8 +66,6 @@ def main() -> int:
         return 2
     from importlib import import_module
 
-    if name in CHECKING and not _configured(f"rlx {name}"):
-        return UNABLE
     run = import_module(COMMANDS[name][0]).main
     return guarded(run, rest, f"rlx {name}")
 
@@ -80,27 +74,6 @@ def _help(arguments: Sequence[str], prog: str) -> int:
     """The commands: on stderr, if the caller has named none."""
     (say if arguments else complain)(_usage())
     return 0 if arguments else UNABLE
-
-
-def _configured(prog: str) -> bool:
-    """Whether the project's own operators could be loaded; the command itself has no options for
-    them.
-    """
-    from rlx.checker.driver.configuration import ConfigurationError, configuration
-
-    try:
-        project = configuration()
-        if project.operators or project.allowed:
-            from rlx.operators.external import OperatorsError, load
-
-            try:
-                load(project.operators, project.allowed)
-            except OperatorsError as error:
-                raise ConfigurationError(str(error)) from error
-    except ConfigurationError as error:
-        complain_line(f"{prog}: {error}")
-        return False
-    return True
 
 
 def _near(name: str) -> str:

@@ -12,11 +12,8 @@ from importlib import import_module
 from unittest.mock import patch
 
 from rlx.cli import COMMANDS
-from rlx.grammar.command_line import CommandParser
+from rlx.grammar.command_line import PATHS, CommandParser
 from rlx.grammar.streams import complain_line, say
-
-FILES = ("DIR", "FILE", "FILE:LINE[:COLUMN]", "MODULE", "PATH")
-"""The metavariables of arguments that are files."""
 
 CODES = ("CODE", "CODES")
 """The metavariables of arguments that are codes of diagnostics."""
@@ -94,7 +91,7 @@ def _described(name: str, prog: str) -> argparse.ArgumentParser:
             from rlx.checker.explain import codes
 
             action.choices = tuple(codes())
-        elif action.metavar in FILES:
+        elif action.metavar in PATHS:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     return parser
 

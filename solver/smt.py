@@ -7,8 +7,13 @@ order of facts.
 
 from __future__ import annotations
 
+import builtins
+import os
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
 from threading import Thread, get_ident
 from typing import Any
 
@@ -16,6 +21,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import Record
 from rlx.grammar.prim_operators import BY_NODE
+from rlx.grammar.processes import safe_environment
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.context import Range
@@ -233,8 +239,7 @@ def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
     Answer
         With the reason :data:`LEFT` if Z3 was abandoned.
     """
-    import z3  # type: ignore[import-untyped]
-
+    z3 = loaded_z3()
     context = z3.Context()
     asked = _Asked(lambda: _asked(context, text, rlimit, names))
     answer = asked.wait()
@@ -242,6 +247,24 @@ def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
         context.interrupt()
         return Answer("unknown", {}, LEFT)
     return answer
+
+
+@cache
+def loaded_z3() -> Any:
+    """Z3 with the library of its package.
+
+    Left alone, it tries a library in the current folder first, then those of ``PATH``.
+    """
+    found = find_spec("z3")
+    homes = list(found.submodule_search_locations or ()) if found is not None else []
+    inside = [os.path.join(home, "lib") for home in homes]
+    builtins.Z3_LIB_DIRS = [*inside, *homes, os.path.join(sys.prefix, "lib")]  # type: ignore[attr-defined]
+    try:
+        with safe_environment():
+            import z3  # type: ignore[import-untyped]
+    finally:
+        del builtins.Z3_LIB_DIRS  # type: ignore[attr-defined]
+    return z3
 
 
 class _Asked(Thread):
@@ -285,8 +308,7 @@ def _asked(context: Any, text: str, rlimit: int, names: Sequence[str]) -> Answer
     whose numbers grow, and a Hermite normal form of rows with numbers like 2**64 may take seconds
     and decide nothing more of the benchmark.
     """
-    import z3
-
+    z3 = loaded_z3()
     solver = z3.SimpleSolver(ctx=context)
     solver.set("rlimit", rlimit)
     solver.set("random_seed", 0)

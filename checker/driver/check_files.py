@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
 from rlx.checker.render.files import FileReport
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.processes import safe_environment
 from rlx.grammar.streams import CARRIAGE_RETURN, CLEAR_LINE, complain, own
 
 if TYPE_CHECKING:
@@ -188,7 +189,8 @@ class _Worker:
     def __init__(self, context: Any, check: Check) -> None:
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, check), daemon=True)
-        self.process.start()
+        with safe_environment():  # where processes are not forked, they are started anew
+            self.process.start()
         theirs.close()
         self.path = ""
         self.started = 0.0

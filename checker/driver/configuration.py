@@ -1,4 +1,7 @@
-"""What a project says once for all runs: ``[tool.rlx]`` in pyproject.toml, and selected codes."""
+"""What a project says once for all runs: ``[tool.rlx]`` in pyproject.toml, and selected codes.
+
+A project may be a stranger's. Modules that it names are imported only if the user trusts it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Record
+from rlx.grammar.node import Record, replace
 
 NAME = "pyproject.toml"
 LISTS = ("operators", "allow-operators", "select", "ignore", "exclude")
@@ -47,6 +50,11 @@ class ProjectSettings(Record):
     exclude: tuple[str, ...] = ()
     documentation: str | None = None
     root: str = "."
+
+    @property
+    def path(self) -> str:
+        """The file that says it."""
+        return os.path.join(self.root, NAME)
 
     def excludes(self, path: str) -> bool:
         """Whether a path that a search has found is to be passed over."""
@@ -105,6 +113,76 @@ def _read(path: Path) -> ProjectSettings:
         documentation=table.get("documentation"),
         root=str(path.parent),
     )
+
+
+def without_untrusted(
+    project: ProjectSettings, trusted: bool
+) -> tuple[ProjectSettings, str | None]:
+    """A configuration without the modules that may not be imported, and a note that says so.
+
+    Raises
+    ------
+    ConfigurationError
+        If the user's own configuration is wrong.
+    """
+    if not project.operators or trusted or trusts(project.root):
+        return project, None
+    path = project.path if project.path.isprintable() else repr(project.path)
+    written = (
+        os.path.relpath(o, project.root) if os.path.isabs(o) else o for o in project.operators
+    )
+    names = ", ".join(map(repr, written))
+    note = f"the operators that {path} names were not imported ({names})"
+    return replace(project, operators=()), note
+
+
+def trusts(folder: str) -> bool:
+    """Whether the user's own configuration trusts a project, by the folder that it is in.
+
+    Raises
+    ------
+    ConfigurationError
+        If that configuration is wrong.
+    """
+    path = own_file()
+    try:
+        content = path.read_text(encoding="utf-8")
+    except OSError:
+        return False
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+    import tomllib
+
+    try:
+        table = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+    for key in table.keys() - {TRUST}:
+        raise ConfigurationError(f"{path} has the key {key!r}; the only key is {TRUST}")
+    listed = table.get(TRUST, [])
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+        raise ConfigurationError(f"{path}: {TRUST} must be a list of folders")
+    trusted = [os.path.expanduser(item) for item in listed]
+    for item in trusted:
+        if not os.path.isabs(item):
+            raise ConfigurationError(f"{path}: {item!r} in {TRUST} must be an absolute path")
+    real = os.path.realpath(folder)
+    return any(os.path.commonpath([real, each]) == each for each in map(os.path.realpath, trusted))
+
+
+TRUST = "trust"
+"""The key of the user's own configuration: folders whose modules may be imported, with all that is
+below them.
+"""
+
+
+def own_file() -> Path:
+    """The user's own configuration: ``rlx/config.toml`` under ``$XDG_CONFIG_HOME``, or
+    ``~/.config``.
+    """
+    home = os.environ.get("XDG_CONFIG_HOME", "")
+    base = Path(home) if os.path.isabs(home) else Path(os.path.expanduser("~"), ".config")
+    return base / "rlx" / "config.toml"
 
 
 def _check(path: Path, key: str, value: object) -> None:

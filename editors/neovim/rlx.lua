@@ -6,6 +6,9 @@ vim.filetype.add({ extension = { rlx = "relax" } })
 local config = {
   name = "rlx",
   cmd = { "rlx", "lsp" },
+  -- not in the folder that is edited, where Python would look for modules
+  cmd_cwd = vim.env.VIMRUNTIME,
+  cmd_env = { PYTHONSAFEPATH = "1" },
   filetypes = vim.g.rlx_python and { "relax", "python" } or { "relax" },
   root_markers = { "pyproject.toml", ".git" },
 }

@@ -13,7 +13,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from rlx.grammar.processes import environment
 
 LOOK = 1.0
 """Seconds between two looks at a process that says nothing."""
@@ -29,13 +32,19 @@ class Child:
     ----------
     command
         What is run. What it writes to stderr is shown only if ``RLX_TRACEBACK`` is set.
-    environment
+    more
         What its environment has besides ours.
+    folder
+        Where it runs; None for an empty folder of its own.
     """
 
     def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        more: Mapping[str, str] | None = None,
+        folder: str | None = None,
     ) -> None:
+        self._folder = TemporaryDirectory(prefix="rlx-") if folder is None else None
         self._unread = b""
         self._ended = False
         self._patience = 0.0
@@ -44,7 +53,8 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if os.environ.get("RLX_TRACEBACK") else subprocess.DEVNULL,
-            env={**os.environ, **(environment or {})},
+            env=environment(more),
+            cwd=folder if self._folder is None else self._folder.name,
         )
 
     def tell(self, what: object) -> bool:
@@ -105,6 +115,8 @@ class Child:
             assert stream is not None
             with suppress(OSError):  # what it was told and did not read
                 stream.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
 
 class Silence:

@@ -27,6 +27,59 @@ def chunk(oracle: str, against: str, first: int) -> ChunkResult:
     return examine(worker, first, range(first, first + CHUNK))
 
 
+ENCRYPTED = ("tls", "wss")
+"""The protocols of Dask that authenticate and encrypt."""
+
+
+class ClearTextError(ValueError):
+    """The scheduler is on another machine, and the connection to it would not be encrypted."""
+
+
+def refuse_clear_text(address: str) -> None:
+    """Refuse a scheduler on another machine to which a connection would not be encrypted.
+
+    Dask sends pickled functions: who can change what is sent, or answer in place of the scheduler,
+    runs code on this machine and on the workers.
+
+    Raises
+    ------
+    ClearTextError
+        If the protocol is not encrypted and the host is not a loopback address.
+    """
+    scheme, separator, rest = address.partition("://")
+    if not separator and ":" not in address:
+        return  # there is no port: Dask refuses it
+    if not separator:
+        scheme, rest = "tcp", address  # as Dask reads it
+    if scheme in ENCRYPTED or scheme == "inproc" or _is_loopback(_host(rest)):
+        return
+    raise ClearTextError(
+        f"{scheme}:// to another machine is not encrypted: whoever is on the way can run code here"
+        " and on the workers; use tls://, or a tunnel to 127.0.0.1, or add --dask-unencrypted in a"
+        " network that you trust"
+    )
+
+
+def _host(rest: str) -> str:
+    """The host in ``host:port``; an IPv6 address stands in brackets."""
+    authority = rest.partition("/")[0]
+    if authority.startswith("["):
+        return authority[1:].partition("]")[0]
+    return authority.rpartition(":")[0] or authority
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether a host is this machine without asking any name server."""
+    from ipaddress import ip_address
+
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def connect(
     address: str, oracle: str, against: str
 ) -> tuple[Callable[[int], Future[ChunkResult]], Callable[[], None]]:

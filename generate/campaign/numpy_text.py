@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,18 @@ _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {"shape": lambda *sizes: Shape(sizes)}
 """What may be called beside NumPy: `shape(2, 3)` is a value of Relax's type of shapes."""
+
+
+_FILES = frozenset(
+    [
+        *("DataSource", "dump", "dumps", "fromfile", "fromregex", "genfromtxt", "load", "loadtxt"),
+        *("memmap", "save", "savetxt", "savez", "savez_compressed", "test", "tofile"),
+    ]
+)
+"""What of NumPy reads or writes files, loads pickles or runs tests: a finding may be a stranger's
+text.
+"""
+_MODULES = frozenset(["numpy.lib", "numpy.lib.stride_tricks", "numpy.linalg"])
 
 
 class Shape(tuple[int, ...]):
@@ -98,7 +111,10 @@ def _value(tree: ast.expr, names: Mapping[str, Any]) -> Any:
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
             return _UNARY[type(op)](value(operand))
         case ast.Attribute(value=of, attr=name) if not name.startswith("_"):
-            return getattr(value(of), name)
+            found = getattr(value(of), name)
+            if name in _FILES or (isinstance(found, ModuleType) and found.__name__ not in _MODULES):
+                raise ExpressionError(f"{name!r} is not a computation on arrays")
+            return found
         case ast.Subscript(value=of, slice=index):
             return value(of)[value(index)]
         case ast.Slice(lower=lower, upper=upper, step=step):

@@ -4,7 +4,7 @@ finding.
 
 from __future__ import annotations
 
-import sys
+import os
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,6 +13,7 @@ from rlx.generate.campaign.child import Child
 from rlx.generate.campaign.finding import Finding, from_record, with_operators
 from rlx.generate.campaign.state import ChunkResult
 from rlx.grammar.node import replace
+from rlx.grammar.processes import python
 
 _ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "RLX_TRACE_RULES": "1"}
 """One thread for each process; and which rules are applied is written down."""
@@ -102,8 +103,10 @@ class Worker:
     def _running(self) -> Child:
         if self.process is None:
             self.earlier.clear()
-            command = [sys.executable, *self.program, self.oracle, self.against]
-            self.process = Child(command, self.environment)
+            command = python(*self.program, self.oracle, self.against)
+            # the user's own oracle may read files, and is named from where the user is
+            folder = os.getcwd() if ":" in self.oracle else None
+            self.process = Child(command, self.environment, folder)
             for _ in self.process.answers(PATIENCE):
                 break  # it is ready
         return self.process

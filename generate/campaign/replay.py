@@ -14,6 +14,9 @@ Steps are divided by `;`:
 | `build` | TVM builds the module for `llvm` |
 | `main(x=np.ones((2, 3), "float32"))` | the virtual machine calls the function |
 | `ask` | an oracle of the user's own looks at the program; TVM is not needed |
+
+A file that asks an oracle names a function. It is called only if `--oracle` names it, too: a file may be a stranger's.
+TVM's parser evaluates Python in programs, so replay only findings that you have read.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ import numpy as np
 from rlx.generate.campaign.finding_file import ASK, FindingFile, read_entry
 from rlx.generate.campaign.message_matching import says
 from rlx.generate.campaign.numpy_text import Shape, argument, call_of, evaluate
+from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import say_line
 
 SECONDS = 20.0
@@ -129,10 +133,14 @@ def _copied(value: Any) -> Any:
     return tuple(map(_copied, value))
 
 
-def missed(entry: FindingFile) -> str:
+def missed(entry: FindingFile, own: str = "") -> str:
     """Do the steps of a finding in this process: empty if what it says is seen, else what is seen
     instead.
+
+    ``own`` is the user's own oracle, the only one that may be imported.
     """
+    if own_oracle(entry) not in ("", own):
+        return f"not seen: add `--oracle {own_oracle(entry)}` to run this function"
     if entry.see == ASK:
         return _judged_by_rules(entry)
     session = ReplaySession(entry.program)
@@ -148,6 +156,12 @@ def missed(entry: FindingFile) -> str:
         later = [step.strip() for step in entry.later.split(";")]
         return _fails(session, later, entry.error) or _judged(session, entry)
     return _judged(session, entry)
+
+
+def own_oracle(entry: FindingFile) -> str:
+    """The function of the user's own that a finding asks; empty if it asks none."""
+    words = entry.judge.split(" ")
+    return words[1] if len(words) > 1 and ":" in words[1] else ""
 
 
 def _fails(session: ReplaySession, steps: Sequence[str], words: str) -> str:
@@ -229,15 +243,15 @@ def same(one: Any, other: Any) -> bool:
     return bool(np.allclose(*wide, rtol=bound, atol=bound, equal_nan=True))
 
 
-def replay(entry: FindingFile, seconds: float = SECONDS) -> str:
-    """Do the same in a process that is forked: TVM may end it, or hang.
+def replay(entry: FindingFile, seconds: float = SECONDS, own: str = "") -> str:
+    """Do the same as :func:`missed` in a process that is forked: TVM may end it, or hang.
 
     TVM should be imported already, or each of the processes imports it.
     """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        _in_child(entry, writing)
+        _in_child(entry, writing, own)
     os.close(writing)
     try:
         said = _read(reading, time.monotonic() + seconds)
@@ -266,21 +280,30 @@ def _read(descriptor: int, deadline: float) -> str | None:
     return None
 
 
-def _in_child(entry: FindingFile, writing: int) -> None:
+def _in_child(entry: FindingFile, writing: int, own: str) -> None:
     faulthandler.disable()
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
     try:
-        said = missed(entry)
+        said = missed(entry, own)
     except BaseException as error:  # noqa: BLE001 - a mistake in the header
         said = f"{type(error).__name__}: {error}"
     os.write(writing, said.encode()[: 1 << 15])
     os._exit(0)
 
 
-def main(paths: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     """See each finding again, and say so; 1 if one is not there any more."""
+    parser = CommandParser(
+        prog="python -m rlx.generate.campaign.replay", description="Reproduce findings."
+    )
+    parser.add_argument("path", nargs="*", metavar="PATH", help="a finding")
+    parser.add_argument(
+        "--oracle", default="", metavar="ORACLE", help="your own oracle, which findings may ask"
+    )
+    options = parser.parse_args(argv)
+    paths: list[str] = options.path
     entries = [read_entry(Path(path)) for path in paths]
     if any(entry.see != ASK for entry in entries):
         import tvm  # noqa: F401 - processes that are forked have it
@@ -288,7 +311,7 @@ def main(paths: Sequence[str]) -> int:
 
     gone = 0
     for path, entry in zip(paths, entries, strict=True):
-        said = replay(entry)
+        said = replay(entry, own=options.oracle)
         gone += bool(said)
         say_line(f"{path}: {said or f'seen: {entry.happens}'}")
     return 1 if gone else 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any, Self
 
 from rlx.bisect.blame import Blame, Pipeline
 from rlx.bisect.worker import OURS
 from rlx.generate.campaign.child import Child
+from rlx.grammar.processes import python
 
 PATIENCE = 120.0
 """Seconds that one pass may take."""
@@ -29,7 +29,7 @@ class Process:
 
     def __init__(self, pipeline: Pipeline, patience: float = PATIENCE) -> None:
         self.command = [
-            *(sys.executable, "-m", "rlx.bisect.worker"),
+            *python("-m", "rlx.bisect.worker"),
             *(pipeline.expression, pipeline.target, json.dumps(pipeline.sizes), str(pipeline.seed)),
         ]
         self.patience = patience

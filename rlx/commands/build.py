@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlx.commands.compiling import made_or_status, program
 from rlx.commands.outputs import refused
+from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import complain_line
 from rlx.semantics.run.options import UsageError
@@ -42,7 +43,10 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
     parser.add_argument(
         "--legalize", action="store_true", help="replace operators with PrimFuncs first"
     )
+    add_options(parser)
     options = parser.parse_args(argv)
+    if not loaded(options, prog):
+        return UNABLE
     made = made_or_status(prog, lambda: _built(options))
     if isinstance(made, int):
         return made

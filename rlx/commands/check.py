@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rlx.checker.driver.configuration import Selection, matches, parse
 from rlx.checker.render.files import FileReport, summarise
 from rlx.commands.check_options import parser_of, version
+from rlx.commands.project import settings
 from rlx.grammar.node import replace
 from rlx.grammar.streams import complain, complain_line, say, write_data, write_program
 
@@ -80,8 +81,8 @@ def _older() -> Callable[[str, str], Report]:
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: str) -> int:
     """One run over all paths."""
     try:
-        project = _project()
-        operators, allowed = _operators(arguments.operators, arguments.allow_operator)
+        project = settings(arguments, prog)
+        operators, allowed = _operators(project, arguments)
         selection = _selection(parser, arguments, project)
     except _refusals() as error:
         complain_line(f"{prog}: {error}")
@@ -109,7 +110,11 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     if not files:
         complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
-    _write(RENDERERS[arguments.format](files), say if arguments.format == "human" else write_data)
+    if arguments.format == "sarif":
+        _write(_sarif(files, project.documentation), write_data)
+    else:
+        put = say if arguments.format == "human" else write_data
+        _write(RENDERERS[arguments.format](files), put)
     if arguments.dynamic_checks:
         _dynamic_checks(files, arguments.format)
     if arguments.statistics:
@@ -129,10 +134,11 @@ def _selection(
     unknown = _unknown_selectors(selection)
     theirs = [name for name in unknown if name in (*project.select, *project.ignore)]
     if theirs:
-        from rlx.checker.driver.configuration import NAME, ConfigurationError
+        from rlx.checker.driver.configuration import ConfigurationError
 
-        path = os.path.join(project.root, NAME)
-        raise ConfigurationError(f"{path}: no rule has the name {', '.join(theirs)}{_near(theirs)}")
+        raise ConfigurationError(
+            f"{project.path}: no rule has the name {', '.join(theirs)}{_near(theirs)}"
+        )
     if unknown:
         parser.error(f"no rule has the name {', '.join(unknown)}{_near(unknown)}")
     return selection
@@ -215,18 +221,12 @@ def _near(unknown: Sequence[str]) -> str:
     return f"; {hint}" if hint else ""
 
 
-def _project() -> ProjectSettings:
-    from rlx.checker.driver.configuration import configuration
-
-    return configuration()
-
-
 def _operators(
-    sources: Sequence[str], allowed: Sequence[str]
+    project: ProjectSettings, arguments: argparse.Namespace
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The user's own operators: those named on the command line, and those of the project."""
-    project = _project()
-    modules, patterns = (*project.operators, *sources), (*project.allowed, *allowed)
+    modules = (*project.operators, *arguments.operators)
+    patterns = (*project.allowed, *arguments.allow_operator)
     if modules or patterns:
         from rlx.operators.external import load
 
@@ -303,11 +303,11 @@ def _json(files: Sequence[FileReport]) -> str:
     return json.render(files)
 
 
-def _sarif(files: Sequence[FileReport]) -> str:
+def _sarif(files: Sequence[FileReport], documentation: str | None = None) -> str:
     from rlx.checker.explain import described
     from rlx.checker.render import sarif
 
-    return sarif.render(files, described, version(), _project().documentation)
+    return sarif.render(files, described, version(), documentation)
 
 
 def _github(files: Sequence[FileReport]) -> str:

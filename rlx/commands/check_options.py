@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 
+from rlx.commands.project import add_options
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import say_line
 
@@ -39,6 +40,7 @@ def parser_of(prog: str, formats: Iterable[str]) -> argparse.ArgumentParser:
     add("--ignore", action="append", default=[], metavar="CODES", help="do not report these codes")
     add("--allow-operator", action="append", default=[], metavar="NAME", help=_ALLOW)
     add("--operators", action="append", default=[], metavar="MODULE", help=_OPERATORS)
+    add_options(parser)
     add("--fix", action="store_true", help="apply the edits that diagnostics propose, then check")
     add("--diff", action="store_true", help="print what --fix would change, without changing it")
     add("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")

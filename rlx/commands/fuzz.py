@@ -125,6 +125,13 @@ def _refuse_what_is_missing(parser: argparse.ArgumentParser, options: argparse.N
         parser.error("--against tvm needs TVM: install the extra `tvm`")
     if options.dask and not _importable("distributed"):
         parser.error("--dask needs Dask: install the extra `cluster`")
+    if options.dask and not options.dask_unencrypted:
+        from rlx.generate.campaign.cluster import ClearTextError, refuse_clear_text
+
+        try:
+            refuse_clear_text(options.dask)
+        except ClearTextError as error:
+            parser.error(f"--dask {options.dask}: {error}")
     if ":" in options.oracle:
         try:
             function_of(options.oracle)
@@ -304,4 +311,9 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         help="do not reduce the programs of findings",
     )
     add("--dask", metavar="ADDRESS", help="use the workers of a Dask scheduler")
+    add(
+        "--dask-unencrypted",
+        action="store_true",
+        help="allow a scheduler on another machine without encryption (not tls://)",
+    )
     return parser

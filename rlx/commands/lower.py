@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from rlx.commands.compiling import made_or_status, program
+from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.ast import IRModule
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import write_program
@@ -42,7 +43,10 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
     parser.add_argument(
         "--legalize", action="store_true", help="replace operators with PrimFuncs first"
     )
+    add_options(parser)
     options = parser.parse_args(argv)
+    if not loaded(options, prog):
+        return UNABLE
     made = made_or_status(prog, lambda: _lowered(options, names))
     if isinstance(made, int):
         return made

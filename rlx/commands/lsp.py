@@ -19,7 +19,9 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     int
         The exit status.
     """
+    from rlx.commands.project import add_options
     from rlx.grammar.command_line import CommandParser
+    from rlx.grammar.processes import safe_environment
 
     parser = CommandParser(
         prog=prog,
@@ -33,13 +35,17 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     parser.add_argument(
         "--stdio", action="store_true", help="accepted because editors pass it; it is the default"
     )
-    parser.parse_args(argv)
+    add_options(parser)
+    options = parser.parse_args(argv)
+    # the editor may have started us in the folder that it shows, and processes are started later
+    os.chdir(os.sep)
     try:
         from rlx.lsp.server import create
     except ModuleNotFoundError as error:
         complain_line(f"{prog}: {error.name} is not installed: pip install 'rlx[lsp]'")
         return UNABLE
-    create().start_io(*_streams())
+    with safe_environment():
+        create(trusted=options.trust_config, isolated=options.isolated).start_io(*_streams())
     return 0
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rlx.commands.outputs import refused
+from rlx.commands.project import add_options, loaded
 from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import complain, complain_line, write_program
@@ -38,6 +39,8 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
     options = parser.parse_args(argv)
     if not options.test.strip():
         parser.error("--test: expected a command, found an empty string")
+    if not loaded(options, prog):
+        return UNABLE
     if options.output and (said := refused(options.output, options.file)) is not None:
         complain_line(f"{prog}: --output {said}")
         return UNABLE
@@ -81,7 +84,7 @@ class _Trial:
     def __init__(self, command: str, path: Path) -> None:
         name = shlex.quote(str(path))
         filled = command.replace("{}", name) if "{}" in command else f"{command} {name}"
-        self.words = ["sh", "-c", filled]
+        self.words = ["/bin/sh", "-c", filled]
         self.path = path
         self.count = 0
         self.smallest = ""
@@ -114,4 +117,5 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "-o", "--output", metavar="PATH", help="write the program to this file (default: stdout)"
     )
+    add_options(parser)
     return parser

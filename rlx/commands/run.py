@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlx.checker.check import IllFormedError
 from rlx.commands.outputs import write_tensors
+from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import natural
 from rlx.grammar.streams import complain_line, json_text, say, say_line, visible, write_data
 from rlx.semantics.run.json_values import json_value
@@ -40,6 +41,8 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
         The exit status.
     """
     options = _parser(prog).parse_args(argv)
+    if not loaded(options, prog):
+        return UNABLE
     from rlx.semantics.outcome import Returned
     from rlx.vm.saving import is_executable
 
@@ -98,6 +101,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     arguments.add_argument(
         "--profile", action="store_true", help="with --backend vm: print how long each call took"
     )
+    add_options(arguments)
     return arguments
 
 

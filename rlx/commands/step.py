@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
+from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import integer
 from rlx.grammar.streams import complain_line, json_text, say_line, write_data
 from rlx.semantics.machine import MachineProgram
@@ -50,9 +51,12 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     )
     add("--rule", metavar="RULE", help="show only the steps of this rule; not with --html")
     add("--html", metavar="PATH", help="write an HTML page that replays the run, instead of text")
+    add_options(arguments)
     options = arguments.parse_args(argv)
     if not 0 < options.limit <= LIMIT:
         arguments.error(f"--limit: expected a number from 1 to {LIMIT}, found {options.limit}")
+    if not loaded(options, prog):
+        return UNABLE
     made = made_or_status(prog, lambda: _recorded(options))
     if isinstance(made, int):
         return made

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 
+from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.node import Record
 from rlx.grammar.streams import complain_line, json_text, say_line, write_data
@@ -53,6 +54,8 @@ def main(argv: Sequence[str], prog: str = "rlx why") -> int:
     wanted = _place(arguments.place)
     if wanted is None:
         parser.error(f"expected FILE:LINE or FILE:LINE:COLUMN, found {arguments.place!r}")
+    if not loaded(arguments, prog):
+        return UNABLE
     from rlx.checker.driver.sources import decode, displayed, read
 
     try:
@@ -123,4 +126,5 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     add("--depth", type=natural, metavar="N", help=_DEPTH)
     add("--rules", action="store_true", help="print the text of each rule after the tree")
+    add_options(parser)
     return parser

@@ -42,6 +42,7 @@ _SEVERITY = {
 
 
 if TYPE_CHECKING:
+    from rlx.checker.driver.configuration import ProjectSettings
 
     class _AtPlace(Protocol):
         """What asks about a place in a text."""
@@ -78,18 +79,49 @@ class _Open:
 
 
 class Server(LanguageServer):
-    """One editor's session."""
+    """One editor's session.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    trusted
+        Whether the modules that a project's configuration names are imported even if the user's own
+        does not trust the project.
+    isolated
+        Whether the configuration of projects is ignored.
+    """
+
+    def __init__(self, trusted: bool = False, isolated: bool = False) -> None:
         from importlib.metadata import version
 
         super().__init__("rlx", version("rlx"))
+        self.trusted, self.isolated = trusted, isolated
+        self.projects: list[ProjectSettings] = []
         self.texts: dict[str, _Open] = {}
+
+    def configure(self, folder: str) -> str | None:
+        """Take over the operators that the project of a folder has; what the user should know."""
+        from rlx.checker.driver.configuration import (
+            ConfigurationError,
+            configuration,
+            without_untrusted,
+        )
+        from rlx.operators.external import OperatorsError
+
+        try:
+            project, note = without_untrusted(configuration(folder), self.trusted)
+            load_all([project])
+        except (ConfigurationError, OperatorsError) as error:
+            return str(error)
+        self.projects.append(project)
+        if note is None:
+            return None
+        return f"rlx: {note}. See docs/how-to/configure.md to trust this folder."
 
     @cached_property
     def beside(self) -> ProcessPoolExecutor:
         """A process that checks whole texts, so that the editor need not wait for it."""
-        return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+        spawn = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(1, spawn, load_all, (self.projects,))
 
     def text(self, uri: str) -> _Open:
         """The open text of that address."""
@@ -153,12 +185,41 @@ class Server(LanguageServer):
         )
 
 
-def create() -> Server:
-    """A server with everything that it answers."""
-    server = Server()
-    for add in (_add_texts, _add_places, _add_edits, _add_suggestions):
+def create(trusted: bool = False, isolated: bool = False) -> Server:
+    """A server with everything that it answers; see :class:`Server`."""
+    server = Server(trusted, isolated)
+    for add in (_add_projects, _add_texts, _add_places, _add_edits, _add_suggestions):
         add(server)
     return server
+
+
+def load_all(projects: list[ProjectSettings]) -> None:
+    """Load the operators of projects, in this process.
+
+    Raises
+    ------
+    rlx.operators.external.OperatorsError
+        If a module cannot be imported.
+    """
+    from rlx.operators.external import load
+
+    for project in projects:
+        load(project.operators, project.allowed, project.root)
+
+
+def _add_projects(server: Server) -> None:
+    """The folders that the editor shows."""
+
+    @server.feature(lsp.INITIALIZED)
+    def begun(_: lsp.InitializedParams) -> None:
+        if server.isolated:
+            return
+        shown = server.workspace.folders
+        roots = [unquote(urlsplit(uri).path) for uri in shown] or [server.workspace.root_path]
+        for root in filter(None, roots):
+            said = server.configure(root)
+            if said is not None:
+                server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, said))
 
 
 def _add_texts(server: Server) -> None:

@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
+from rlx.grammar.processes import absolute_folders, environment
 from rlx.semantics.native.interface import ffi
 from rlx.semantics.native.prelude import WRITTEN_OUT, calls_libm, is_wide
 from rlx.semantics.native.steps import by_steps
@@ -126,7 +127,9 @@ def toolchain() -> Toolchain:
 
 def _paths() -> Iterator[str]:
     wanted = (os.environ.get("CC", ""), "cc", "gcc", "clang")
-    yield from filter(None, map(shutil.which, wanted))
+    folders = absolute_folders(os.environ.get("PATH", os.defpath))
+    found = (shutil.which(name, path=folders) for name in wanted if name)
+    yield from (os.path.abspath(path) for path in found if path is not None)
 
 
 @cache
@@ -163,7 +166,14 @@ def _identified(path: str, tuning: tuple[str, ...]) -> Toolchain:
 @cache
 def _version(path: str) -> str:
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [path, "--version"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=os.sep,
+            env=environment(),
+        )
     except OSError:
         return ""
     return done.stdout
@@ -219,6 +229,7 @@ def _run(
             timeout=_SECONDS,
             check=False,
             cwd=target.parent,
+            env=environment(),
         )
     except subprocess.TimeoutExpired:
         raise CompilerGaveUp(f"the C compiler needed more than {_SECONDS} s") from None

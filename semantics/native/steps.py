@@ -4,6 +4,7 @@ compile time of a small kernel.
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from rlx.grammar.processes import absolute_folders, environment
 from rlx.writing import scribble
 
 Command = tuple[str, ...]
@@ -46,7 +48,13 @@ def by_steps(
 def _succeeds(command: Command, folder: Path, seconds: float) -> bool:
     nowhere = subprocess.DEVNULL
     done = subprocess.run(
-        command, stdout=nowhere, stderr=nowhere, timeout=seconds, check=False, cwd=folder
+        command,
+        stdout=nowhere,
+        stderr=nowhere,
+        timeout=seconds,
+        check=False,
+        cwd=folder,
+        env=environment(),
     )
     return not done.returncode
 
@@ -59,13 +67,15 @@ def commands(path: str, flags: Command, link: Command) -> tuple[Command, ...]:
     """
     asked = [path, *flags, "-o", _LIBRARY, _SOURCE, *link, "-###"]
     try:
-        said = subprocess.run(asked, capture_output=True, text=True, check=False).stderr
+        said = subprocess.run(
+            asked, capture_output=True, text=True, check=False, cwd=os.sep, env=environment()
+        ).stderr
         found = [shlex.split(line) for line in said.splitlines() if line.startswith(" ")]
     except (OSError, ValueError):
         return ()
     if [Path(program).name for program, *_ in found] != ["cc1", "as", "collect2"]:
         return ()
-    linker = shutil.which("ld")
+    linker = shutil.which("ld", path=absolute_folders(os.environ.get("PATH", os.defpath)))
     if linker is None or not all("-o" in command for command in found):
         return ()
     names = dict(zip(map(_after_o, found), (_ASSEMBLY, _OBJECT, _LIBRARY), strict=True))

@@ -597,7 +597,7 @@ def test_an_operator_of_a_module_is_checked(run: Run, configured: bool) -> None:
     options = ["--operators", "ops.py"]
     if configured:
         (run.folder / "pyproject.toml").write_text('[tool.rlx]\noperators = ["ops.py"]\n')
-        options = []
+        options = ["--trust-config"]
     assert run("a.rlx", *options)[:2] == (0, "1 file checked: no problems\n")
     status, out, _ = run("b.rlx", *options)
     assert status == 1 and "did you mean 'axis'?" in out

@@ -18,6 +18,7 @@ local function note(name) return function(...) table.insert(calls, {name, ...}) 
 vim = {
   g = { rlx_python = PYTHON },
   bo = {},
+  env = { VIMRUNTIME = "/usr/share/nvim/runtime" },
   filetype = { add = note("filetype") },
   api = { nvim_create_autocmd = note("autocmd") },
   fs = {
@@ -52,6 +53,8 @@ def test_neovim_starts_the_server(modern: bool, python: bool) -> None:
     assert dict(added[1].extension) == {"rlx": "relax"}
     config = next(call[-1] for call in calls if call[0] in ("config", "start"))
     assert list(config.cmd.values()) == ["rlx", "lsp"]
+    assert config.cmd_cwd == "/usr/share/nvim/runtime"
+    assert dict(config.cmd_env) == {"PYTHONSAFEPATH": "1"}
     assert list(config.filetypes.values()) == (["relax", "python"] if python else ["relax"])
     assert [call[1] for call in calls if call[0] == "enable"] == (["rlx"] if modern else [])
     assert modern or config.root_dir == "/work"

@@ -198,12 +198,14 @@ def _operators(given: Given) -> list[str]:
     return [",".join(given.rng.sample(sorted(every_name()), 2))]
 
 
+TRUST = {"--trust-config": _nothing, "--isolated": _nothing}
 FORMAT = {"--format": _choice("human", "json")}
 NUMBER = _choice("0", "1", "7", "4294967296", "99999999999999999999", "-1", "nan", "")
 MODULE = {"--module": _word, "--legalize": _nothing}
 RUN = {
     "FILE": _file,
     **FORMAT,
+    **TRUST,
     "--entry": _word,
     "--input": _input,
     "--seed": NUMBER,
@@ -219,6 +221,7 @@ LINES: dict[str, dict[str, Draw]] = {
         "--ignore": _codes,
         "--allow-operator": _choice("my.*", "*", "relax.*", "", "[", "R.foo", "éé"),
         "--operators": _own_operators,
+        **TRUST,
         "--fix": _nothing,
         "--diff": _nothing,
         "--watch": _nothing,
@@ -270,8 +273,8 @@ LINES: dict[str, dict[str, Draw]] = {
         "--near": _code,
         "--out": _out("programs"),
     },
-    "lower": {"FILE": _file, "--to": lambda g: [g.rng.choice(STAGES).__name__], **MODULE},
-    "build": {"FILE": _file, "--out": _out("made.rlxexe"), **MODULE},
+    "lower": {"FILE": _file, "--to": lambda g: [g.rng.choice(STAGES).__name__], **MODULE, **TRUST},
+    "build": {"FILE": _file, "--out": _out("made.rlxexe"), **MODULE, **TRUST},
     "relay": {
         "ACTION": _choice("check", "to-anf", "to-graph", "to-relax", "run"),
         "FILE": _files,
@@ -291,18 +294,21 @@ LINES: dict[str, dict[str, Draw]] = {
         "--out": _out("campaign"),
         "--known": _findings,
         "--no-reduce": _nothing,
-        "--dask": _choice("nonsense", ""),
+        "--dask": _choice("nonsense", "", "tcp://192.0.2.1:1"),
+        "--dask-unencrypted": _nothing,
     },
     "reduce": {
         "FILE": _only_file,
         "--test": _choice("true", "false", "grep -q R", "", "test -s {}"),
         "--output": _out("small.rlx"),
+        **TRUST,
     },
     "why": {
         "FILE:LINE[:COLUMN]": _place,
         **FORMAT,
         "--depth": _choice("0", "2", "-1", "99999"),
         "--rules": _nothing,
+        **TRUST,
     },
     "bisect": {
         "FILE": _file,
@@ -320,7 +326,7 @@ LINES: dict[str, dict[str, Draw]] = {
         **FORMAT,
         "--output": _out("report.md"),
     },
-    "lsp": {"--stdio": _nothing},
+    "lsp": {"--stdio": _nothing, **TRUST},
     "explain": {"CODE": _code},
     "completion": {"SHELL": _choice(*SHELLS, "tcsh")},
 }

@@ -27,11 +27,40 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
 def test_the_current_directory_comes_before_what_is_installed(folders: tuple[Path, Path]) -> None:
     for folder in folders:
         (folder / f"{NAME}.py").write_text(f"PLACE = {folder.name!r}")
+    before = list(sys.path)
     try:
         assert imported(NAME).PLACE == "here"
     finally:
         del sys.modules[NAME]
-    assert sys.path.count("") == 1
+    assert sys.path == before
+
+
+def test_what_is_installed_comes_first_for_other_modules(folders: tuple[Path, Path]) -> None:
+    """One module of a folder is named; another one there replaces nothing, but can be imported."""
+    other, beside = f"{NAME}_other", f"{NAME}_beside"
+    for folder in folders:
+        (folder / f"{other}.py").write_text(f"PLACE = {folder.name!r}")
+    (folders[0] / f"{beside}.py").write_text("PLACE = 'beside'")
+    (folders[0] / f"{NAME}.py").write_text(
+        f"from {other} import PLACE\nfrom {beside} import PLACE as NEXT\n"
+    )
+    try:
+        module = imported(NAME)
+        assert (module.PLACE, module.NEXT) == ("installed", "beside")
+    finally:
+        for name in (NAME, other, beside):
+            sys.modules.pop(name, None)
+
+
+def test_the_folder_of_a_named_module_is_not_searched_later(folders: tuple[Path, Path]) -> None:
+    later = f"{NAME}_later"
+    (folders[0] / f"{NAME}.py").write_text(f"def late(): import {later}\n")
+    (folders[0] / f"{later}.py").write_text("")
+    try:
+        with pytest.raises(ModuleNotFoundError, match=later):
+            imported(NAME).late()
+    finally:
+        del sys.modules[NAME]
 
 
 def test_what_is_installed_is_found(folders: tuple[Path, Path]) -> None:

@@ -77,7 +77,7 @@ def test_a_hook_fails_where_it_should(
     (hook,) = [each for each in HOOKS if each["id"] == identifier]
     if "files" in hook:
         assert all(re.search(hook["files"], path) for path in paths)
-    done = run([*shlex.split(hook["entry"]), *paths], project)
+    done = run([*shlex.split(hook["entry"]), *hook["args"], *paths], project)
     assert done.returncode == status, done.stdout + done.stderr
     if identifier == "rlx-fmt":  # that a hook changed a file is what pre-commit reports
         assert (project / "loose.rlx").read_text("utf-8") == (project / "good.rlx").read_text(
@@ -85,7 +85,7 @@ def test_a_hook_fails_where_it_should(
         )
 
 
-def check(project: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+def check(project: Path, PYTHONPATH: str = "", **inputs: str) -> subprocess.CompletedProcess[str]:
     """The last step of the action, as a runner runs it."""
     (step,) = [step for step in ACTION["runs"]["steps"] if step.get("name") == "Check"]
     given = {name: each["default"] for name, each in ACTION["inputs"].items()} | inputs
@@ -96,7 +96,11 @@ def check(project: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     installed = project / "temp" / "rlx" / "bin"
     installed.mkdir(parents=True)
     (installed / "relax-check").symlink_to(BIN / "relax-check")
+    (installed / "python").write_text(f'#!/bin/sh\nexec {BIN}/python "$@"\n', encoding="utf-8")
+    (installed / "python").chmod(0o755)
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    if PYTHONPATH:
+        variables["PYTHONPATH"] = PYTHONPATH
     return run(shell, project, RUNNER_TEMP=str(project / "temp"), **variables)
 
 
@@ -126,6 +130,59 @@ def test_inputs_of_the_action_are_no_commands(project: Path) -> None:
     )
     assert done.returncode == 2
     assert not (project / "here").exists()
+
+
+@pytest.mark.parametrize("args", [["--"], ["--strict"], ["--strict", "--"]])
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: str(hook["id"]))
+def test_a_file_named_like_an_option_is_refused(
+    hook: dict[str, Any], args: list[str], project: Path
+) -> None:
+    """pre-commit passes the names of a stranger's files."""
+    if hook["id"] == "rlx-fmt" and "--strict" in args:
+        args = [word.replace("--strict", "--check") for word in args]
+    (project / "evil.py").write_text("open('mark', 'w')\n", encoding="utf-8")
+    name = "--operators=evil.py"
+    (project / name).write_text("", encoding="utf-8")
+    done = run([*shlex.split(hook["entry"]), *args, name, "good.rlx"], project)
+    assert done.returncode == 2
+    assert name in done.stderr and "./" in done.stderr
+    assert not (project / "mark").exists()
+
+
+@needs_bash
+def test_the_action_imports_nothing_of_the_checkout(project: Path) -> None:
+    """Each Python that a step runs, in a folder with modules of the names that Python looks for."""
+    mark = project / "mark"
+    for name in ("venv", "pip", "json", "re", "typing", "sitecustomize", "rlx"):
+        evil = f"open({str(mark)!r}, 'a').write({name!r})\n"
+        (project / f"{name}.py").write_text(evil, encoding="utf-8")
+    done = check(project, paths="good.rlx", PYTHONPATH=str(project))
+    assert (done.returncode, done.stderr) == (0, "")
+    (install,) = [step for step in ACTION["runs"]["steps"] if step.get("name") == "Install rlx"]
+    (project / "temp" / "rlx" / "bin" / "python").unlink()
+    asked = project / "asked"  # the steps of the installation, which need no network
+    stub = f'#!/bin/sh\npwd >> {asked}; echo "$@" >> {asked}; [ "$1" = -I ]\n'
+    for path in (project / "stub", project / "temp" / "rlx" / "bin" / "python"):
+        path.write_text(stub, encoding="utf-8")
+        path.chmod(0o755)
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", install["run"]]
+    temporary = str(project / "temp")
+    done = run(shell, project, PYTHON=str(project / "stub"), SOURCE="x", RUNNER_TEMP=temporary)
+    assert done.returncode == 0, done.stderr
+    folders = asked.read_text("utf-8").splitlines()[::2]
+    assert folders == [temporary, temporary]
+    assert not mark.exists()
+
+
+@needs_bash
+def test_the_report_of_the_action_follows_no_link(project: Path) -> None:
+    elsewhere = project / "elsewhere"
+    elsewhere.write_text("kept", encoding="utf-8")
+    (project / "out.sarif").symlink_to(elsewhere)
+    done = check(project, paths="bad.rlx", format="sarif", output="out.sarif")
+    assert done.returncode == 1
+    assert elsewhere.read_text("utf-8") == "kept"
+    assert '"version": "2.1.0"' in (project / "out.sarif").read_text("utf-8")
 
 
 @needs_bash

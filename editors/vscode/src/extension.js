@@ -1,9 +1,10 @@
 // Starts `rlx lsp` with the first document that it can answer about.
 "use strict";
 
+const os = require("node:os");
 const vscode = require("vscode");
 const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
-const { read, wanted } = require("./settings");
+const { read, serverOf, wanted } = require("./settings");
 
 /** The client that runs, or is being started. */
 let client;
@@ -15,7 +16,11 @@ function settings() {
 
 async function start() {
   const { command, args, selector } = settings();
-  const server = { command, args, transport: TransportKind.stdio };
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  const server = {
+    ...serverOf(command, args, folder?.uri.fsPath, os.homedir(), process.env),
+    transport: TransportKind.stdio,
+  };
   client = new LanguageClient("rlx", "Relax", server, { documentSelector: selector });
   try {
     await client.start();
@@ -27,9 +32,9 @@ async function start() {
   }
 }
 
-/** Start the server unless it runs, if a document needs it. */
+/** Start the server unless it runs, if a document needs it and the user trusts the folder. */
 async function startFor(document) {
-  if (client === undefined && wanted(settings().selector, document)) {
+  if (vscode.workspace.isTrusted && client === undefined && wanted(settings().selector, document)) {
     await start();
   }
 }
@@ -53,6 +58,7 @@ async function activate(context) {
   context.subscriptions.push(
     vscode.commands.registerCommand("rlx.restart", restart),
     vscode.workspace.onDidOpenTextDocument(startFor),
+    vscode.workspace.onDidGrantWorkspaceTrust(restart),
     vscode.workspace.onDidChangeConfiguration(async (change) => {
       const asked = ["rlx.path", "rlx.arguments", "rlx.python"];
       if (asked.some((name) => change.affectsConfiguration(name))) {

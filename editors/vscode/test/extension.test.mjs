@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import Module, { createRequire } from "node:module";
+import os from "node:os";
+import path from "node:path";
 import { test } from "node:test";
 
 const require = createRequire(import.meta.url);
 const manifest = require("../package.json");
-const { read, wanted } = require("../src/settings.js");
+const { read, serverOf, wanted } = require("../src/settings.js");
 
 const defaults = Object.fromEntries(
   Object.entries(manifest.contributes.configuration.properties).map(([name, property]) => [
@@ -31,7 +33,9 @@ const vscode = open({
     getConfiguration: () => ({ get: (name) => defaults[name] }),
     onDidOpenTextDocument: () => nothing,
     onDidChangeConfiguration: () => nothing,
-    textDocuments: [{ languageId: "python", uri: { scheme: "file" } }],
+    onDidGrantWorkspaceTrust: () => nothing,
+    isTrusted: false,
+    textDocuments: [{ languageId: "relax", uri: { scheme: "file" } }],
   },
   window: { showErrorMessage: (text) => shown.push(text) },
   commands: {
@@ -46,7 +50,7 @@ const load = Module._load;
 Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...rest));
 const extension = require("../dist/extension.js");
 
-test("a Python file alone starts no server, and every command of the manifest is there", async () => {
+test("an untrusted folder starts no server, and every command of the manifest is there", async () => {
   const subscriptions = [];
   await extension.activate({ subscriptions });
   const declared = manifest.contributes.commands.map(({ command }) => command);
@@ -54,7 +58,25 @@ test("a Python file alone starts no server, and every command of the manifest is
   await commands.get("rlx.restart")();
   await extension.deactivate();
   assert.deepEqual(shown, []);
-  assert.equal(subscriptions.length, 3);
+  assert.equal(subscriptions.length, 4);
+});
+
+test("a Python file alone starts no server", async () => {
+  vscode.workspace.isTrusted = true;
+  vscode.workspace.textDocuments[0].languageId = "python";
+  await extension.activate({ subscriptions: [] });
+  await extension.deactivate();
+  assert.deepEqual(shown, []);
+});
+
+test("the server starts outside of the folder that is edited", () => {
+  const { command, options } = serverOf("rlx", ["lsp"], "/work", os.homedir(), { PATH: "/bin" });
+  assert.equal(command, "rlx");
+  assert.equal(options.cwd, os.homedir());
+  assert.deepEqual(options.env, { PATH: "/bin", PYTHONSAFEPATH: "1" });
+  const own = serverOf(".venv/bin/rlx", [], "/work", "/home", {}).command;
+  assert.equal(own, path.join("/work", ".venv/bin/rlx"));
+  assert.equal(serverOf("/opt/rlx", [], "/work", "/home", {}).command, "/opt/rlx");
 });
 
 test("settings say for which documents", () => {

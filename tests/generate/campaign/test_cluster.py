@@ -15,7 +15,7 @@ import distributed
 import pytest
 
 from rlx.generate.campaign.campaign import CHUNK, campaign
-from rlx.generate.campaign.cluster import connect
+from rlx.generate.campaign.cluster import ClearTextError, connect, refuse_clear_text
 from rlx.generate.campaign.state import CampaignState, ChunkResult
 
 AFTER = 3
@@ -26,6 +26,31 @@ LONG = 300.0
 """Seconds after which the campaign ends; they are over as soon as enough is done."""
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("tcp://127.0.0.1:8786", "127.0.0.1:8786", "localhost:8786", "tcp://[::1]:8786"),
+        *("tls://scheduler:8786", "wss://scheduler:8786", "ws://127.8.9.1:80/path", "tcp://[::1]"),
+    ],
+)
+def test_a_scheduler_here_or_behind_encryption_is_taken(address: str) -> None:
+    refuse_clear_text(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("tcp://scheduler:8786", "scheduler:8786", "10.0.0.7:8786", "tcp://0.0.0.0:8786"),
+        *("ws://example.org:80", "ucx://10.0.0.7:1", "tcp://[2001:db8::1]:8786", "http://a:1"),
+        *("tcp://localhost.example.org:1", "tcp://127.0.0.1.example.org:1", "tcp://", "[::]:8786"),
+        *("tcp://127.0.0.1@evil:1", "tcp://2130706433:1", "TLS://scheduler:1"),
+    ],
+)
+def test_another_machine_without_encryption_is_refused(address: str) -> None:
+    with pytest.raises(ClearTextError, match=r"not encrypted.*--dask-unencrypted"):
+        refuse_clear_text(address)
+
+
 def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make: Any = distributed.LocalCluster
     state, killed = CampaignState(tmp_path / "state.json"), list[int]()
@@ -34,7 +59,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed[0])
     monkeypatch.setattr("rlx.generate.campaign.campaign.time", clock)
     # What a cluster says of a worker that dies is no news to who killed it.
-    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None, "host": "127.0.0.1"}
     with make(n_workers=JOBS, threads_per_worker=1, **quiet) as cluster:
 
         def progress(state: CampaignState, _: float) -> None:

@@ -25,6 +25,20 @@ def test_what_is_evaluated(text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        *("np.load('evil.npy', allow_pickle=True)", "np.ctypeslib.load_library('evil', '.')"),
+        *("x.tofile('mark')", "x.dump('mark')", "np.savetxt('mark', x)", "np.test(extra_argv=[])"),
+        *("np.lib.npyio.load('evil.npy')", "np.lib.format.open_memmap('mark')", "np.os"),
+        *("np.f2py.compile('evil')", "np.testing.measure('evil')", "np.memmap('mark', mode='w+')"),
+    ],
+)
+def test_files_and_code_are_out_of_reach(text: str) -> None:
+    with pytest.raises((ExpressionError, AttributeError)):
+        evaluate(text, {"x": X})
+
+
+@pytest.mark.parametrize(
     "text", ["x.__class__", "open('f')", "[i for i in x]", "lambda: x", "x if x else x", "x =", "y"]
 )
 def test_what_is_not(text: str) -> None:

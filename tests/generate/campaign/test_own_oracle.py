@@ -107,6 +107,11 @@ def test_a_campaign_with_it(file: Path) -> None:
     assert entry.kind == OWN and entry.happens == "AssertionError: a tuple of 3"
     assert len(entry.program.splitlines()) < 12
     again = [sys.executable, "-m", "rlx.generate.campaign.replay", str(folder / entry.path)]
+    refused = subprocess.run(
+        again, cwd=file.parent, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert refused.returncode == 1 and "add `--oracle my_oracles:no_tuples`" in refused.stdout
+    again += ["--oracle", "my_oracles:no_tuples"]
     seen = subprocess.run(
         again, cwd=file.parent, capture_output=True, text=True, timeout=600, check=False
     )

@@ -1,0 +1,56 @@
+"""How other programs are started: none of them looks for modules, libraries or programs in the
+folder in which rlx runs, since that folder may be a stranger's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+_SEARCHED = (
+    *("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "Z3_LIBRARY_PATH"),
+    *("COMPILER_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH"),
+)
+"""Environment variables that list folders; an empty or relative one is the current folder, or below
+it.
+"""
+
+
+def python(*arguments: str) -> list[str]:
+    """The command that runs this Python, without the current folder on its search path."""
+    return [sys.executable, "-I" if sys.flags.isolated else "-P", *arguments]
+
+
+def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a child: ours without relative folders, and ``more``."""
+    made = {**os.environ, "PYTHONSAFEPATH": "1"}
+    for name in _SEARCHED:
+        if name in made:
+            made[name] = absolute_folders(made[name])
+            if not made[name]:
+                del made[name]
+    return {**made, **(more or {})}
+
+
+def absolute_folders(listed: str) -> str:
+    """The absolute folders of a list such as ``PATH``."""
+    return os.pathsep.join(part for part in listed.split(os.pathsep) if os.path.isabs(part))
+
+
+@contextmanager
+def safe_environment() -> Iterator[None]:
+    """Let this process have the :func:`environment` of its children, for what starts them or loads
+    libraries with ``os.environ``.
+    """
+    before, safe = dict(os.environ), environment()
+    try:
+        os.environ.update(safe)
+        for name in before.keys() - safe.keys():
+            del os.environ[name]
+        yield
+    finally:
+        os.environ.update(before)
+        for name in safe.keys() - before.keys():
+            del os.environ[name]
