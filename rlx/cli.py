@@ -47,6 +47,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
 CHECKING = frozenset(["run", "step", "reduce", "why", "lower", "build"])
 """The commands besides `check` that check programs: they know the project's own operators."""
 
+LIMITED = frozenset(["build", "disasm", "lower", "prove", "relay", "run", "step", "why"])
+"""The commands that read one program: the time limit of a file ends them as a whole, or until
+they have read it. `check` and `fmt` give up single files.
+"""
+
 
 def relax_check() -> int:
     """`relax-check`"""
@@ -68,10 +73,16 @@ def main() -> int:
         return 2
     from importlib import import_module
 
-    if name in CHECKING and not _configured(f"rlx {name}"):
-        return UNABLE
-    run = import_module(COMMANDS[name][0]).main
-    return guarded(run, rest, f"rlx {name}")
+    def command() -> int:
+        if name in CHECKING and not _configured(f"rlx {name}"):
+            return UNABLE
+        return guarded(import_module(COMMANDS[name][0]).main, rest, f"rlx {name}")
+
+    if name not in LIMITED or sys.stdout is not sys.__stdout__:  # a caller in this process reads it
+        return command()
+    from rlx.checker.driver.time_limit import supervised
+
+    return supervised(command, f"rlx {name}")
 
 
 def _help(arguments: Sequence[str], prog: str) -> int:

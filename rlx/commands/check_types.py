@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from typing import Any
+
+from rlx.grammar.node import Record
 
 FORMATS = ("human", "json")
 
@@ -18,36 +21,54 @@ def show(paths: Sequence[str], format: str, prog: str) -> int:
         0 if no file has an error; 1 if one has, or is not text; 2 if one could not be read, or the
         format is another than those of :data:`FORMATS`.
     """
-    from rlx.checker.driver.sources import decode, displayed, find, read
-    from rlx.old.two_views import as_json, rendered, views
+    from rlx.checker.driver.sources import displayed, find
+    from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 
     if format not in FORMATS:
         sys.stderr.write(f"{prog}: --types has the formats {', '.join(FORMATS)}\n")
         return 2
     found, unreadable, _ = find(paths)
-    status, files = 0, []
+    status = 0
+    files: list[Any] = []
     for report in unreadable:
         sys.stderr.write(f"{prog}: {report.path}: {report.diagnostics[0].message}\n")
         status = 2
-    for path in found:
-        try:
-            source, problem = decode(read(path), displayed(path))
-        except OSError as error:
-            sys.stderr.write(f"{prog}: {path}: {error.strerror or error}\n")
+    for made in each_limited(found, lambda path: _viewed(path, format, prog)):
+        if isinstance(made, Lost):
+            help = f"; {HELP}" if made.late else ""
+            sys.stderr.write(f"{prog}: {displayed(made.path)}: {made.reason}{help}\n")
             status = 2
             continue
-        if problem is not None:
-            sys.stderr.write(f"{problem}\n")
-            status = max(status, 1)  # as the check of such a text
-            continue
-        both = views(source.text, source.path)
-        errors = [each for each in both.diagnostics if each.is_error]
-        for each in errors:
-            sys.stderr.write(f"{each}\n")
-        status = max(status, 1 if errors else 0)
-        files.append(as_json(both))
-        if format == "human":
-            sys.stdout.write(rendered(both))
+        for line in made.complaints:
+            sys.stderr.write(f"{line}\n")
+        status = max(status, made.status)
+        sys.stdout.write(made.text)
+        files += made.records
     if format == "json":
         sys.stdout.write(json.dumps({"version": 1, "files": files}, indent=2) + "\n")
     return status
+
+
+class _Viewed(Record):
+    """What is printed about one file."""
+
+    status: int
+    complaints: tuple[str, ...] = ()
+    text: str = ""
+    records: tuple[Any, ...] = ()
+
+
+def _viewed(path: str, format: str, prog: str) -> _Viewed:
+    from rlx.checker.driver.sources import decode, displayed, read
+    from rlx.old.two_views import as_json, rendered, views
+
+    try:
+        source, problem = decode(read(path), displayed(path))
+    except OSError as error:
+        return _Viewed(2, (f"{prog}: {path}: {error.strerror or error}",))
+    if problem is not None:
+        return _Viewed(1, (str(problem),))  # as the check of such a text
+    both = views(source.text, source.path)
+    errors = tuple(str(each) for each in both.diagnostics if each.is_error)
+    text = rendered(both) if format == "human" else ""
+    return _Viewed(1 if errors else 0, errors, text, (as_json(both),))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import BinaryIO
 
 UNABLE = 2
 
@@ -25,27 +24,35 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
         description=("Run a server of the Language Server Protocol on standard input and output."),
         epilog=(
             "The command needs the extra `lsp`: pip install 'rlx[lsp]'. editors/README.md shows how"
-            " to set up editors.\n\nexit status: 0 the editor has ended the session; 2 wrong usage, or"
-            " the extra is not installed."
+            " to set up editors.\n\nexit status: 0 the editor has ended the session with `shutdown`;"
+            " 1 it ended without; 2 wrong usage, or the extra is not installed."
         ),
     )
     parser.add_argument(
         "--stdio", action="store_true", help="accepted because editors pass it; it is the default"
     )
     parser.parse_args(argv)
+    from importlib.util import find_spec
+
+    for needed in ("lsprotocol", "pygls"):
+        if find_spec(needed) is None:
+            sys.stderr.write(f"{prog}: {needed} is not installed: pip install 'rlx[lsp]'\n")
+            return UNABLE
+    from rlx.checker.driver.time_limit import TimeLimitError, seconds
+    from rlx.lsp.front import LIMIT, Front
+
     try:
-        from rlx.lsp.server import create
-    except ModuleNotFoundError as error:
-        sys.stderr.write(f"{prog}: {error.name} is not installed: pip install 'rlx[lsp]'\n")
+        limit = seconds(LIMIT)
+    except TimeLimitError as error:
+        sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
-    create().start_io(*_streams())
-    return 0
+    return Front(*_streams(), limit).run()
 
 
-def _streams() -> tuple[BinaryIO, BinaryIO]:
-    """The protocol's own input and output. It closes them in the end; what is printed goes to
-    stderr, not between its messages.
+def _streams() -> tuple[int, int]:
+    """The protocol's own input and output; what is printed goes to stderr, not between its
+    messages.
     """
     reads, writes = os.dup(0), os.dup(1)
     os.dup2(2, 1)
-    return os.fdopen(reads, "rb"), os.fdopen(writes, "wb")
+    return reads, writes

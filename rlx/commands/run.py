@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.check import IllFormedError
+from rlx.checker.driver.time_limit import lift
 from rlx.commands.os_errors import words_of
 from rlx.grammar.command_line import natural
 from rlx.semantics.run.json_values import json_value
@@ -53,6 +54,7 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
         return UNABLE
     try:
         prepared = prepare(options)
+        lift()  # the run has its own limits
         printed: list[str] = []
         running = program(prepared, options, printed.append if options.format == "json" else print)
         if options.format == "human":  # before the run: PrimFuncs may overwrite what they are given

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.grammar import ast
 from rlx.semantics.run.options import (
@@ -34,6 +35,7 @@ def run(options: argparse.Namespace, prog: str) -> int:
         The exit status.
     """
     made = made_or_status(prog, lambda: prepared(options))
+    lift()  # the run has its own limits
     return made if isinstance(made, int) else _run(*made, options)
 
 

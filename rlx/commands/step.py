@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import integer
@@ -86,6 +87,7 @@ def _recorded(options: argparse.Namespace) -> tuple[Trace, str | None]:
 
 def _on_machine(options: argparse.Namespace) -> Trace:
     prepared = prepare(options)
+    lift()  # the run has its own limits
     return follow(prepared, program(prepared, options, _printer(options)), options.limit)
 
 
@@ -95,6 +97,7 @@ def _on_vm(options: argparse.Namespace) -> Trace:
     from rlx.vm.trace import followed
 
     executable, entry, inputs = prepared(options)
+    lift()
     machine = VirtualMachine(executable, backend="steps", output=_printer(options))
     return followed(machine, options.file, entry, inputs.values, options.limit)
 
