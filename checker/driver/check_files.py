@@ -184,7 +184,7 @@ def check_all(paths: list[str], check: Check = check_one) -> Iterator[FileReport
     if len(paths) > 1:
         from rlx.checker.check import check_text
 
-        check_text("")  # what a check loads is loaded once, and the processes share it
+        check_text("", "")  # what a check loads is loaded once, and the processes share it
     if several:
         paths = sorted(paths, key=size, reverse=True)
     found = each_limited(paths, check, _cores() if several else 1)

@@ -301,7 +301,8 @@ def _readable(ends: list[int], timeout: float) -> list[int]:
 def _flush() -> None:
     """Write what is buffered: else a child would write it again."""
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        if stream is not None:  # the caller has closed it
+            stream.flush()
 
 
 _lifts: list[int] = []
