@@ -185,6 +185,7 @@ def run(
     packed: Mapping[str, Callable[..., object]] | None = None,
     seed: int = 0,
     fuel: int | None = None,
+    memory: int | None = None,
     backend: str = "native",
     output: Callable[[str], None] = print,
 ) -> Outcome:
@@ -207,6 +208,9 @@ def run(
         The seed of randomly generated inputs.
     fuel
         How many steps to take; None for 500,000.
+    memory
+        The largest number of bytes of all tensors that are alive; None for most of what the machine
+        has.
     backend
         How PrimFuncs run: ``"native"``, as machine code; ``"steps"``, by the reference evaluator.
     output
@@ -231,6 +235,7 @@ def run(
     """
     from rlx.checker.check import IllFormedError
     from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.semantics.live_memory import limited
     from rlx.semantics.machine import program as machine
     from rlx.semantics.run.inputs import inputs as arguments
     from rlx.semantics.run.options import FUEL, ITERATIONS
@@ -240,6 +245,8 @@ def run(
     whole_number("seed", seed, 0)
     if fuel is not None:
         whole_number("fuel", fuel, 0)
+    if memory is not None:
+        whole_number("memory", memory, 0)
     if not callable(output):
         raise TypeError(f"output: expected a function that takes a line, found {shown(output)}")
     if not isinstance(backend, str) or backend not in ITERATIONS:
@@ -259,16 +266,17 @@ def run(
         raise SubjectError(f"{words}; {meant}" if meant else words)
     function = functions[name][1]
     given = _by_name(inputs, [param.name_hint for param in function.params])
-    values = arguments(function, given, seed).values
-    steps = FUEL if fuel is None else fuel
-    program = machine.load(
-        module,
-        packed=packed,
-        backend=backend,
-        output=output,
-        iterations={way: steps * each for way, each in ITERATIONS.items()},
-    )
-    return program.run(name, values, fuel=steps)
+    with limited(memory):
+        values = arguments(function, given, seed).values
+        steps = FUEL if fuel is None else fuel
+        program = machine.load(
+            module,
+            packed=packed,
+            backend=backend,
+            output=output,
+            iterations={way: steps * each for way, each in ITERATIONS.items()},
+        )
+        return program.run(name, values, fuel=steps)
 
 
 def _by_name(

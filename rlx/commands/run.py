@@ -43,6 +43,13 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
         The exit status.
     """
     options = _parser(prog).parse_args(argv)
+    from rlx.semantics.live_memory import limited
+
+    with limited(options.memory):
+        return _run(options, prog)
+
+
+def _run(options: argparse.Namespace, prog: str) -> int:
     from rlx.vm.saving import is_executable
 
     if options.backend == "vm" or is_executable(options.file):
@@ -173,11 +180,17 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
     for rule, why in result.considered:
         yield f"  = {rule} does not apply: {why}"
     if result.code in _MORE:
-        yield f"  = raise the limit with {_MORE[result.code]} N"
+        size = "SIZE" if _MORE[result.code] == "--memory" else "N"
+        yield f"  = raise the limit with {_MORE[result.code]} {size}"
     yield f"  = by rule {result.rule}; `rlx explain {result.code}` explains it"
 
 
-_MORE = {"E-fuel-left": "--fuel", "E-tir-fuel": "--iterations"}
+_MORE = {
+    "E-fuel-left": "--fuel",
+    "E-tir-fuel": "--iterations",
+    "E-alloc-size": "--memory",
+    "E-result-memory-there": "--memory",
+}
 """The option that raises each limit."""
 
 

@@ -126,7 +126,17 @@ def _ending(error: RunError) -> Iterator[str]:
     from rlx.semantics.outcome import KINDS
 
     yield f"{KINDS[error.outcome]}[{error.code}]: {error.message}"
+    if error.code in _MORE:
+        yield f"  = raise the limit with {_MORE[error.code]}"
     places: Sequence[tuple[str, int] | None] = (error.place, *reversed(error.calls))
     for place in places:
         if place is not None:
             yield f"  = in {place[0]}, instruction {place[1]}"
+
+
+_MORE = {
+    "V-fuel-left": "--fuel N",
+    "E-alloc-size": "--memory SIZE",
+    "E-result-memory-there": "--memory SIZE",
+}
+"""The option that raises each limit."""

@@ -12,6 +12,7 @@ from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import integer
+from rlx.semantics.live_memory import limited
 from rlx.semantics.machine import MachineProgram
 from rlx.semantics.run.options import (
     UNDECIDED,
@@ -78,7 +79,7 @@ def _recorded(options: argparse.Namespace) -> tuple[Trace, str | None]:
         raise UsageError(f"--html {said}")
     on_vm = options.backend == "vm" or is_executable(options.file)
     rule = None if options.rule is None else _rule(options, "EV" if on_vm else "E")
-    with interruptible():
+    with limited(options.memory), interruptible():
         trace = _on_vm(options) if on_vm else _on_machine(options)
     if options.html:
         Path(options.html).write_text(page(trace), encoding="utf-8")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from rlx.semantics.native.limited_process import DEFAULT, run
 from rlx.semantics.native.link import library
 
 Command = tuple[str, ...]
@@ -30,13 +30,13 @@ def by_steps(
 
     Raises
     ------
-    subprocess.TimeoutExpired
+    TooSlow
         If one of the programs takes longer.
     """
     folder = target.parent
     (folder / _SOURCE).write_text(source, encoding="ascii")
     try:
-        *compiling, linking = commands(path, flags, link)
+        *compiling, linking = commands(path, flags, link, seconds)
         if not all(_succeeds(command, folder, seconds) for command in compiling):
             return False
         linked = library((folder / _OBJECT).read_bytes(), link)
@@ -47,27 +47,33 @@ def by_steps(
             return False
     except (OSError, ValueError):  # there are no commands, or a program cannot be started
         return False
-    (folder / _LIBRARY).rename(target)
+    try:
+        (folder / _LIBRARY).rename(target)
+    except OSError:  # the linker wrote no file
+        return False
     return True
 
 
 def _succeeds(command: Command, folder: Path, seconds: float) -> bool:
-    nowhere = subprocess.DEVNULL
-    done = subprocess.run(
-        command, stdout=nowhere, stderr=nowhere, timeout=seconds, check=False, cwd=folder
-    )
-    return not done.returncode
+    return not run(command, seconds, folder).status
 
 
 @cache
-def commands(path: str, flags: Command, link: Command) -> tuple[Command, ...]:
+def commands(
+    path: str, flags: Command, link: Command, seconds: float = DEFAULT
+) -> tuple[Command, ...]:
     """The commands that GCC's driver would run to make a library: compiler, assembler, linker.
 
     Empty for other compilers, which compile in the driver or run other programs.
+
+    Raises
+    ------
+    TooSlow
+        If the driver takes longer.
     """
     asked = [path, *flags, "-o", _LIBRARY, _SOURCE, *link, "-###"]
     try:
-        said = subprocess.run(asked, capture_output=True, text=True, check=False).stderr
+        said = run(asked, seconds, reads="stderr").said
         found = [shlex.split(line) for line in said.splitlines() if line.startswith(" ")]
     except (OSError, ValueError):
         return ()
