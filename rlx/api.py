@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rlx.grammar.stack import recursion_room, roomy
 from rlx.subject import (
     Subject,
     SubjectError,
@@ -27,6 +28,7 @@ DIALECT = "0.27"
 """The dialect that is written where none is asked for."""
 
 
+@roomy
 def check(subject: Subject) -> Report:
     """Check a program, and report all its errors at once.
 
@@ -54,6 +56,7 @@ def check(subject: Subject) -> Report:
     return check_text(source.text, source.path)
 
 
+@roomy
 def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
     """The derivation of the type at a place: a tree of rules with their values.
 
@@ -87,6 +90,7 @@ def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
     return explained(source.text, source.path, line, column)
 
 
+@roomy
 def parse(text: str, *, name: str | None = None) -> IRModule:
     """The module of a text.
 
@@ -115,6 +119,7 @@ def parse(text: str, *, name: str | None = None) -> IRModule:
     return module_of(Source(text), name)
 
 
+@roomy
 def load(subject: Subject, *, name: str | None = None) -> IRModule:
     """The module of a file, of a text, or of a ``tvm.IRModule``.
 
@@ -128,6 +133,7 @@ def load(subject: Subject, *, name: str | None = None) -> IRModule:
     return module_of(subject, name)
 
 
+@roomy
 def show(subject: Subject, dialect: str = DIALECT) -> str:
     """Print a program, or a part of one, as TVMScript.
 
@@ -155,6 +161,7 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
     return print_module(module_of(subject), dialect)
 
 
+@roomy
 def fmt(subject: Subject, dialect: str = DIALECT) -> str:
     """Format a program, with its comments; no file is changed.
 
@@ -177,6 +184,8 @@ def fmt(subject: Subject, dialect: str = DIALECT) -> str:
     return outcome.text
 
 
+@roomy
+@recursion_room()
 def run(
     subject: Subject,
     entry: str | None = None,

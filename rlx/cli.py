@@ -154,7 +154,7 @@ def _deepen_stack() -> None:
 
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
     """Run a command; report what it did not expect as our mistake."""
-    from rlx.grammar.visit import recursion_room
+    from rlx.grammar.stack import recursion_room
 
     gc.set_threshold(*COLLECTION)
     _deepen_stack()

@@ -11,7 +11,7 @@ from rlx.checker.driver.sources import STDIN, decode, displayed, read
 from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 from rlx.checker.fixing import Mended, mended
 from rlx.grammar.node import Record, replace
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 
 
 class Fixed(Record):

@@ -16,7 +16,7 @@ from typing import Any
 from pygls.exceptions import JsonRpcException
 
 from rlx.checker.driver.time_limit import end_with
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 from rlx.lsp.framing import Damaged, messages
 from rlx.lsp.server import Server, create
 

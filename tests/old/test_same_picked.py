@@ -20,7 +20,7 @@ import pytest
 from rlx.grammar import ast
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 from rlx.old import (
     check_text,
     convert_text,

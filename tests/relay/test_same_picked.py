@@ -17,7 +17,7 @@ import pytest
 from rlx import relay
 from rlx.grammar.parser import ParseError
 from rlx.grammar.printer import print_module, print_node
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 from rlx.relay.evaluation import Evaluator
 from rlx.relay.nodes import RelayModule
 from rlx.relay.parser import read
