@@ -29,6 +29,9 @@ LIMIT = 60.0
 PATIENCE = 0.3
 """Seconds for which a document waits for a process that is busy with another one."""
 
+START = 30.0
+"""Seconds that a process may take to start."""
+
 STALE = 3.0
 """Seconds after which work on a text is ended if the text has changed meanwhile."""
 
@@ -116,11 +119,20 @@ class _Worker:
             os.close(held)
         self.job: _Job | None = None
         self.since = 0.0
+        self.hired = time.monotonic()
+        self.ready: float | None = None
         self.has: dict[str, int] = {}
         self.outgoing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         Thread(target=self._write, daemon=True).start()
         Thread(target=self._read, args=(events,), daemon=True).start()
         self.send({"id": 0, "method": "initialize", "params": initialize})
+
+    def busy_for(self) -> float:
+        """The seconds that its work has taken; its start does not count, unless it is very long."""
+        now = time.monotonic()
+        if self.ready is None:
+            return max(0.0, now - self.hired - START)
+        return now - max(self.since, self.ready)
 
     def send(self, message: Message) -> None:
         self.outgoing.put(framed({"jsonrpc": "2.0", **message}))
@@ -302,15 +314,17 @@ class Front:
         self._hire()
 
     def _shut_down(self, number: Any) -> None:
-        for job in self.pending:
-            if not job.answered:
-                job.answered = True
-                self._refuse(job.client, CANCELLED, "the server is shutting down")
-        self.pending = []
+        self._cancel_all("the server is shutting down")
         self.documents = {}
         self.state = "shutdown"
         self._end_workers()
         self._send({"id": number, "result": None})
+
+    def _cancel_all(self, reason: str) -> None:
+        for job in list(self.pending):
+            self._fail(job, CANCELLED, reason)
+        while self.initializing:
+            self._refuse(self.initializing.pop(), CANCELLED, reason)
 
     def _ask(self, number: Any, method: str, params: Any) -> None:
         document = self._known(params)
@@ -394,6 +408,7 @@ class Front:
         elif message.get("method") == "textDocument/publishDiagnostics":
             self._diagnosed(worker, message["params"])
         elif message.get("id") == 0 and "method" not in message:
+            worker.ready = time.monotonic()
             self._initialized(message)
         elif "method" in message:
             if "id" not in message:
@@ -445,10 +460,10 @@ class Front:
             job = worker.job
             if job is None:
                 continue
-            if now - worker.since > self.limit:
+            if worker.busy_for() > self.limit:
                 worker.end()
                 self._lost(worker, exceeded(self.limit), late=True)
-            elif now - worker.since > STALE and any(not j.method for j in job.document.jobs):
+            elif worker.busy_for() > STALE and any(not j.method for j in job.document.jobs):
                 worker.end()
                 self._lost(worker, "the text has changed", stale=True)
         if self.editor is not None and _is_gone(self.editor):
@@ -457,6 +472,7 @@ class Front:
             open_jobs = any(d.jobs or d.running for d in self.documents.values())
             waits = open_jobs or self.pending or self.initializing
             if not waits or now - self.closed_at > DRAIN:
+                self._cancel_all("the input was closed")
                 self.status = 0 if self.state == "shutdown" else 1
 
     def _lost(self, worker: _Worker, reason: str, late: bool = False, stale: bool = False) -> None:
@@ -522,13 +538,12 @@ class Front:
         home = document.home
         if home is not None and home.job is None:
             return home
-        now = time.monotonic()
-        if home is not None and now - home.since < PATIENCE:
+        if home is not None and home.busy_for() < PATIENCE:
             return None
         idle = [worker for worker in self.workers if worker.job is None]
         if idle:
             return min(idle, key=lambda worker: len(worker.has))
-        if len(self.workers) >= MOST or any(now - w.since < PATIENCE for w in self.workers):
+        if len(self.workers) >= MOST or any(w.busy_for() < PATIENCE for w in self.workers):
             return None
         return self._hire()
 
