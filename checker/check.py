@@ -10,6 +10,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Node, Record, Span, replace
+from rlx.grammar.stack import roomy
 from rlx.solver.budget import Statistics
 
 MARK = "rlx: ignore"
@@ -98,6 +99,7 @@ class IllFormedError(ValueError):
         self.report = report
 
 
+@roomy
 def check_text(text: str, path: str = "<text>") -> Report:
     """Check a text of any dialect, and find all its errors in one run.
 
@@ -132,6 +134,7 @@ def check_alone(module: ast.IRModule) -> Report:
     return report if printed.ok else printed
 
 
+@roomy
 def check_modules(
     modules: Sequence[ast.IRModule],
     source: Source,
@@ -150,7 +153,7 @@ def check_modules(
     captured
         Variables, shape variables and annotations whose meaning Python around the program gives.
     """
-    from rlx.grammar.visit import recursion_room
+    from rlx.grammar.stack import recursion_room
 
     with recursion_room():
         try:

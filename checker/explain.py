@@ -89,6 +89,14 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
         "Reading a file",
         ("The file could not be read. The message comes from the operating system."),
     ),
+    "TIME": (
+        "The time that a file may take",
+        (
+            "Reading and checking the file took longer than the limit, so that it was given up."
+            " The other files were checked. The limit is 300 seconds; the environment variable"
+            " RLX_FILE_TIMEOUT sets another number of seconds."
+        ),
+    ),
     "INTERNAL": (
         "A bug in the checker",
         (

@@ -17,6 +17,7 @@ from rlx.grammar.lines import line_start
 from rlx.grammar.node import Record, Span, replace
 from rlx.grammar.outer_level import declares
 from rlx.grammar.outline import logical_lines, metadata_statement
+from rlx.grammar.stack import roomy
 
 if TYPE_CHECKING:
     from rlx.grammar.entries import Token
@@ -46,6 +47,7 @@ class Formatted(Record):
     status: int = SAME
 
 
+@roomy
 def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Formatted:
     """Format the text of one or several modules.
 

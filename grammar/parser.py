@@ -30,8 +30,8 @@ from rlx.grammar.outline import (
 from rlx.grammar.partial_nodes import Defined
 from rlx.grammar.reports import MAX_ERRORS, Metadata, TooManyErrors
 from rlx.grammar.scope import Scope
+from rlx.grammar.stack import recursion_room, roomy
 from rlx.grammar.stretch_reader import StretchReader
-from rlx.grammar.visit import recursion_room
 
 if TYPE_CHECKING:
     from rlx.grammar.surroundings import Surroundings
@@ -315,6 +315,7 @@ class ParseError(SyntaxError):
             self.text = first.source.line(self.lineno)
 
 
+@roomy
 def parse(text: str, path: str = "<text>") -> Parsed:
     """Parse a Relax text, or the decorated classes and functions of a Python file.
 

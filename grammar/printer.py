@@ -27,7 +27,7 @@ from rlx.grammar.printer_prim import scalar
 from rlx.grammar.printer_relax import FunctionPrinter
 from rlx.grammar.printer_show import show
 from rlx.grammar.printer_tir import PrimFuncPrinter
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room, roomy
 
 __all__ = [
     "print_expr",
@@ -42,6 +42,7 @@ __all__ = [
 _INDENT = "    "
 
 
+@roomy
 @recursion_room()
 def print_module(
     module: ast.IRModule, dialect: str = DEFAULT, remarks: Remarks | None = None

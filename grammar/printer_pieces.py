@@ -12,11 +12,12 @@ from rlx.grammar.printer_calls import ExprPrinter
 from rlx.grammar.printer_prim import PrimPrinter
 from rlx.grammar.printer_relax import FunctionPrinter
 from rlx.grammar.printer_tir import PrimFuncPrinter
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room, roomy
 
 _INDENT = "    "
 
 
+@roomy
 @recursion_room()
 def print_function(
     function: ast.Function | tir.PrimFunc, name: str = "main", dialect: str = DEFAULT
@@ -26,6 +27,7 @@ def print_function(
     return "\n".join(printer.print(name, "")) + "\n"
 
 
+@roomy
 @recursion_room()
 def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
     """A Relax expression; a function literal, branch or sequence has several lines."""
@@ -37,6 +39,7 @@ def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
     return ExprPrinter({}, dialects.dialect(dialect)).text(expr)
 
 
+@roomy
 @recursion_room()
 def print_struct_info(info: ast.StructInfo, dialect: str = DEFAULT) -> str:
     """An annotation as inside a function: ``R.Tensor((n, 4), dtype="float32")``."""

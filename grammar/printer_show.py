@@ -10,7 +10,7 @@ from rlx.grammar.dtype import DataType
 from rlx.grammar.node import Node, tuple_text
 from rlx.grammar.printer_info import device_text
 from rlx.grammar.printer_prim import in_shape
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 
 _PRIM = in_shape({})
 _LONG = 200

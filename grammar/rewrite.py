@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 from rlx.grammar import ast
 from rlx.grammar.ast import Binding, BindingBlock, Expr, StructInfo
 from rlx.grammar.node import Node, all_same, changed, fields, replace, same
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.struct_infos import with_children, with_numbers
 from rlx.grammar.tir import PrimExpr
-from rlx.grammar.visit import recursion_room
 
 _ACTIONS: dict[type[Expr], str] = {
     ast.Var: "var",

@@ -32,9 +32,9 @@ from rlx.grammar.prim_statements import PrimStatements
 from rlx.grammar.relax_statements import RelaxStatements
 from rlx.grammar.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.scope import Scope
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
 from rlx.grammar.syntax_messages import explain_unexpected
-from rlx.grammar.visit import recursion_room
 
 OWNERS = (AtomActions, CallActions, SubscriptActions, StatementActions, DefinitionActions)
 

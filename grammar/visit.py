@@ -5,9 +5,7 @@ No function recurses; the order is that of the text, which is the order of evalu
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain, islice, repeat
 
 from rlx.grammar import ast, tir
@@ -218,19 +216,3 @@ def shape_vars_of(buffer: tir.Buffer) -> tuple[tir.Var, ...]:
             if isinstance(each, tir.PrimExpr):
                 found.update(dict.fromkeys(tir.free_vars(each)))
     return tuple(found)
-
-
-_LIMIT = 50_000
-
-
-@contextmanager
-def recursion_room(frames: int = _LIMIT) -> Iterator[None]:
-    """Raise Python's recursion limit to the nesting limit of texts inside the ``with``
-    statement.
-    """
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, frames))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

@@ -10,7 +10,7 @@ from rlx.checker.render.files import Obligations
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Node, replace
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.functions import derive
 from rlx.old.well_formed import well_formed

@@ -12,7 +12,7 @@ from rlx.grammar.formatting import CHANGED, Formatted, nested_too_deeply, transl
 from rlx.grammar.node import Node, Record, Span, replace
 from rlx.grammar.printer_relax import pattern_of
 from rlx.grammar.rewrite import rebuild
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 from rlx.old.annotations import type_of
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.effects import effectful

@@ -9,7 +9,7 @@ from rlx.checker.well_formed.functions import call_graph, on_circle
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, GlobalVar
 from rlx.grammar.node import Node
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 from rlx.old import bindings, calls, expressions
 from rlx.old.annotations import insert_cast, shape_of_annotation, type_of
 from rlx.old.derivation_state import OlderDerivation

@@ -10,8 +10,9 @@ from rlx.grammar.ast import StructInfo, Var
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Record
 from rlx.grammar.parser import parse
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import visible
-from rlx.grammar.visit import bindings, recursion_room, walk
+from rlx.grammar.visit import bindings, walk
 from rlx.old.annotations import has_older_words
 from rlx.old.functions import derive
 from rlx.old.shape_exprs import text as shape_text

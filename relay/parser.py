@@ -9,8 +9,8 @@ from typing import NamedTuple
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Span, replace
 from rlx.grammar.parser import ParseError
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.visit import recursion_room
 from rlx.relay.cursor import NESTING, SCOPES, TUPLES, Abandoned, Stopped
 from rlx.relay.depth import too_deep
 from rlx.relay.expression_reader import ExpressionReader

@@ -10,7 +10,7 @@ from rlx.grammar.ast import FuncStructInfo, StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import replace
 from rlx.grammar.parser import ParseError
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 from rlx.relay.anf import to_anf
 from rlx.relay.derivation import NOTHING
 from rlx.relay.function_translation import FunctionTranslation

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rlx.grammar.stack import recursion_room, roomy
 from rlx.subject import (
     Subject,
     SubjectError,
@@ -27,6 +28,7 @@ DIALECT = "0.27"
 """The dialect that is written where none is asked for."""
 
 
+@roomy
 def check(subject: Subject) -> Report:
     """Check a program, and report all its errors at once.
 
@@ -54,6 +56,7 @@ def check(subject: Subject) -> Report:
     return check_text(source.text, source.path)
 
 
+@roomy
 def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
     """The derivation of the type at a place: a tree of rules with their values.
 
@@ -87,6 +90,7 @@ def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
     return explained(source.text, source.path, line, column)
 
 
+@roomy
 def parse(text: str, *, name: str | None = None) -> IRModule:
     """The module of a text.
 
@@ -115,6 +119,7 @@ def parse(text: str, *, name: str | None = None) -> IRModule:
     return module_of(Source(text), name)
 
 
+@roomy
 def load(subject: Subject, *, name: str | None = None) -> IRModule:
     """The module of a file, of a text, or of a ``tvm.IRModule``.
 
@@ -128,6 +133,7 @@ def load(subject: Subject, *, name: str | None = None) -> IRModule:
     return module_of(subject, name)
 
 
+@roomy
 def show(subject: Subject, dialect: str = DIALECT) -> str:
     """Print a program, or a part of one, as TVMScript.
 
@@ -155,6 +161,7 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
     return print_module(module_of(subject), dialect)
 
 
+@roomy
 def fmt(subject: Subject, dialect: str = DIALECT) -> str:
     """Format a program, with its comments; no file is changed.
 
@@ -177,6 +184,8 @@ def fmt(subject: Subject, dialect: str = DIALECT) -> str:
     return outcome.text
 
 
+@roomy
+@recursion_room()
 def run(
     subject: Subject,
     entry: str | None = None,
@@ -185,6 +194,7 @@ def run(
     packed: Mapping[str, Callable[..., object]] | None = None,
     seed: int = 0,
     fuel: int | None = None,
+    memory: int | None = None,
     backend: str = "native",
     output: Callable[[str], None] = print,
 ) -> Outcome:
@@ -207,6 +217,9 @@ def run(
         The seed of randomly generated inputs.
     fuel
         How many steps to take; None for 500,000.
+    memory
+        The largest number of bytes of all tensors that are alive; None for most of what the machine
+        has.
     backend
         How PrimFuncs run: ``"native"``, as machine code; ``"steps"``, by the reference evaluator.
     output
@@ -231,6 +244,7 @@ def run(
     """
     from rlx.checker.check import IllFormedError
     from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.semantics.live_memory import limited
     from rlx.semantics.machine import program as machine
     from rlx.semantics.run.inputs import inputs as arguments
     from rlx.semantics.run.options import FUEL, ITERATIONS
@@ -240,6 +254,8 @@ def run(
     whole_number("seed", seed, 0)
     if fuel is not None:
         whole_number("fuel", fuel, 0)
+    if memory is not None:
+        whole_number("memory", memory, 0)
     if not callable(output):
         raise TypeError(f"output: expected a function that takes a line, found {shown(output)}")
     if not isinstance(backend, str) or backend not in ITERATIONS:
@@ -259,16 +275,17 @@ def run(
         raise SubjectError(f"{words}; {meant}" if meant else words)
     function = functions[name][1]
     given = _by_name(inputs, [param.name_hint for param in function.params])
-    values = arguments(function, given, seed).values
-    steps = FUEL if fuel is None else fuel
-    program = machine.load(
-        module,
-        packed=packed,
-        backend=backend,
-        output=output,
-        iterations={way: steps * each for way, each in ITERATIONS.items()},
-    )
-    return program.run(name, values, fuel=steps)
+    with limited(memory):
+        values = arguments(function, given, seed).values
+        steps = FUEL if fuel is None else fuel
+        program = machine.load(
+            module,
+            packed=packed,
+            backend=backend,
+            output=output,
+            iterations={way: steps * each for way, each in ITERATIONS.items()},
+        )
+        return program.run(name, values, fuel=steps)
 
 
 def _by_name(

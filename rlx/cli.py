@@ -46,6 +46,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
 
 
+LIMITED = frozenset(["build", "disasm", "lower", "prove", "relay", "run", "step", "why"])
+"""The commands that read one program: the time limit of a file ends them as a whole, or until
+they have read it. `check` and `fmt` give up single files.
+"""
+
+
 def relax_check() -> int:
     """`relax-check`"""
     from rlx.commands.check import main
@@ -66,8 +72,14 @@ def main() -> int:
         return 2
     from importlib import import_module
 
-    run = import_module(COMMANDS[name][0]).main
-    return guarded(run, rest, f"rlx {name}")
+    def command() -> int:
+        return guarded(import_module(COMMANDS[name][0]).main, rest, f"rlx {name}")
+
+    if name not in LIMITED or sys.stdout is not sys.__stdout__:  # a caller in this process reads it
+        return command()
+    from rlx.checker.driver.time_limit import supervised
+
+    return supervised(command, f"rlx {name}")
 
 
 def _help(arguments: Sequence[str], prog: str) -> int:
@@ -118,7 +130,7 @@ def _deepen_stack() -> None:
 
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
     """Run a command; report what it did not expect as our mistake."""
-    from rlx.grammar.visit import recursion_room
+    from rlx.grammar.stack import recursion_room
 
     gc.set_threshold(*COLLECTION)
     _deepen_stack()

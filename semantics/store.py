@@ -15,6 +15,8 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from rlx.semantics.arrays import identical
+from rlx.semantics.faults import FaultStop
+from rlx.semantics.live_memory import TooMuchMemory, current
 from rlx.semantics.values import Tensor, Value
 
 _ABSENT = object()
@@ -90,6 +92,24 @@ class Blank:
         )
 
 
+def _copy(array: Any) -> Any:
+    """A copy for the journal.
+
+    Raises
+    ------
+    FaultStop
+        ``E-alloc-size``
+    """
+    memory = current()
+    try:
+        memory.require(array.nbytes, "the copy that a step keeps of a tensor")
+    except TooMuchMemory as error:
+        raise FaultStop("E-alloc-size", str(error)) from None
+    made = array.copy()
+    memory.hold(made)
+    return made
+
+
 class Version:
     """A state of the store. The one in memory has no ``next``."""
 
@@ -125,7 +145,9 @@ class Store:
 
     def before(self, arrays: Iterable[Any]) -> list[Change]:
         """Copies of the memory that may change next."""
-        return [ArrayChange(array, array.copy()) for array in arrays] if self.keeping else []
+        if not self.keeping:
+            return []
+        return [ArrayChange(array, _copy(array)) for array in arrays]
 
     def commit(self, changes: list[Change]) -> Version:
         """The version after changes, whose old contents are in the list."""

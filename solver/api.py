@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rlx.grammar import tir
+from rlx.grammar.stack import roomy
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.budget import undisturbed
@@ -20,6 +21,7 @@ Assumptions = Iterable[Goal] | str | PrimExpr
 """A list of conditions, or a single one."""
 
 
+@roomy
 def prove(
     goal: Goal,
     assume: Assumptions = (),
@@ -182,6 +184,7 @@ def _text(goal: str, named: dict[str, tir.Var], shared: Collection[str]) -> Prim
     return read
 
 
+@roomy
 def explain(
     goal: Goal,
     assume: Assumptions = (),
@@ -203,6 +206,7 @@ def explain(
         return explained(prover, condition)
 
 
+@roomy
 def to_smtlib(
     goal: Goal,
     assume: Assumptions = (),

@@ -23,6 +23,10 @@ Instrument = Callable[[str, tuple[Value, ...], Value | None], None]
 """Called before each call of a packed function or PrimFunc (the result is None) and after it."""
 
 
+FUEL = 20_000_000
+"""The default limit of calls and backward jumps."""
+
+
 class VirtualMachine:
     """Runs the functions of an executable: ``VirtualMachine(executable)["main"](x)``.
 
@@ -39,7 +43,7 @@ class VirtualMachine:
         Called with each line that the program prints.
     fuel
         The maximum number of calls between functions and backward jumps in a run; None for no
-        limit.
+        limit. The default ends an endless loop within a minute.
     devices
         The devices that allocations refer to by index.
 
@@ -58,7 +62,7 @@ class VirtualMachine:
         *,
         backend: str = "native",
         output: Callable[[str], None] = print,
-        fuel: int | None = None,
+        fuel: int | None = FUEL,
         devices: Sequence[Device] = (),
     ) -> None:
         if not isinstance(executable, Executable):

@@ -26,8 +26,9 @@ from rlx.grammar.ast import (
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.dtype import HANDLE, INT64
 from rlx.grammar.node import Node, Record, Span
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.visit import called_globals, recursion_room
+from rlx.grammar.visit import called_globals
 from rlx.solver.budget import Statistics
 from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import rule

@@ -5,21 +5,18 @@ long run shows how far it is.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
+from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 from rlx.checker.render.files import FileReport
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.processes import safe_environment
 from rlx.grammar.streams import CARRIAGE_RETURN, CLEAR_LINE, complain, own
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from rlx.checker.check import Report
     from rlx.checker.dynamic_checks.listing import Listed
 
@@ -168,133 +165,41 @@ def keep_traceback() -> str | None:
 
 
 PAYS_FROM = 100_000
-"""Bytes of text from which starting processes costs less than it saves."""
-
-PATIENCE = "RLX_FILE_TIMEOUT"
-"""Environment variable: seconds after which a file of several is given up (default 300)."""
+"""Bytes of text from which several processes cost less than they save."""
 
 Check = Callable[[str], FileReport]
 
 
 def check_all(paths: list[str], check: Check = check_one) -> Iterator[FileReport]:
-    """Check files; reports come as they are ready."""
-    if len(paths) > 1 and sum(map(size, paths)) >= PAYS_FROM:
-        return _Crew(paths, check).run()
-    return map(check, paths)
+    """Check files, in processes of their own; reports come as they are ready.
 
-
-class _Worker:
-    """A process that checks one file at a time."""
-
-    def __init__(self, context: Any, check: Check) -> None:
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, check), daemon=True)
-        with safe_environment():  # where processes are not forked, they are started anew
-            self.process.start()
-        theirs.close()
-        self.path = ""
-        self.started = 0.0
-
-    def give(self, path: str) -> None:
-        """Hand it a file."""
-        self.path, self.started = path, time.monotonic()
-        self.pipe.send(path)
-
-    def end(self) -> None:
-        """Stop it."""
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
-
-
-class _Crew:
-    """As many workers as there are cores, and the files still to do, the largest first."""
-
-    def __init__(self, paths: list[str], check: Check) -> None:
-        import multiprocessing
-
+    Raises
+    ------
+    TimeLimitError
+        If the environment variable with the time limit is not a positive number.
+    """
+    several = len(paths) > 1 and sum(map(size, paths)) >= PAYS_FROM
+    if len(paths) > 1:
         from rlx.checker.check import check_text
 
-        check_text("")  # what a check loads is loaded before the fork, so that workers share it
-        method = "fork" if sys.platform == "linux" else "spawn"
-        self.context = multiprocessing.get_context(method)
-        self.check = check
-        self.waiting = sorted(paths, key=size)
-        self.busy: dict[Any, _Worker] = {}
-        self.patience = float(os.environ.get(PATIENCE, "300"))
-
-    def run(self) -> Iterator[FileReport]:
-        """Reports, as they come in; the workers end with the iteration."""
-        from multiprocessing.connection import wait
-
-        try:
-            for _ in range(min(_cores(), len(self.waiting))):
-                self._start()
-            while self.busy:
-                ready = wait(list(self.busy), timeout=min(1.0, self.patience / 4))
-                for pipe in ready:
-                    yield self._receive(self.busy.pop(pipe))
-                for worker in self._overdue():
-                    yield self._give_up(worker, f"no answer within {self.patience:g} s")
-        finally:
-            for worker in self.busy.values():
-                worker.end()
-
-    def _start(self) -> None:
-        self._employ(_Worker(self.context, self.check))
-
-    def _employ(self, worker: _Worker) -> None:
-        """Give an idle worker the next file, or let it go."""
-        if self.waiting:
-            worker.give(self.waiting.pop())
-            self.busy[worker.pipe] = worker
-        else:
-            worker.end()
-
-    def _receive(self, worker: _Worker) -> FileReport:
-        """The report of a worker that has answered, or died."""
-        try:
-            report: FileReport = worker.pipe.recv()
-        except (EOFError, OSError):
-            worker.process.join()
-            code = worker.process.exitcode
-            reason = f"signal {-code}" if code is not None and code < 0 else f"exit status {code}"
-            return self._give_up(worker, f"its process ended with {reason}")
-        self._employ(worker)
-        return report
-
-    def _overdue(self) -> list[_Worker]:
-        limit = time.monotonic() - self.patience
-        late = [worker for worker in self.busy.values() if worker.started < limit]
-        for worker in late:
-            del self.busy[worker.pipe]
-        return late
-
-    def _give_up(self, worker: _Worker, reason: str) -> FileReport:
-        """Replace a worker that will not answer."""
-        worker.end()
-        if self.waiting:
-            self._start()
-        return crashed(displayed(worker.path), reason)
+        check_text("", "")  # what a check loads is loaded once, and the processes share it
+    if several:
+        paths = sorted(paths, key=size, reverse=True)
+    found = each_limited(paths, check, _cores() if several else 1)
+    return map(_report, found)
 
 
-def _serve(pipe: Connection, check: Check) -> None:
-    """The life of a worker: a path in, a report out, until the other end is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
-    parent = os.getppid()
-    while True:
-        try:
-            while not pipe.poll(5):
-                if os.getppid() != parent:  # it was killed, and siblings may hold its end open
-                    return
-            path = pipe.recv()
-        except EOFError:
-            return
-        report = check(path)
-        try:
-            pipe.send(report)
-        except Exception as error:  # noqa: BLE001 - whatever keeps a report from being carried over
-            pipe.send(crashed(displayed(path), f"{type(error).__name__}: {error}"))
+def _report(found: FileReport | Lost) -> FileReport:
+    if isinstance(found, FileReport):
+        return found
+    path = displayed(found.path)
+    return late(path, found.reason) if found.late else crashed(path, found.reason)
+
+
+def late(path: str, reason: str) -> FileReport:
+    """The report on a file that took longer than the limit."""
+    found = Diagnostic("TIME", "error", f"this file was {reason}", None, help=HELP)
+    return FileReport(path, None, (found,), outcome="late")
 
 
 def _cores() -> int:

@@ -6,10 +6,11 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from rlx.checker.driver.sources import STDIN, decode, displayed, read
+from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 from rlx.checker.fixing import Mended, mended
-from rlx.grammar.node import Record
+from rlx.grammar.node import Record, replace
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import complain_line, lines_of, visible
-from rlx.grammar.visit import recursion_room
 from rlx.writing import rewrite
 
 
@@ -67,21 +68,33 @@ def fixes(
         Takes a line for each file that cannot be read; None where a check follows, which tells.
     """
     unread = [] if unread is None else unread
-    for path in paths:
-        try:
-            data = read(path)
-        except OSError as error:
-            unread.append(f"{displayed(path)}: {error.strerror or error}")
-            continue
-        shown = displayed(path, name_of_stdin)
-        source, problem = decode(data, shown)
-        if problem is not None:
-            unread.append(f"{shown}: {problem.message}")
-            continue
-        with recursion_room():
-            done = mended(source.text, shown)
-        if done.text != source.text or path == STDIN:
-            yield Fixed(path, data, source.text, done)
+    for done in each_limited(paths, lambda path: _fixed(path, name_of_stdin)):
+        match done:
+            case Fixed():
+                yield done
+            case Lost(path, reason):
+                unread.append(f"{displayed(path, name_of_stdin)}: {reason}; {HELP}")
+            case str():
+                unread.append(done)
+
+
+def _fixed(path: str, name_of_stdin: str | None) -> Fixed | str | None:
+    """A file that can be mended, why it cannot be read, or nothing."""
+    try:
+        data = read(path)
+    except OSError as error:
+        return f"{displayed(path)}: {error.strerror or error}"
+    shown = displayed(path, name_of_stdin)
+    source, problem = decode(data, shown)
+    if problem is not None:
+        return f"{shown}: {problem.message}"
+    with recursion_room():
+        done = mended(source.text, shown)
+    if done.text == source.text and path != STDIN:
+        return None
+    # the program itself stays in the process that checked it
+    told = replace(done, report=replace(done.report, modules=(), info={}, statistics=()))
+    return Fixed(path, data, source.text, told)
 
 
 def apply(fixed: Fixed, prog: str, within: Sequence[str] = ()) -> bool:

@@ -20,7 +20,9 @@ PASSED_OVER = frozenset(["__pycache__", "node_modules", "site-packages"])
 _DECORATED = re.compile(
     rb"^[ \t]*@[ \t]*(?:[\w.]+\.)?(?:ir_module|function|func|prim_func)\b", re.MULTILINE
 )
-_ANNOTATED = re.compile(rb"\bdef\b[^:]*:[ \t]*[\w.]+\.(?:Tensor|Shape|Object|Any|Callable|Prim)\b")
+_ANNOTATED = re.compile(
+    rb"\bdef\b(?:(?!\bdef\b)[^:])*:[ \t]*[\w.]+\.(?:Tensor|Shape|Object|Any|Callable|Prim)\b"
+)
 _SCRIPT = re.compile(rb"tvm[\w.]*script|@[ITR]\.|from[ \t]+tvm[\w.]*[ \t]+import")
 
 

@@ -45,7 +45,7 @@ def analyse(
     """
     from rlx.checker.dynamic_checks.report import judged
     from rlx.checker.normalize import normalize
-    from rlx.grammar.visit import recursion_room
+    from rlx.grammar.stack import recursion_room
 
     with recursion_room():
         return judged(normalize(module), trusting, public)

@@ -35,8 +35,8 @@ class FileReport(Record):
     diagnostics
         In order of position.
     outcome
-        ``"checked"``; ``"unreadable"`` where the file could not be read; ``"crashed"`` where the
-        checker failed.
+        ``"checked"``; ``"unreadable"`` where the file could not be read; ``"late"`` where it took
+        longer than the time limit; ``"crashed"`` where the checker failed.
     dynamic_checks
         The run-time checks by place, none of a file with errors; None if they were not asked for.
     questions

@@ -11,8 +11,8 @@ from rlx.checker.why.recorder import DerivationRecorder, recording
 from rlx.checker.why.step import ERROR, Step, every, settle
 from rlx.grammar.diagnostic import Diagnostic, Source, region
 from rlx.grammar.node import Record
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import visible
-from rlx.grammar.visit import recursion_room
 
 
 class Derivations(Record):

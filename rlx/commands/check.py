@@ -80,7 +80,10 @@ def _older() -> Callable[[str, str], Report]:
 
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: str) -> int:
     """One run over all paths."""
+    from rlx.checker.driver.time_limit import seconds
+
     try:
+        seconds()
         project = settings(arguments, prog)
         operators, allowed = _operators(project, arguments)
         selection = _selection(parser, arguments, project)
@@ -206,7 +209,7 @@ def status(files: Sequence[FileReport], strict: bool = False) -> int:
     outcomes = {file.outcome for file in files}
     if "crashed" in outcomes:
         return BUG
-    if "unreadable" in outcomes:
+    if outcomes & {"unreadable", "late"}:
         return UNABLE
     summary = summarise(files)
     return FOUND if summary.errors or (strict and summary.warnings) else CLEAN
@@ -235,11 +238,12 @@ def _operators(
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What can be wrong with the user's own operators."""
+    """What can be wrong with the settings, and with the user's own operators."""
     from rlx.checker.driver.configuration import ConfigurationError
+    from rlx.checker.driver.time_limit import TimeLimitError
     from rlx.operators.external import OperatorsError
 
-    return ConfigurationError, OperatorsError
+    return ConfigurationError, OperatorsError, TimeLimitError
 
 
 def _unknown_selectors(selection: Selection) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from rlx.grammar.node import Record
 from rlx.grammar.streams import complain_line, json_text, say, write_data
 
 FORMATS = ("human", "json")
@@ -18,36 +20,54 @@ def show(paths: Sequence[str], format: str, prog: str) -> int:
         0 if no file has an error; 1 if one has, or is not text; 2 if one could not be read, or the
         format is another than those of :data:`FORMATS`.
     """
-    from rlx.checker.driver.sources import decode, displayed, find, read
-    from rlx.old.two_views import as_json, rendered, views
+    from rlx.checker.driver.sources import displayed, find
+    from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 
     if format not in FORMATS:
         complain_line(f"{prog}: --types has the formats {', '.join(FORMATS)}")
         return 2
     found, unreadable, _ = find(paths)
-    status, files = 0, []
+    status = 0
+    files: list[Any] = []
     for report in unreadable:
         complain_line(f"{prog}: {report.path}: {report.diagnostics[0].message}")
         status = 2
-    for path in found:
-        try:
-            source, problem = decode(read(path), displayed(path))
-        except OSError as error:
-            complain_line(f"{prog}: {path}: {error.strerror or error}")
+    for made in each_limited(found, lambda path: _viewed(path, format, prog)):
+        if isinstance(made, Lost):
+            help = f"; {HELP}" if made.late else ""
+            complain_line(f"{prog}: {displayed(made.path)}: {made.reason}{help}")
             status = 2
             continue
-        if problem is not None:
-            complain_line(f"{problem}")
-            status = max(status, 1)  # as the check of such a text
-            continue
-        both = views(source.text, source.path)
-        errors = [each for each in both.diagnostics if each.is_error]
-        for each in errors:
-            complain_line(f"{each}")
-        status = max(status, 1 if errors else 0)
-        files.append(as_json(both))
-        if format == "human":
-            say(rendered(both))
+        for line in made.complaints:
+            complain_line(line)
+        status = max(status, made.status)
+        say(made.text)
+        files += made.records
     if format == "json":
         write_data(json_text({"version": 1, "files": files}, indent=2) + "\n")
     return status
+
+
+class _Viewed(Record):
+    """What is printed about one file."""
+
+    status: int
+    complaints: tuple[str, ...] = ()
+    text: str = ""
+    records: tuple[Any, ...] = ()
+
+
+def _viewed(path: str, format: str, prog: str) -> _Viewed:
+    from rlx.checker.driver.sources import decode, displayed, read
+    from rlx.old.two_views import as_json, rendered, views
+
+    try:
+        source, problem = decode(read(path), displayed(path))
+    except OSError as error:
+        return _Viewed(2, (f"{prog}: {path}: {error.strerror or error}",))
+    if problem is not None:
+        return _Viewed(1, (str(problem),))  # as the check of such a text
+    both = views(source.text, source.path)
+    errors = tuple(str(each) for each in both.diagnostics if each.is_error)
+    text = rendered(both) if format == "human" else ""
+    return _Viewed(1 if errors else 0, errors, text, (as_json(both),))

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rlx.checker.driver.time_limit import HELP, Lost, TimeLimitError, each_limited
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.formatting import CHANGED, FAILED, SAME, Formatted, format_text
+from rlx.grammar.node import Record
 from rlx.grammar.streams import complain_line, lines_of, say, visible, write_program
 
 EPILOG = """\
@@ -35,8 +37,14 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
     if not files:
         words = f"no .rlx file under {', '.join(options.paths)}"
         return _complain(f"{prog}: {words}", FAILED)
-    for path, within in files:
-        worst = max(worst, _one(path, within, options, prog))
+    try:
+        # a file that is named and found in a folder, too, is named
+        within = dict(sorted(files, key=lambda file: not file[1]))
+        paths = [path for path, _ in files]
+        for each in each_limited(paths, lambda path: _read_and_format(path, options, prog)):
+            worst = max(worst, _one(each, within[each.path], options, prog))
+    except TimeLimitError as error:
+        return _complain(f"{prog}: {error}", FAILED)
     return worst
 
 
@@ -81,16 +89,36 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield path, ()
 
 
-def _one(path: str, within: Sequence[str], options: argparse.Namespace, prog: str) -> int:
+class _Read(Record):
+    """A file, and how it is formatted."""
+
+    path: str
+    shown: str
+    data: bytes
+    text: str
+    outcome: Formatted
+
+
+def _read_and_format(path: str, options: argparse.Namespace, prog: str) -> _Read:
     shown = "<stdin>" if path == "-" else path
+    data, text = b"", ""
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         text = data.decode("utf-8-sig")
+        outcome = _formatted(text, shown, options)
     except OSError as error:
-        return _complain(f"{prog}: {shown}: {error.strerror or error}", FAILED)
+        outcome = Formatted(None, (f"{prog}: {shown}: {error.strerror or error}",), FAILED)
     except UnicodeDecodeError as error:
-        return _complain(f"{prog}: {shown}: not UTF-8 (byte {error.start})", CHANGED)
-    outcome = _formatted(text, shown, options)
+        outcome = Formatted(None, (f"{prog}: {shown}: not UTF-8 (byte {error.start})",), CHANGED)
+    return _Read(path, shown, data, text, outcome)
+
+
+def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace, prog: str) -> int:
+    if isinstance(read, Lost):
+        shown = "<stdin>" if read.path == "-" else read.path
+        help = f"; {HELP}" if read.late else ""
+        return _complain(f"{prog}: {shown}: {read.reason}{help}", FAILED)
+    path, shown, data, text, outcome = read.path, read.shown, read.data, read.text, read.outcome
     for line in outcome.complaints:
         _complain(line, outcome.status)
     if outcome.text is None:

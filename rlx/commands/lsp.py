@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import BinaryIO
 
 from rlx.grammar.streams import complain_line
 
@@ -21,15 +20,14 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     """
     from rlx.commands.project import add_options
     from rlx.grammar.command_line import CommandParser
-    from rlx.grammar.processes import safe_environment
 
     parser = CommandParser(
         prog=prog,
         description=("Run a server of the Language Server Protocol on standard input and output."),
         epilog=(
             "The command needs the extra `lsp`: pip install 'rlx[lsp]'. editors/README.md shows how"
-            " to set up editors.\n\nexit status: 0 the editor has ended the session; 2 wrong usage, or"
-            " the extra is not installed."
+            " to set up editors.\n\nexit status: 0 the editor has ended the session with `shutdown`;"
+            " 1 it ended without; 2 wrong usage, or the extra is not installed."
         ),
     )
     parser.add_argument(
@@ -37,22 +35,30 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     )
     add_options(parser)
     options = parser.parse_args(argv)
-    # the editor may have started us in the folder that it shows, and processes are started later
+    # the editor may have started us in the folder that it shows
     os.chdir(os.sep)
+    from importlib.util import find_spec
+
+    for needed in ("lsprotocol", "pygls"):
+        if find_spec(needed) is None:
+            complain_line(f"{prog}: {needed} is not installed: pip install 'rlx[lsp]'")
+            return UNABLE
+    from rlx.checker.driver.time_limit import TimeLimitError, seconds
+    from rlx.lsp.front import LIMIT, Front
+
     try:
-        from rlx.lsp.server import create
-    except ModuleNotFoundError as error:
-        complain_line(f"{prog}: {error.name} is not installed: pip install 'rlx[lsp]'")
+        limit = seconds(LIMIT)
+    except TimeLimitError as error:
+        complain_line(f"{prog}: {error}")
         return UNABLE
-    with safe_environment():
-        create(trusted=options.trust_config, isolated=options.isolated).start_io(*_streams())
-    return 0
+    front = Front(*_streams(), limit, trusted=options.trust_config, isolated=options.isolated)
+    return front.run()
 
 
-def _streams() -> tuple[BinaryIO, BinaryIO]:
-    """The protocol's own input and output. It closes them in the end; what is printed goes to
-    stderr, not between its messages.
+def _streams() -> tuple[int, int]:
+    """The protocol's own input and output; what is printed goes to stderr, not between its
+    messages.
     """
     reads, writes = os.dup(0), os.dup(1)
     os.dup2(2, 1)
-    return os.fdopen(reads, "rb"), os.fdopen(writes, "wb")
+    return reads, writes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
+
+from rlx.grammar.streams import complain_line
 
 UNABLE = 2
 
@@ -47,7 +48,7 @@ def settings(options: argparse.Namespace, prog: str) -> ProjectSettings:
         return project
     project, note = without_untrusted(project, options.trust_config)
     if note is not None:
-        sys.stderr.write(f"{prog}: note: {note}; --trust-config imports them\n")
+        complain_line(f"{prog}: note: {note}; --trust-config imports them")
     return project
 
 
@@ -65,6 +66,6 @@ def loaded(options: argparse.Namespace, prog: str) -> bool:
             except OperatorsError as error:
                 raise ConfigurationError(str(error)) from error
     except ConfigurationError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
+        complain_line(f"{prog}: {error}")
         return False
     return True

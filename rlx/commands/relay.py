@@ -154,10 +154,20 @@ _CONVERSIONS: dict[str, Callable[[RelayModule], str]] = {"to-anf": _anf, "to-gra
 
 
 def _check(paths: Sequence[str], form: str) -> int:
+    from rlx.checker.driver.check_files import crashed, late
+    from rlx.checker.driver.time_limit import Lost, each_limited, lift
     from rlx.checker.render import human, json
     from rlx.checker.render.human import theme_for
 
-    files = [_checked(path, form == "human") for path in _listed(paths)]
+    lift()  # each file has its own limit
+    files = []
+    for made in each_limited(_listed(paths), lambda path: _checked(path, form == "human")):
+        if isinstance(made, Lost):
+            files.append((late if made.late else crashed)(made.path, made.reason))
+        else:
+            file, types = made
+            files.append(file)
+            say(types)
     if form == "json":
         write_data(json.render(files))
     else:
@@ -179,8 +189,8 @@ def _listed(paths: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _checked(path: str, types: bool) -> FileReport:
-    """The report on one file; the types of its functions are printed, if that is asked for."""
+def _checked(path: str, types: bool) -> tuple[FileReport, str]:
+    """The report on one file, and the types of its functions if they are asked for."""
     from rlx.checker.driver.sources import displayed
     from rlx.checker.render.files import FileReport
     from rlx.grammar.diagnostic import Diagnostic
@@ -193,11 +203,11 @@ def _checked(path: str, types: bool) -> FileReport:
         if os.path.isdir(path):
             words = "no file in this directory is called *.relay"
         found = Diagnostic("READ", "error", words, None)
-        return FileReport(displayed(path), None, (found,), outcome="unreadable")
+        return FileReport(displayed(path), None, (found,), outcome="unreadable"), ""
     report = check(source.text, source.path)
-    if types:
-        say("".join(_signatures(report)))
-    return FileReport(source.path, report.source, report.diagnostics, report.obligations)
+    signatures = "".join(_signatures(report)) if types else ""
+    file = FileReport(source.path, report.source, report.diagnostics, report.obligations)
+    return file, signatures
 
 
 def _signatures(report: RelayReport) -> list[str]:
@@ -253,6 +263,7 @@ def _run(
     options: argparse.Namespace,
     prog: str,
 ) -> int:
+    from rlx.checker.driver.time_limit import lift
     from rlx.grammar.diagnostic import Source
     from rlx.grammar.suggest import closest, did_you_mean
     from rlx.relay.evaluation import FUEL, Evaluator
@@ -275,6 +286,7 @@ def _run(
         complain_line(f"{prog}: {error}")
         return UNABLE
     fuel = FUEL if options.fuel is None else options.fuel
+    lift()
     result = Evaluator(module).run(options.entry, arguments.values, fuel)
     if options.format == "json":
         write_data(_ended_json(result, options.entry, Source(text, path)))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.checker.check import IllFormedError
+from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import write_tensors
 from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import natural
@@ -43,6 +44,13 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     options = _parser(prog).parse_args(argv)
     if not loaded(options, prog):
         return UNABLE
+    from rlx.semantics.live_memory import limited
+
+    with limited(options.memory):
+        return _run(options, prog)
+
+
+def _run(options: argparse.Namespace, prog: str) -> int:
     from rlx.semantics.outcome import Returned
     from rlx.vm.saving import is_executable
 
@@ -55,6 +63,7 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
         return UNABLE
     try:
         prepared = prepare(options)
+        lift()  # the run has its own limits
         printed: list[str] = []
         running = program(
             prepared, options, printed.append if options.format == "json" else say_line
@@ -148,11 +157,17 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
     for rule, why in result.considered:
         yield f"  = {rule} does not apply: {visible(why)}"
     if result.code in _MORE:
-        yield f"  = raise the limit with {_MORE[result.code]} N"
+        size = "SIZE" if _MORE[result.code] == "--memory" else "N"
+        yield f"  = raise the limit with {_MORE[result.code]} {size}"
     yield f"  = by rule {result.rule}; `rlx explain {result.code}` explains it"
 
 
-_MORE = {"E-fuel-left": "--fuel", "E-tir-fuel": "--iterations"}
+_MORE = {
+    "E-fuel-left": "--fuel",
+    "E-tir-fuel": "--iterations",
+    "E-alloc-size": "--memory",
+    "E-result-memory-there": "--memory",
+}
 """The option that raises each limit."""
 
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import write_tensors
 from rlx.grammar import ast
@@ -43,6 +44,7 @@ def run(options: argparse.Namespace, prog: str) -> int:
         The exit status.
     """
     made = made_or_status(prog, lambda: prepared(options))
+    lift()  # the run has its own limits
     return made if isinstance(made, int) else _run(*made, options, prog)
 
 
@@ -144,7 +146,17 @@ def _ending(error: RunError) -> Iterator[str]:
     from rlx.semantics.outcome import KINDS
 
     yield f"{KINDS[error.outcome]}[{error.code}]: {visible(error.message)}"
+    if error.code in _MORE:
+        yield f"  = raise the limit with {_MORE[error.code]}"
     places: Sequence[tuple[str, int] | None] = (error.place, *reversed(error.calls))
     for place in places:
         if place is not None:
             yield f"  = in {visible(place[0])}, instruction {place[1]}"
+
+
+_MORE = {
+    "V-fuel-left": "--fuel N",
+    "E-alloc-size": "--memory SIZE",
+    "E-result-memory-there": "--memory SIZE",
+}
+"""The option that raises each limit."""

@@ -7,11 +7,13 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import integer
 from rlx.grammar.streams import complain_line, json_text, say_line, write_data
+from rlx.semantics.live_memory import limited
 from rlx.semantics.machine import MachineProgram
 from rlx.semantics.run.options import (
     UNDECIDED,
@@ -81,7 +83,7 @@ def _recorded(options: argparse.Namespace) -> tuple[Trace, str | None]:
         raise UsageError(f"--html {said}")
     on_vm = options.backend == "vm" or is_executable(options.file)
     rule = None if options.rule is None else _rule(options, "EV" if on_vm else "E")
-    with interruptible():
+    with limited(options.memory), interruptible():
         trace = _on_vm(options) if on_vm else _on_machine(options)
     if options.html:
         write(options.html, page(trace))
@@ -90,6 +92,7 @@ def _recorded(options: argparse.Namespace) -> tuple[Trace, str | None]:
 
 def _on_machine(options: argparse.Namespace) -> Trace:
     prepared = prepare(options)
+    lift()  # the run has its own limits
     return follow(prepared, program(prepared, options, _printer(options)), options.limit)
 
 
@@ -99,6 +102,7 @@ def _on_vm(options: argparse.Namespace) -> Trace:
     from rlx.vm.trace import followed
 
     executable, entry, inputs = prepared(options)
+    lift()
     machine = VirtualMachine(executable, backend="steps", output=_printer(options))
     return followed(machine, options.file, entry, inputs.values, options.limit)
 

@@ -15,8 +15,8 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Edit, Source
 from rlx.grammar.node import Record, Span
 from rlx.grammar.source_tokens import open_bracket, statements, words_in
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import fenced, visible
-from rlx.grammar.visit import recursion_room
 
 
 class Occurrence(Record):

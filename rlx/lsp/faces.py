@@ -8,7 +8,7 @@ from rlx.checker.check import Report, check_text
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Record, replace
-from rlx.grammar.visit import recursion_room
+from rlx.grammar.stack import recursion_room
 
 
 class Checked(Record):

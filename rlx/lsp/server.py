@@ -8,6 +8,7 @@ import asyncio
 import multiprocessing
 import re
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
@@ -16,6 +17,8 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from rlx.checker.driver.check_files import crashed, keep_traceback
+from rlx.checker.driver.time_limit import seconds
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.lines import line_end
 from rlx.grammar.node import Span
@@ -25,6 +28,9 @@ from rlx.lsp.faces import checked
 from rlx.lsp.incremental import Checker
 from rlx.lsp.positions import offset, range_of
 from rlx.lsp.window import Window, window
+
+LIMIT = 60.0
+"""Seconds that a check of a whole text may take."""
 
 QUIET = 0.6
 """Seconds without an edit after which a text that was checked in part is checked whole."""
@@ -123,6 +129,13 @@ class Server(LanguageServer):
         spawn = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(1, spawn, load_all, (self.projects,))
 
+    def replace_beside(self) -> None:
+        """End the process that checks whole texts; the next one gets another."""
+        for process in list(self.beside._processes.values()):
+            process.kill()
+        self.beside.shutdown(wait=False, cancel_futures=True)
+        del self.beside
+
     def text(self, uri: str) -> _Open:
         """The open text of that address."""
         found = self.texts.get(uri)
@@ -141,7 +154,11 @@ class Server(LanguageServer):
         if found.checker.path.endswith(".py") and not _RELAX.search(source):
             found.diagnostics = ()  # there is much Python without any Relax
         else:
-            found.diagnostics = found.checker.check(source)
+            try:
+                found.diagnostics = found.checker.check(source)
+            except Exception as error:  # noqa: BLE001 - a text without diagnostics seems legal
+                report = crashed(source, f"{type(error).__name__}: {error}", keep_traceback())
+                found.diagnostics = report.diagnostics
         self.tell(uri)
         if found.settling is not None:
             found.settling.cancel()
@@ -152,9 +169,13 @@ class Server(LanguageServer):
         """When the user stops typing, check the whole text."""
         await asyncio.sleep(QUIET)
         source = found.document.source
-        whole = await asyncio.get_running_loop().run_in_executor(
-            self.beside, checked, source.text, source.path
-        )
+        loop = asyncio.get_running_loop()
+        asked = loop.run_in_executor(self.beside, checked, source.text, source.path)
+        try:
+            whole = await asyncio.wait_for(asked, seconds(LIMIT))
+        except (TimeoutError, BrokenProcessPool):  # what is known of its parts has to do
+            self.replace_beside()
+            return
         if self.texts.get(uri) is found and found.document.source is source:
             found.diagnostics = found.checker.remember(source.text, whole)
             self.tell(uri)

@@ -14,10 +14,11 @@ from rlx.grammar import ast, tir
 from rlx.grammar.struct_infos import OBJECT, numbers, of_the_value
 from rlx.operators.context import Message, Place
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS, sizes
-from rlx.operators.evaluation import OperatorFault
+from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone
 from rlx.semantics.faults import Stop
+from rlx.semantics.live_memory import current, total
 from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
@@ -187,10 +188,13 @@ def ask_memory(operator: Operator, call: ast.Call, values: Sequence[Value], numb
     ------
     OperatorFault
         ``E-lengths-memory``; ``E-obligations-hold`` if the operator rejects the call
+    TooMuchMemory
+        If the tensors of this run leave no room for the results.
     """
     info, failed = derived(operator, call, values, number)
     if failed and _may_be_large(call, values):  # the rule does not say how large
         raise OperatorFault("E-obligations-hold", failed)
+    wanted = 0
     for part in of_the_value(info):
         if isinstance(part, ast.TensorStructInfo):
             try:
@@ -200,8 +204,12 @@ def ask_memory(operator: Operator, call: ast.Call, values: Sequence[Value], numb
                     words = f"a tensor of this shape is too large: {stop.message}"
                     raise OperatorFault("E-lengths-memory", words) from None
                 continue  # data decide about it
-            if min(found, default=0) >= 0 and prod(found) > MOST_ELEMENTS:
+            if min(found, default=0) < 0:
+                continue
+            if prod(found) > MOST_ELEMENTS:
                 sizes(found)
+            wanted += total(found, 4 if part.dtype.is_void else numpy_dtype(part.dtype).itemsize)
+    current().require(wanted)
 
 
 def _may_be_large(call: ast.Call, values: Sequence[Value]) -> bool:

@@ -4,7 +4,7 @@ operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from rlx.operators import lookup
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS
 from rlx.operators.registry import Operator
 from rlx.semantics.faults import CheckStop, FaultStop, IllFormedStop, UnsupportedStop
+from rlx.semantics.live_memory import TooMuchMemory, current
 from rlx.semantics.machine import memory, obligations, prim_exprs, tir_calls
 from rlx.semantics.machine.arguments import Arguments, argument, named
 from rlx.semantics.machine.configuration import (
@@ -92,13 +93,14 @@ class OperatorRun:
 class Keywords:
     """The prepared expressions in a call's keywords."""
 
-    __slots__ = ("_factor", "_known", "_prims", "_readers", "_scope")
+    __slots__ = ("_bytes", "_factor", "_known", "_prims", "_readers", "_scope")
 
     def __init__(self, call: ast.Call, scope: ScopeSlots, readers: dict[ast.Expr, Reader]) -> None:
         self._scope, self._readers = scope, readers
         self._prims: dict[tir.PrimExpr, Reader] = {}
         self._factor = obligations.memory_factor(call)
         self._known: obligations.Key | None = None
+        self._bytes = 0
 
     def evaluate(
         self, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame
@@ -113,11 +115,12 @@ class Keywords:
         key = obligations.memory_key(values)
         plain = [to_plain(value) for value in values]
         if key == self._known:
+            current().require(self._bytes)
             return found.evaluate(call, plain, OperatorRun(self, frame))
         self._fit(key, found, call, values, frame)
         try:
             result = found.evaluate(call, plain, OperatorRun(self, frame))
-        except (OperatorFault, MemoryError):
+        except (OperatorFault, MemoryError, TooMuchMemory):
             raise
         except Exception:
             obligations.hold(found, call, values, self._number(frame))
@@ -125,9 +128,10 @@ class Keywords:
         obligations.hold(found, call, values, self._number(frame))
         if self._factor < float("inf"):  # else the keywords have other numbers another time
             self._known = key
+            self._bytes = sum(array.nbytes for array in _arrays(result))
         return result
 
-    @rule("E-result-memory", "d9bfbba0", "step")
+    @rule("E-result-memory", "8a80c679", "step")
     def _fit(
         self,
         key: obligations.Key,
@@ -137,7 +141,8 @@ class Keywords:
         frame: Frame,
     ) -> None:
         """Ask whether there is memory for the results."""
-        if obligations.memory_bound(key) * self._factor > MOST_ELEMENTS:
+        bound = obligations.memory_bound(key) * self._factor
+        if bound > MOST_ELEMENTS or bound * LARGEST_ELEMENT > current().free:
             obligations.ask_memory(found, call, values, self._number(frame))
 
     def _number(self, frame: Frame) -> obligations.Number:
@@ -195,6 +200,9 @@ def computed(
     try:
         with np.errstate(all="ignore"):  # floating-point numbers have infinities and NaN for it
             result = prepared.evaluate(found, call, values, frame)
+        live = current()
+        for array in _arrays(result):
+            live.take(array)
     except OperatorFault as fault:
         operand = fault.operand
         wrong = (
@@ -206,7 +214,7 @@ def computed(
             )
         )
         raise FaultStop(fault.code, fault.message, value=wrong) from None
-    except MemoryError as error:
+    except (MemoryError, TooMuchMemory) as error:
         raise FaultStop("E-result-memory-there", f"{call.op_name}: {error}") from None
     if type(result) is tuple and not result:  # of a tuple without fields there is no operator
         return ShapeValue(())
@@ -216,6 +224,19 @@ def computed(
     if typed is not None and isinstance(given := values[typed], Scalar):
         result = result.astype(numpy_dtype(given.dtype))
     return to_value(result, values, _device(values))
+
+
+LARGEST_ELEMENT = 8
+"""The bytes of the largest element."""
+
+
+def _arrays(result: Any) -> Iterator[Any]:
+    """The arrays in what an operator gave."""
+    if isinstance(result, np.ndarray):
+        yield result
+    elif isinstance(result, tuple | list):
+        for item in result:
+            yield from _arrays(item)
 
 
 _TYPED_BY = {"relax.one_hot": 1}

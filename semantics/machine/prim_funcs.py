@@ -14,6 +14,7 @@ import numpy as np
 from rlx.grammar import tir
 from rlx.grammar.node import fields
 from rlx.semantics.faults import FaultStop, IllFormedStop, OutOfFuelStop, Stop, UnsupportedStop
+from rlx.semantics.live_memory import TooMuchMemory, current
 from rlx.semantics.machine.builtin_words import TAKES, misused
 from rlx.semantics.machine.builtins import BUILTINS, READING
 from rlx.semantics.machine.message_text import kind
@@ -375,21 +376,31 @@ def _unwritten(
     return found
 
 
-@rule("E-alloc", "af574002", "step")
+@rule("E-alloc", "f98f96ed", "step")
 def allocate(shape: Sequence[int], dtype: Any) -> Any:
     """New memory.
 
     Raises
     ------
     FaultStop
-        ``E-alloc-shape``: a negative dimension. ``E-alloc-size``: more bytes than the limit.
+        ``E-alloc-shape``: a negative dimension. ``E-alloc-size``: more bytes than the limit, or
+        than is left for the tensors of this run.
     """
     if min(shape, default=0) < 0:
         raise FaultStop("E-alloc-shape", f"the shape {list(shape)} has a negative dimension")
     total = prod(shape) * dtype.itemsize
     if total > LIMIT:
         raise FaultStop("E-alloc-size", f"the tensor needs {total} bytes; the limit is {LIMIT}")
-    return np.zeros(tuple(shape), dtype)
+    memory = current()
+    try:
+        memory.require(total)
+        made = np.zeros(tuple(shape), dtype)
+    except TooMuchMemory as error:
+        raise FaultStop("E-alloc-size", str(error)) from None
+    except MemoryError as error:
+        raise FaultStop("E-alloc-size", f"out of memory: {error}") from None
+    memory.hold(made)
+    return made
 
 
 LIMIT = 1 << 34

@@ -14,15 +14,15 @@ import os
 import platform
 import shutil
 import stat
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rlx.grammar.processes import absolute_folders, environment
+from rlx.grammar.processes import absolute_folders
 from rlx.semantics.native.interface import ffi
+from rlx.semantics.native.limited_process import TooSlow, limit, run
 from rlx.semantics.native.prelude import WRITTEN_OUT, calls_libm, is_wide
 from rlx.semantics.native.steps import by_steps
 from rlx.spec.registry import refuted, rule
@@ -79,7 +79,8 @@ TUNING = (
     (),
 )
 """The compilers, tried in this order until one compiles and links."""
-_SECONDS = 120
+_PROBE_PART = 4
+"""Trying out a compiler takes a moment: it gets this part of the time of a kernel."""
 _SAID = 2000
 """The length of the end of what a compiler says that a message has."""
 _LARGE = 300_000
@@ -93,6 +94,10 @@ Toolchain = tuple[str, tuple[str, ...], str]
 
 class CompilerGaveUp(Exception):
     """The compiler failed on the C code of one kernel (too large, or too slow to compile)."""
+
+
+class CompilerTooSlow(CompilerGaveUp):
+    """The compiler was ended because it took too long."""
 
 
 def unavailable(message: str) -> NoReturn:
@@ -122,6 +127,9 @@ def toolchain() -> Toolchain:
         found = _probe(path)
         if found is not None:
             return found
+    tried = [f"{path}: {_failures[path]}" for path in _paths() if path in _failures]
+    if tried:
+        unavailable(f"no C compiler on PATH works: {tried[0]}")
     unavailable("no C compiler was found on PATH")
 
 
@@ -139,13 +147,21 @@ def _probe(path: str) -> Toolchain | None:
     with scratch() as folder:
         for tuning in TUNING:
             link = [*complete, *_mathematics(tuning)]
+            target = folder / "probe.so"
             try:
-                _run(path, (*FLAGS, *tuning), _PROBE, folder / "probe.so", link)
-            except (CompilerGaveUp, OSError):
+                _run(path, (*FLAGS, *tuning), _PROBE, target, link, limit() / _PROBE_PART)
+            except CompilerTooSlow as error:
+                _failures[path] = str(error)
+                return None  # with other flags, too
+            except (CompilerGaveUp, OSError) as error:
+                _failures[path] = str(error).strip().rpartition("\n")[2]
                 continue
             return _identified(path, tuning)
     return None
 
+
+_failures: dict[str, str] = {}
+"""Why compilers do not work, by their paths."""
 
 _COMPLETE = {"Linux": ["-Wl,-z,defs"]}
 """By systems, words with which the linker accepts only libraries whose functions are all there."""
@@ -166,17 +182,9 @@ def _identified(path: str, tuning: tuple[str, ...]) -> Toolchain:
 @cache
 def _version(path: str) -> str:
     try:
-        done = subprocess.run(
-            [path, "--version"],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=os.sep,
-            env=environment(),
-        )
-    except OSError:
+        return run([path, "--version"], limit() / _PROBE_PART, reads="stdout").said
+    except (OSError, TooSlow):
         return ""
-    return done.stdout
 
 
 _PROBE = """
@@ -214,28 +222,28 @@ def _link(flags: Sequence[str], source: str) -> list[str]:
 
 
 def _run(
-    path: str, flags: Sequence[str], source: str, target: Path, link: Sequence[str] = ()
+    path: str,
+    flags: Sequence[str],
+    source: str,
+    target: Path,
+    link: Sequence[str] = (),
+    seconds: float | None = None,
 ) -> None:
+    seconds = limit() if seconds is None else seconds
     file = target.with_suffix(".c")
     command = [path, *flags, "-o", str(target), str(file), *link]
     try:
-        if by_steps(path, tuple(flags), tuple(link), source, target, _SECONDS):
+        if by_steps(path, tuple(flags), tuple(link), source, target, seconds):
             return
         scribble(file, source)
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-            cwd=target.parent,
-            env=environment(),
-        )
-    except subprocess.TimeoutExpired:
-        raise CompilerGaveUp(f"the C compiler needed more than {_SECONDS} s") from None
-    if done.returncode:
-        said = done.stderr[-_SAID:]
-        raise CompilerGaveUp(said or f"the C compiler failed with {done.returncode}")
+        done = run(command, seconds, target.parent, reads="stderr")
+    except TooSlow as error:
+        raise CompilerTooSlow(str(error)) from None
+    if done.status:
+        said = done.said[-_SAID:]
+        raise CompilerGaveUp(said or f"the C compiler failed with {done.status}")
+    if not target.is_file():
+        raise CompilerGaveUp("the C compiler ended without an error, but wrote no library")
 
 
 def library(source: str) -> tuple[Any, Any]:
@@ -258,9 +266,10 @@ def library(source: str) -> tuple[Any, Any]:
             try:
                 return _loaded(source, assumed)
             except (CompilerGaveUp, OSError):
+                _doubted.add(first)  # before it is tried, which may fail
                 if toolchain() == assumed:
+                    _doubted.remove(first)
                     raise
-                _doubted.add(first)
         return _loaded(source, toolchain())
     except OSError as error:
         unavailable(f"the compiled kernel cannot be stored or loaded: {error}")

@@ -7,13 +7,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from rlx.grammar.processes import absolute_folders, environment
+from rlx.grammar.processes import absolute_folders
+from rlx.semantics.native.limited_process import DEFAULT, run
 from rlx.writing import scribble
 
 Command = tuple[str, ...]
@@ -30,46 +30,44 @@ def by_steps(
 
     Raises
     ------
-    subprocess.TimeoutExpired
+    TooSlow
         If one of the programs takes longer.
     """
     folder = target.parent
     scribble(folder / _SOURCE, source)
     try:
-        steps = commands(path, flags, link)
+        steps = commands(path, flags, link, seconds)
         if not steps or not all(_succeeds(command, folder, seconds) for command in steps):
             return False
     except OSError:  # a program cannot be started
         return False
-    scribble(target, (folder / _LIBRARY).read_bytes())
+    try:
+        scribble(target, (folder / _LIBRARY).read_bytes())
+    except OSError:  # the linker wrote no file
+        return False
     return True
 
 
 def _succeeds(command: Command, folder: Path, seconds: float) -> bool:
-    nowhere = subprocess.DEVNULL
-    done = subprocess.run(
-        command,
-        stdout=nowhere,
-        stderr=nowhere,
-        timeout=seconds,
-        check=False,
-        cwd=folder,
-        env=environment(),
-    )
-    return not done.returncode
+    return not run(command, seconds, folder).status
 
 
 @cache
-def commands(path: str, flags: Command, link: Command) -> tuple[Command, ...]:
+def commands(
+    path: str, flags: Command, link: Command, seconds: float = DEFAULT
+) -> tuple[Command, ...]:
     """The commands that GCC's driver would run to make a library: compiler, assembler, linker.
 
     Empty for other compilers, which compile in the driver or run other programs.
+
+    Raises
+    ------
+    TooSlow
+        If the driver takes longer.
     """
     asked = [path, *flags, "-o", _LIBRARY, _SOURCE, *link, "-###"]
     try:
-        said = subprocess.run(
-            asked, capture_output=True, text=True, check=False, cwd=os.sep, env=environment()
-        ).stderr
+        said = run(asked, seconds, reads="stderr").said
         found = [shlex.split(line) for line in said.splitlines() if line.startswith(" ")]
     except (OSError, ValueError):
         return ()

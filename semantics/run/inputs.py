@@ -17,6 +17,8 @@ from rlx.grammar.dtype import FLOAT32, INT64, DataType
 from rlx.grammar.node import replace
 from rlx.grammar.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
+from rlx.semantics.live_memory import TooMuchMemory, current, total
+from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.run.files import FileError, load
 from rlx.semantics.run.literals import from_python, literal, value_of
 from rlx.semantics.values import DoesNotFit, Scalar, ShapeValue, Tensor, TupleValue, Value, fitted
@@ -104,6 +106,8 @@ def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -
         if var.dtype == INT64:
             sizes.setdefault(var, DEFAULT_SIZE)
     random = np.random.default_rng(seed)
+    for name, value in values.items():
+        _hold(name, value)
     for name, param in params.items():
         if name not in values:
             way = _WAYS[str(given.get(name, "rand"))]
@@ -114,6 +118,17 @@ def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -
         {var.name: number for var, number in sizes.items()},
         tuple(made_up),
     )
+
+
+def _hold(name: str, value: Value) -> None:
+    """Count the memory of a given value."""
+    memory = current()
+    for each in values_inside([value]):
+        if isinstance(each, Tensor):
+            try:
+                memory.take(each.data, "the given tensor")
+            except TooMuchMemory as error:
+                raise InputError(f"{name}: {error}") from None
 
 
 def _info(param: ast.Var) -> ast.StructInfo:
@@ -205,7 +220,15 @@ def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: F
                 raise InputError(f"{name}: a tensor has at most {MOST_DIMENSIONS} dimensions here")
             if prod(dims) > MOST_ELEMENTS:
                 raise InputError(f"{name}: a tensor of shape {dims} is too large to generate")
-            return Tensor(fill(dims, _numpy_type(name, FLOAT32 if kind.is_void else kind)))
+            element = _numpy_type(name, FLOAT32 if kind.is_void else kind)
+            memory = current()
+            try:
+                memory.require(total(dims, element.itemsize), f"a tensor of shape {dims}")
+                made = fill(dims, element)
+            except (MemoryError, TooMuchMemory) as error:
+                raise InputError(f"{name}: {error}") from None
+            memory.hold(made)
+            return Tensor(made)
         case ast.ShapeStructInfo(values=dims) if dims is not None:
             return ShapeValue(_sizes(name, dims, sizes))
         case ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:
@@ -244,9 +267,19 @@ def _sizes(
     return found
 
 
+_CHUNK = 1 << 20
+
+
 def _random(
     random: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
+    count = prod(shape)
+    if count > _CHUNK:  # the same numbers, without an array of larger elements
+        found = np.empty(count, kind)
+        for start in range(0, count, _CHUNK):
+            part = found[start : start + _CHUNK]
+            part[...] = _random(random, part.shape, kind)
+        return found.reshape(shape)
     if kind == np.bool_:
         return random.integers(0, 2, shape).astype(kind)
     if np.issubdtype(kind, np.integer):
@@ -257,7 +290,7 @@ def _random(
 def _iota(
     _: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
-    return np.arange(prod(shape)).reshape(shape).astype(kind)
+    return np.arange(prod(shape)).astype(kind).reshape(shape)
 
 
 _WAYS: dict[str, Callable[..., np.ndarray[Any, Any]]] = {

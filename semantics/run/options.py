@@ -124,12 +124,29 @@ def parser(
         ),
     )
     add(
+        "--memory",
+        type=_bytes,
+        metavar="SIZE",
+        help="the largest memory of all tensors that are alive, such as 512M or 2G (default: most"
+        " of what the machine has)",
+    )
+    add(
         "--backend",
         choices=tuple(backends),
         default="native",
         help="; ".join(f"{name}: {BACKENDS[name]}" for name in backends) + " (default: native)",
     )
     return made
+
+
+def _bytes(text: str) -> int:
+    from rlx.semantics.live_memory import parse
+
+    try:
+        return parse(text)
+    except ValueError:
+        words = f"expected a number of bytes, such as 512M or 2G, found {text!r}"
+        raise argparse.ArgumentTypeError(words) from None
 
 
 def _add_inputs(made: argparse.ArgumentParser) -> None:

@@ -232,13 +232,25 @@ def test_a_bug_is_101_and_the_others_are_checked(
     assert "AssertionError: what cannot be" in kept.read_text()
 
 
-def test_a_traceback_is_shown_to_those_who_ask(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(check_files.SHOW_TRACEBACK, "1")
-    monkeypatch.setattr("rlx.checker.check.check_text", lambda *_: 1 // 0)
-    run.write(a=GOOD)
-    status, _, err = run("a.rlx")
-    assert status == 101
-    assert err.startswith("Traceback (most recent call last)")
+def test_a_traceback_is_shown_to_those_who_ask(tmp_path: Path) -> None:
+    (tmp_path / "a.rlx").write_text(GOOD)
+    script = (
+        "import sys, rlx.checker.check as check\n"
+        "from rlx.cli import relax_check\n"
+        "check.check_text = lambda *_: 1 // 0\n"
+        "sys.exit(relax_check())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "a.rlx"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, check_files.SHOW_TRACEBACK: "1"},
+        check=False,
+    )
+    assert done.returncode == 101
+    assert done.stderr.startswith("Traceback (most recent call last)")
+    assert "ZeroDivisionError" in done.stderr
 
 
 # -------------------------------------------------------------------------------------- formats

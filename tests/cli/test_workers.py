@@ -1,7 +1,9 @@
-"""Many files at once: nothing that happens to one of them reaches the others."""
+"""Files in processes of their own: nothing that happens to one of them reaches the others."""
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +12,18 @@ import pytest
 
 from rlx.checker.driver import check_files
 from rlx.checker.driver.check_files import check_all, crashed
+from rlx.checker.driver.time_limit import TimeLimitError, seconds
 from rlx.checker.render.files import FileReport
+
+GOOD = """\
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    return R.add(x, x)
+"""
 
 
 def paths_in(folder: Path, *names: str) -> list[str]:
-    """Files of that name, big enough that processes pay."""
+    """Files of that name, big enough that several processes pay."""
     for name in names:
         (folder / name).write_bytes(b"#" * check_files.PAYS_FROM)
     return [str(folder / name) for name in names]
@@ -32,9 +41,16 @@ def leave(path: str) -> FileReport:
     return FileReport(path, None)
 
 
-def hang(path: str) -> FileReport:
+def sleep(path: str) -> FileReport:
     if path.endswith("bad"):
         time.sleep(600)
+    return FileReport(path, None)
+
+
+def stay_in_c(path: str) -> FileReport:
+    """Work in C code that no signal handler of Python interrupts."""
+    if path.endswith("bad"):
+        int("9" * 4000) ** 40_000_000
     return FileReport(path, None)
 
 
@@ -53,54 +69,133 @@ def process_id(path: str) -> FileReport:
 
 
 @pytest.mark.parametrize(
-    ("check", "reason"),
+    ("check", "code", "outcome", "reason"),
     [
-        (die, "its process ended with signal 9"),
-        (leave, "its process ended with exit status 3"),
-        (hang, "no answer within 1 s"),
-        (answer_with_a_lock, "TypeError: cannot pickle"),
+        (die, "INTERNAL", "crashed", "its process ended with signal 9"),
+        (leave, "INTERNAL", "crashed", "its process ended with exit status 3"),
+        (sleep, "TIME", "late", "this file was given up after 1 s"),
+        (stay_in_c, "TIME", "late", "this file was given up after 1 s"),
+        (answer_with_a_lock, "INTERNAL", "crashed", "TypeError: cannot pickle"),
     ],
 )
+@pytest.mark.parametrize("bytes", [1, check_files.PAYS_FROM], ids=["small", "big"])
 def test_one_bad_file(
     check: Callable[[str], FileReport],
+    code: str,
+    outcome: str,
     reason: str,
+    bytes: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(check_files.PATIENCE, "1")
-    paths = paths_in(tmp_path, "a", "b.bad", "c", "d.bad", "e")
+    monkeypatch.setenv("RLX_FILE_TIMEOUT", "1")
+    paths = [str(tmp_path / name) for name in ("a", "b.bad", "c")]
+    for path in paths:
+        Path(path).write_bytes(b"#" * bytes)
     reports = {report.path: report for report in check_all(paths, check)}
     assert sorted(reports) == paths
     for path, report in reports.items():
-        assert report.outcome == ("crashed" if path.endswith("bad") else "checked")
+        assert report.outcome == (outcome if path.endswith("bad") else "checked")
         if path.endswith("bad"):
             (found,) = report.diagnostics
-            assert found.code == "INTERNAL"
+            assert found.code == code
             assert reason in found.message
 
 
-def test_files_go_to_several_processes(tmp_path: Path) -> None:
+def test_the_limit_holds_for_a_single_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RLX_FILE_TIMEOUT", "0.2")
+    (report,) = check_all([str(tmp_path / "a.bad")], sleep)
+    assert report.outcome == "late"
+    assert "RLX_FILE_TIMEOUT" in (report.diagnostics[0].help or "")
+
+
+def test_big_files_go_to_several_processes(tmp_path: Path) -> None:
     paths = paths_in(tmp_path, *"abcdef")
     used = {report.outcome for report in check_all(paths, process_id)}
     assert str(os.getpid()) not in used
-    assert len(used) == min(check_files._cores(), len(paths))
+    assert len(used) == min(len(os.sched_getaffinity(0)), len(paths))
 
 
-def test_little_work_starts_no_process(tmp_path: Path) -> None:
+def test_small_files_share_one_process(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("#")
     (tmp_path / "b").write_text("#")
     paths = [str(tmp_path / "a"), str(tmp_path / "b")]
-    assert {r.outcome for r in check_all(paths, process_id)} == {str(os.getpid())}
-    (big,) = paths_in(tmp_path, "c")
-    assert {r.outcome for r in check_all([big], process_id)} == {str(os.getpid())}
+    assert len({r.outcome for r in check_all(paths, process_id)}) == 1
 
 
 def test_workers_end_with_the_iteration(tmp_path: Path) -> None:
     reports = check_all(paths_in(tmp_path, *"abcdef"), process_id)
     worker = int(next(iter(reports)).outcome)
-    reports.close()  # type: ignore[attr-defined]
+    del reports
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
+
+
+@pytest.mark.parametrize("given", ["x", "0", "-1", "nan", "1 s"])
+def test_what_is_not_a_number_of_seconds_is_refused(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RLX_FILE_TIMEOUT", given)
+    with pytest.raises(TimeLimitError, match="expected a positive number of seconds"):
+        seconds()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["check", "FIFO", "GOOD"],
+        ["check", "--diff", "FIFO", "GOOD"],
+        ["check", "--fix", "FIFO", "GOOD"],
+        ["check", "--types", "FIFO", "GOOD"],
+        ["fmt", "--diff", "FIFO", "GOOD"],
+        ["why", "FIFO:1"],
+        ["lower", "FIFO"],
+        ["run", "FIFO"],
+        ["relay", "check", "FIFO"],
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_every_command_gives_up_a_file_without_end(command: list[str], tmp_path: Path) -> None:
+    """A pipe that nobody writes to is the file that takes longest."""
+    os.mkfifo(tmp_path / "f.rlx")
+    (tmp_path / "good.rlx").write_text(GOOD)
+    words = [
+        w.replace("FIFO", str(tmp_path / "f.rlx")).replace("GOOD", str(tmp_path / "good.rlx"))
+        for w in command
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "rlx", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "RLX_FILE_TIMEOUT": "1"},
+        timeout=120,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == 2, said
+    assert "given up after 1 s" in said
+    assert "RLX_FILE_TIMEOUT" in said
+    assert "Traceback" not in said
+
+
+def test_a_killed_command_leaves_no_process(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "f.rlx")
+    for command in (["check"], ["lower"]):
+        process = subprocess.Popen([sys.executable, "-m", "rlx", *command, str(tmp_path / "f.rlx")])
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        found: list[str] = []
+        while not found:
+            found = children.read_text().split()
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.kill()
+        process.wait()
+        for _ in range(1000):
+            if not any(Path(f"/proc/{child}").exists() for child in found):
+                break
+            time.sleep(0.01)
+        else:
+            pytest.fail(f"{command}: processes {found} are left")
 
 
 def test_a_crash_says_what_to_report() -> None:

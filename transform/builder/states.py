@@ -15,8 +15,9 @@ from rlx.checker.well_formed.traversal import walk_function
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.visit import bindings, called_globals, recursion_room
+from rlx.grammar.visit import bindings, called_globals
 
 
 class Marks(set[Any]):

@@ -10,7 +10,8 @@ from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule, StructInfo
 from rlx.grammar.python_places import here, module_of
 from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.visit import bindings, recursion_room, walk
+from rlx.grammar.stack import recursion_room
+from rlx.grammar.visit import bindings, walk
 from rlx.operators.registry import lookup
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken

@@ -13,8 +13,9 @@ from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.node import changed, replace, same
 from rlx.grammar.python_places import Place, here, module_of
 from rlx.grammar.rewrite import Rewriter
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.tir import PrimExpr
-from rlx.grammar.visit import bindings, recursion_room
+from rlx.grammar.visit import bindings
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.errors import misuse

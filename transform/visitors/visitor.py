@@ -7,8 +7,8 @@ from typing import Any, Self
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule, StructInfo
 from rlx.grammar.python_places import MisuseError, described, here
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.tir import PrimExpr
-from rlx.grammar.visit import recursion_room
 from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
 
 
