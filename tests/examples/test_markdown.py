@@ -37,8 +37,7 @@ def found(program: str) -> str:
     report = check_text(program, "program.rlx")
     source = Source(program)
     return "".join(
-        f"{region(source, d.span)[0]}: {d.severity}[{d.code}]\n"
-        for d in report.diagnostics
+        f"{region(source, d.span)[0]}: {d.severity}[{d.code}]\n" for d in report.diagnostics
     )
 
 
