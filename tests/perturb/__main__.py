@@ -57,7 +57,7 @@ def failures(folder: Path, tests: Sequence[str], jobs: str) -> set[str]:
     """The tests that fail in a copy."""
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-n", jobs]
     done = subprocess.run(
-        [*command, "-p", "no:cacheprovider", *tests],
+        [*command, *tests],
         cwd=folder,
         env=_environment(folder),
         capture_output=True,

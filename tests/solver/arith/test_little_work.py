@@ -39,8 +39,6 @@ def test_answers_with_little_work(
         monkeypatch.setattr(budget, "_FUEL", fuel)
         prover, condition = question(goal, assume=list(facts))
         found.add(prover.always(condition).status)
-        if prover.never(condition):
-            found.add("refuted")
     assert found - {"unknown"} in ({"proved"}, {"refuted"}, set())
 
 

@@ -78,7 +78,7 @@ class Steps:
                     context.pop()
                     self.depths[at] -= 1
                 else:
-                    with pytest.raises(ValueError):
+                    with pytest.raises(IndexError):
                         context.pop()
 
     def check(self) -> None:
