@@ -9,6 +9,7 @@ that was found by a search is written only inside the folder that was searched.
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import re
 import signal
@@ -149,8 +150,10 @@ def make_folder(path: AnyPath, *, within: Sequence[AnyPath] = (), mode: int = 0o
 
 
 def put_aside(path: AnyPath, suffix: str) -> Path:
-    """Rename a file that is damaged, so that its name is free and nothing is lost."""
-    aside = f"{os.fspath(path)}{suffix}"
+    """Rename what is damaged, so that its name is free and nothing is lost; its new path."""
+    first = f"{os.fspath(path)}{suffix}"
+    names = (first if number == 1 else f"{first}-{number}" for number in itertools.count(1))
+    aside = next(name for name in names if not os.path.lexists(name))
     os.replace(path, aside)
     return Path(aside)
 
