@@ -9,6 +9,7 @@ that was found by a search is written only inside the folder that was searched.
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import re
 import signal
@@ -35,7 +36,7 @@ _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 """How folders are opened: without O_PATH they have to be readable, too."""
 
 
-class Output(Protocol):
+class Sink(Protocol):
     """A file that is being written."""
 
     def write(self, data: bytes, /) -> int:
@@ -84,7 +85,7 @@ def output(
     within: Sequence[AnyPath] = (),
     durable: bool = True,
     mode: int | None = None,
-) -> Iterator[Output]:
+) -> Iterator[Sink]:
     """Write a file piece by piece; it appears under its name when the block ends without an error.
 
     Mode, owner and access lists of an earlier file are kept as far as the system allows. Its other
@@ -149,8 +150,10 @@ def make_folder(path: AnyPath, *, within: Sequence[AnyPath] = (), mode: int = 0o
 
 
 def put_aside(path: AnyPath, suffix: str) -> Path:
-    """Rename a file that is damaged, so that its name is free and nothing is lost."""
-    aside = f"{os.fspath(path)}{suffix}"
+    """Rename what is damaged, so that its name is free and nothing is lost; its new path."""
+    first = f"{os.fspath(path)}{suffix}"
+    names = (first if number == 1 else f"{first}-{number}" for number in itertools.count(1))
+    aside = next(name for name in names if not os.path.lexists(name))
     os.replace(path, aside)
     return Path(aside)
 
@@ -217,7 +220,7 @@ def scribble(path: AnyPath, data: str | bytes) -> None:
 # ---------------------------------------------------------------- where a path leads
 
 
-class _Place(NamedTuple):
+class _Destination(NamedTuple):
     """Where a path leads after all links; ``found`` is the regular file that is there."""
 
     folder: str
@@ -226,7 +229,7 @@ class _Place(NamedTuple):
     special: bool
 
 
-def _place(path: str, within: Sequence[AnyPath]) -> _Place:
+def _place(path: str, within: Sequence[AnyPath]) -> _Destination:
     if not path:
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     if os.path.basename(path) in ("", ".", "..") or os.path.isdir(path):
@@ -237,10 +240,10 @@ def _place(path: str, within: Sequence[AnyPath]) -> _Place:
     try:
         found = os.stat(path)
     except FileNotFoundError:
-        return _Place(folder, name, None, special=False)
+        return _Destination(folder, name, None, special=False)
     if _own_descriptor(path) is not None or not stat.S_ISREG(found.st_mode):
-        return _Place(folder, name, None, special=True)
-    return _Place(folder, name, found, special=False)
+        return _Destination(folder, name, None, special=True)
+    return _Destination(folder, name, found, special=False)
 
 
 def _require_inside(path: str, real: str, within: Sequence[AnyPath]) -> None:
@@ -295,7 +298,7 @@ class _Descriptor:
 
 
 @contextmanager
-def _direct(path: str) -> Iterator[Output]:
+def _direct(path: str) -> Iterator[Sink]:
     """A pipe, a device, or a file that this process has open."""
     own = _own_descriptor(path)
     with _about(path):
@@ -313,7 +316,9 @@ def _direct(path: str) -> Iterator[Output]:
 
 
 @contextmanager
-def _replaced(path: str, place: _Place, durable: bool, mode: int | None = None) -> Iterator[Output]:
+def _replaced(
+    path: str, place: _Destination, durable: bool, mode: int | None = None
+) -> Iterator[Sink]:
     """A new file that takes its place in one step."""
     fresh = place.found is None
     if not fresh and mode is None and not _may(os.path.join(place.folder, place.name), os.W_OK):

@@ -16,7 +16,7 @@ from rlx.grammar.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.arrays import forwards
 from rlx.semantics.values import Tensor, TupleValue, Value
-from rlx.writing import Output
+from rlx.writing import Sink
 
 Array = np.ndarray[Any, Any]
 
@@ -31,7 +31,7 @@ class FileError(ValueError):
     """A file without a valid value for an annotation, with the expected and the actual content."""
 
 
-def save(file: Output, array: Array) -> None:
+def save(file: Sink, array: Array) -> None:
     """Write a tensor as a .npy file; elements without a name in the format are written as plain bytes."""
     if array.dtype.isbuiltin == _REGISTERED:
         array = np.ascontiguousarray(array).reshape(array.shape).view(f"V{array.dtype.itemsize}")

@@ -165,3 +165,25 @@ def test_what_a_known_finding_explains_after_reduction(
     assert f"same cause as {path}" in printed and "0 findings, 0 of them new" in printed
     assert f"     1  {path}" in printed
     assert read_entries(tmp_path) == []
+
+
+def test_damaged_files_of_an_earlier_campaign_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The campaign begins anew, and its findings are written beside them."""
+    monkeypatch.setattr(command, "campaign", lambda state, *_: [FOUND] if state.add(FOUND) else [])
+    options = ["--out", str(tmp_path), "--jobs", "1", "--no-reduce", "--seed", "1"]
+    assert command.main(options) == 1
+    (state,) = tmp_path.glob("*.json")
+    state.write_bytes(state.read_bytes()[:-9])
+    (entry,) = tmp_path.glob("*/*.rlx")
+    entry.write_bytes(b"\xff" + entry.read_bytes())
+    (entry.parent / "other.rlx").write_text("# half of a hea")
+    capsys.readouterr()
+    assert command.main(options) == 1
+    told = capsys.readouterr().err
+    assert f"rlx fuzz: {state} is damaged: it is not JSON; it is now {state}.damaged; " in told
+    assert f"crash/{entry.stem}: not UTF-8 (byte 0)" in told
+    assert "crash/other: expected a field of a finding" in told
+    assert len(list(tmp_path.glob("*/*.rlx"))) == 3
+    assert not list(tmp_path.rglob(".rlx-*"))

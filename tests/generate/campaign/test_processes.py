@@ -190,3 +190,55 @@ def test_what_a_process_says_of_its_errors_is_shown_if_asked(
     made._process.wait()
     made.close()
     assert capfd.readouterr().err.strip() == ("this is wrong" if asked else "")
+
+
+KILLED = """
+import json, os, signal, sys
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    seed = json.loads(line)["seed"]
+    if seed == 2 and sys.argv[1] == "early":
+        os.kill(os.getpid(), signal.SIGKILL)
+    print(json.dumps({"text": f"program {seed}"}), flush=True)
+    print(json.dumps({"stage": "SomePass"}), flush=True)
+    if seed == 2 and (sys.argv[1] == "always" or not os.path.exists(sys.argv[1])):
+        open(sys.argv[1], "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    print(json.dumps({"done": seed, "findings": [], "operators": [], "rules": []}), flush=True)
+"""
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    script = tmp_path / "worker.py"
+    script.write_text(KILLED)
+    return script
+
+
+def test_a_process_that_somebody_kills_is_no_finding(killed: Path, tmp_path: Path) -> None:
+    """The program is examined again, and nothing is said against it."""
+    worker = Worker("derive", "", (str(killed), str(tmp_path / "done")))
+    result = examine(worker, 0, range(5))
+    worker.close()
+    assert (tmp_path / "done").exists()
+    assert (result.programs, result.findings) == (5, [])
+
+
+def test_a_program_over_which_each_process_is_killed_is_a_finding(
+    killed: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    worker = Worker("derive", "", (str(killed), "always"))
+    result = examine(worker, 0, range(5))
+    worker.close()
+    assert result.programs == 5
+    assert [(found.cause, found.text) for found in result.findings] == [
+        ("signal SIGKILL", "program 2")
+    ]
+
+
+def test_a_process_that_is_lost_before_it_has_a_program(killed: Path) -> None:
+    worker = Worker("derive", "", (str(killed), "early"))
+    with pytest.raises(ChildProcessError, match="before it had a program: signal SIGKILL"):
+        examine(worker, 0, range(5))
+    worker.close()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import random
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,3 +101,96 @@ def test_what_fails_always_ends_the_campaign() -> None:
     with pytest.raises(OSError, match="lost"):
         campaign(CampaignState(), submit, 0, 5.0, 1, lambda *_: None)
     assert max(tries.count(first) for first in tries) == ATTEMPTS + 1
+
+
+def saved(path: Path) -> CampaignState:
+    state = CampaignState(path)
+    state.merge(chunk(40, "a", "b"))
+    state.merge(chunk(45, "a"))
+    state.kept.add(finding("a").key)
+    state.seconds = 1.5
+    state.save()
+    return state
+
+
+def other_values(record: object) -> Iterator[Any]:
+    """A record with each of its parts of another type, or missing."""
+    others: list[Any] = [
+        None,
+        True,
+        -1,
+        10**400,
+        1e308,
+        "x",
+        "\ud800",
+        [],
+        [[]],
+        [{}],
+        {},
+        {"x": "y"},
+        {"x": -1},
+        {"1": 1e9},
+    ]
+    yield from (json.loads(json.dumps(other)) for other in others)
+    if isinstance(record, dict):
+        for key, value in record.items():
+            yield {name: part for name, part in record.items() if name != key}
+            yield from ({**record, key: other} for other in other_values(value))
+    elif isinstance(record, list):
+        for at, value in enumerate(record):
+            yield from ([*record[:at], other, *record[at + 1 :]] for other in other_values(value))
+
+
+def damages(text: bytes) -> Iterator[bytes]:
+    rng = random.Random(3)
+    yield from (text[:length] for length in range(0, len(text), 7))
+    for _ in range(200):
+        at = rng.randrange(len(text))
+        yield text[:at] + bytes([text[at] ^ 1 << rng.randrange(8)]) + text[at + 1 :]
+    yield from (json.dumps(other).encode() for other in other_values(json.loads(text)))
+    yield from (b"\0" * 100, b"[" * 100_000, b"9" * 10_000, b"\xff\xfe", b'{"done": NaN}')
+
+
+def test_a_damaged_state_is_told_and_put_aside(tmp_path: Path) -> None:
+    """Whatever the damage is, the campaign can begin anew, and the file is still there."""
+    path = tmp_path / "state.json"
+    saved(path)
+    text = path.read_bytes()
+    assert not CampaignState(path).damage
+    for number, damaged in enumerate(damages(text)):
+        path.write_bytes(damaged)
+        state = CampaignState(path)
+        if not state.damage:  # such as a tab for a space
+            assert json_of(damaged) == json_of(text), damaged
+            continue
+        assert state.damage.startswith(f"{path} is damaged: "), damaged
+        (aside,) = tmp_path.glob("*.damaged")
+        assert state.damage.endswith(f"; it is now {aside}") and aside.read_bytes() == damaged
+        aside.unlink()
+        assert (state.done, state.findings, state.kept, state.seconds) == ({}, {}, set(), 0.0)
+        assert not state.seen and not state.rules and not state.operators
+        if number % 50 == 0:
+            assert saved(path).programs == CampaignState(path).programs == 2 * CHUNK
+
+
+def json_of(data: bytes) -> object:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def test_a_state_that_is_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.mkdir()
+    (path / "below").write_text("")
+    assert "not a regular file" in CampaignState(path).damage
+    assert (tmp_path / "state.json.damaged" / "below").exists()
+    os.mkfifo(path)
+    assert "not a regular file" in CampaignState(path).damage  # and nobody waits for the pipe
+    path.write_bytes(b"")
+    os.truncate(path, 1 << 40)
+    assert "1099511627776 bytes" in CampaignState(path).damage
+    assert len(list(tmp_path.glob("*.damaged*"))) == 3
+    saved(path)
+    assert not CampaignState(path).damage
