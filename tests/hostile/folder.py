@@ -26,6 +26,8 @@ from typing import Any, NamedTuple
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BIN = Path(sys.executable).parent
 SECONDS = 120
+ENDED = (0, 1, -signal.SIGTERM)
+"""How a command ends that could do its work."""
 
 PROGRAMS = (
     "cc",
@@ -97,7 +99,7 @@ FUNCTION = """\
 
 
 class Line(NamedTuple):
-    """A command line, its standard input, and seconds after which it is interrupted."""
+    """A command line, its standard input, and seconds after which it is ended."""
 
     words: Sequence[str]
     given: bytes = b""
@@ -224,8 +226,11 @@ def run(line: Line, start: Sequence[str], folder: Path, outside: Path) -> tuple[
     ) as process:
         if line.stop:
             time.sleep(line.stop)
-            process.send_signal(signal.SIGINT)
-        _, said = process.communicate(line.given, timeout=SECONDS)
+            process.terminate()
+        watchdog = threading.Timer(SECONDS, process.kill)
+        watchdog.start()
+        _, said = process.communicate(line.given)
+        watchdog.cancel()
     return process.returncode, said.decode(errors="replace")
 
 
@@ -325,7 +330,7 @@ def main() -> int:
                     status, said = run(line, spelling(kind), folder, outside)
                     marks = left(mark)
                     count += 1
-                    if marks or status not in (0, 1, 130):
+                    if marks or status not in ENDED:
                         wrong += 1
                         sys.stdout.write(
                             f"{kind} {' '.join(line.words)}: {status} {marks}\n{said}\n"
@@ -345,7 +350,7 @@ def all_at_once(
     todo = [line for line in lines(outside) if not commands or line.words[0] in commands]
     with ThreadPoolExecutor(2) as pool:
         done = pool.map(lambda line: (line, *run(line, start, folder, outside)), todo)
-        return [f"{line.words}: {said}" for line, status, said in done if status not in (0, 1, 130)]
+        return [f"{line.words}: {said}" for line, status, said in done if status not in ENDED]
 
 
 if __name__ == "__main__":
