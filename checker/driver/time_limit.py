@@ -357,7 +357,14 @@ def supervised(run: Callable[[], int], prog: str) -> int:
             os._exit(status)
     os.close(told)
     os.close(held)
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the child's to handle
+
+    def interrupt(*_: object) -> None:
+        """Leave Ctrl-C to the child, to which a terminal sends it, too; others send it only here."""
+        time.sleep(0.2)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, interrupt)
     try:
         # the other end is closed by `lift`, or by the end of the process
         late = not _readable([watched], limit) if limit < float("inf") else False

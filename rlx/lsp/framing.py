@@ -18,7 +18,7 @@ LARGEST = 1 << 28
 _HEADER = re.compile(
     rb"Content-Length:[ \t]*(\d{1,18})[ \t]*\r?\n(?:[\w-]+:[^\n]*\n)*\r?\n", re.IGNORECASE
 )
-_PLAIN = re.compile(rb"(?:[\w-]+:[^\n]*\n|\r?\n)*")
+_PLAIN = re.compile(rb"(?:\r?\n)*(?:(?!Content-Length:)[\w-]+:[^\n]*\n)*", re.IGNORECASE)
 """What may stand before the length: other fields of the header."""
 
 _LONGEST_HEADER = 4096

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import sys
 from threading import Thread
@@ -45,6 +46,7 @@ def main() -> None:
     os.dup2(2, 1)  # what is printed does not get between the messages
     if held >= 0:
         end_with(held, group=True)
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # the client is told what was wrong
     server = create(trusted=TRUSTED in sys.argv, isolated=ISOLATED in sys.argv)
     server.protocol.set_writer(_Output(writes))
     with recursion_room():
