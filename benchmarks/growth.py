@@ -29,7 +29,7 @@ BOUND = 1.25
 SMALL = 0.25
 """Seconds below which an exponent says nothing."""
 
-LIMIT = 8
+LIMIT = 6
 """Seconds of processor time after which a run is ended."""
 
 Maker = Callable[[int], str]
