@@ -215,7 +215,7 @@ def _annotated(var: ast.Var) -> tuple[Label, ...]:
     return (Label(span, "the annotation"),) if span else ()
 
 
-LIMIT = 32
+LIMIT = 12
 """Equations remembered of one scope's casts: each makes every later question dearer."""
 
 _ZERO = tir.IntImm(0)

@@ -146,7 +146,9 @@ def _bound_of_shapes(
 
 
 @rule("LUB-tensor", "7c57fc63", "least upper bound")
-def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: Bounds) -> StructInfo:
+def _join_tensors(
+    a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     ndim = rank(a) if rank(a) == rank(b) else -1
     _, shape = _bound_of_shapes(a, b, prover, upper)
     dtype = a.dtype if same_type(a.dtype, b.dtype) else VOID
@@ -155,7 +157,9 @@ def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover, know
 
 
 @rule("GLB-tensor", "7844315f", "greatest lower bound")
-def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: Bounds) -> StructInfo | None:
+def _meet_tensors(
+    a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     both = a.shape is not None and b.shape is not None
     same, shape = _bound_of_shapes(a, b, prover, lower) if both else (True, a.shape or b.shape)
     contradiction = (
@@ -171,7 +175,9 @@ def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover, know
 
 
 @rule("LUB-shape", "fb88ffca", "least upper bound")
-def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: Bounds) -> StructInfo:
+def _join_shapes(
+    a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     if rank(a) < 0 or rank(a) != rank(b):
         return a if rank(a) < 0 else ShapeStructInfo()
     xs, ys = dimensions(a), dimensions(b)
@@ -182,7 +188,9 @@ def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: 
 
 
 @rule("GLB-shape", "1402a29f", "greatest lower bound")
-def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: Bounds) -> StructInfo | None:
+def _meet_shapes(
+    a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     if rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b):
         return None
     xs, ys = dimensions(a), dimensions(b)
@@ -208,7 +216,9 @@ def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: Bou
 
 
 @rule("GLB-prim", "e5889017", "greatest lower bound")
-def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: Bounds) -> StructInfo | None:
+def _meet_prims(
+    a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     if not same_type(a.dtype, b.dtype):
         return None
     if a.value is None or b.value is None:
@@ -221,7 +231,9 @@ def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: Bou
 
 
 @rule("LUB-tuple", "59be99e0", "least upper bound")
-def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: Bounds) -> StructInfo:
+def _join_tuples(
+    a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     if len(a.fields) != len(b.fields):
         return OBJECT
 
@@ -234,7 +246,9 @@ def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: 
 
 
 @rule("GLB-tuple", "3a9f68ab", "greatest lower bound")
-def _meet_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: Bounds) -> StructInfo | None:
+def _meet_tuples(
+    a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     def met() -> StructInfo | None:
         fields = _meet_all(a.fields, b.fields, prover, known)
         if fields is None:
@@ -264,20 +278,26 @@ def _same(new: tuple[StructInfo, ...], old: tuple[StructInfo, ...]) -> bool:
     return all(n is o for n, o in zip(new, old, strict=True))
 
 
-def _join_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds) -> StructInfo:
+def _join_callables(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     if a.params is None or b.params is None:
         return _join_opaque(a, b, prover, known)
     return _join_functions(a, b, prover, known)
 
 
-def _meet_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds) -> StructInfo | None:
+def _meet_callables(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     if a.params is None and b.params is None:
         return _meet_opaque(a, b, prover, known)
     return _meet_functions(a, b, prover, known)
 
 
 @rule("LUB-function", "4b2b115a", "least upper bound")
-def _join_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds) -> StructInfo:
+def _join_functions(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     """Callable with what both accept: parameters are met, with the variables of both free to
     choose.
     """
@@ -311,7 +331,9 @@ def _instance(
 
 
 @rule("GLB-function", "200f3e4a", "greatest lower bound")
-def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds) -> StructInfo | None:
+def _meet_functions(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     """Callable with what either accepts: parameters are joined.
 
     Of two generic functions one has to be below the other, or their variables have to correspond.
@@ -397,7 +419,9 @@ def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bo
 
 
 @rule("GLB-opaque", "22959341", "greatest lower bound")
-def _meet_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds) -> StructInfo | None:
+def _meet_opaque(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     purity = a.purity or b.purity
     x, y = opaque_result(a), opaque_result(b)
     if x is OBJECT or y is OBJECT:
