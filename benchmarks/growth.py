@@ -345,7 +345,7 @@ def _(size: int) -> str:
 
 @kind("unused bindings", 500, CHECK, JSON, FMT, WHY, LOWER)
 def _(size: int) -> str:
-    return function(f"y = R.add(x, x)" for _ in range(size))
+    return function("y = R.add(x, x)" for _ in range(size))
 
 
 # --- literals ---------------------------------------------------------------------------------
@@ -884,8 +884,8 @@ def _row(what: str, its: Kind, command: str, base: float, folder: Path, slow_alo
 
 def _warm() -> None:
     """Load what the commands load, so that forks share it."""
-    from rlx.cli import COMMANDS
     from rlx.checker.check import check_text
+    from rlx.cli import COMMANDS
     from rlx.operators.registry import families
 
     families()

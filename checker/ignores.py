@@ -57,7 +57,10 @@ def without_ignored(source: Source, diagnostics: Sequence[Diagnostic]) -> list[D
 
     for diagnostic in diagnostics:
         code = diagnostic.code
-        if code in ALWAYS or not any([silences(line, code) for line in _lines(diagnostic, source)]):
+        silencing = (
+            [] if code in ALWAYS else [silences(n, code) for n in _lines(diagnostic, source)]
+        )
+        if not any(silencing):
             kept.append(diagnostic)
     complete = not any(diagnostic.code in ALWAYS for diagnostic in diagnostics)
     for ignore, codes in zip(found, used, strict=True):
