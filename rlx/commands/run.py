@@ -100,6 +100,10 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     return arguments
 
 
+MOST_FILES = 10_000
+"""The maximum number of files that `--out` writes: tuples may share their fields."""
+
+
 def write_out(result: Outcome, folder: str | None) -> list[Path]:
     from rlx.semantics.outcome import Returned
 
@@ -111,6 +115,8 @@ def write_out(result: Outcome, folder: str | None) -> list[Path]:
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, array in _tensors(result.value, "result"):
+            if len(written) == MOST_FILES:
+                raise UsageError(f"--out writes at most {MOST_FILES} tensors; the value has more")
             written.append(Path(folder) / f"{name}.npy")
             save(written[-1], array)
     except OSError as error:
