@@ -111,7 +111,7 @@ def write_out(result: Outcome, folder: str | None) -> list[Path]:
         return []
     from rlx.semantics.run.files import save
 
-    written = []
+    written: list[Path] = []
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, array in _tensors(result.value, "result"):
