@@ -14,7 +14,7 @@ from rlx.grammar.visit import recursion_room
 
 _PRIM = in_shape({})
 _LONG = 200
-_LONGEST = 2_000
+_LONGEST = 1_000
 """The characters of an annotation after which the fields of its tuples, the parameters of its
 functions and further dimensions are left out."""
 _TYPED_INTEGER = re.compile(r"T\.u?int\d+\((-?\d+)\)")
@@ -24,7 +24,7 @@ def show(node: Node) -> str:
     """A node in the short form of messages: ``Tensor((n, 4), float32)``.
 
     Texts of more than about 200 characters are shortened in the middle; of annotations that are
-    longer than about 2,000 characters, the rest is left out.
+    longer than about 1,000 characters, the rest is left out.
 
     Parameters
     ----------

@@ -316,9 +316,7 @@ def _without_variables(info: ast.StructInfo) -> ast.StructInfo:
     return erase(_any_function(info, {}), frozenset(), frozenset())
 
 
-def _any_function(
-    info: ast.StructInfo, done: dict[int, ast.StructInfo]
-) -> ast.StructInfo:
+def _any_function(info: ast.StructInfo, done: dict[int, ast.StructInfo]) -> ast.StructInfo:
     """With any function for a function; ``done`` are the parts already rebuilt."""
     if isinstance(info, ast.FuncStructInfo):
         return ast.FuncStructInfo(None, OBJECT, False, "default")
