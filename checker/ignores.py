@@ -38,23 +38,33 @@ def without_ignored(source: Source, diagnostics: Sequence[Diagnostic]) -> list[D
     A comment silences what begins or ends on its line.
     """
     found = list(ignores(source))
-    used: set[tuple[int, str]] = set()
+    if not found:
+        return list(diagnostics)
+    on_line: dict[int, list[tuple[int, Ignore]]] = {}
+    for at, ignore in enumerate(found):
+        on_line.setdefault(ignore.line, []).append((at, ignore))
+    used: list[set[str]] = [set() for _ in found]
     kept = []
+    silenced: dict[tuple[int, str], bool] = {}  # a line may have many diagnostics of one code
+
+    def silences(line: int, code: str) -> bool:
+        if (line, code) not in silenced:
+            found = [(at, _matching(ignore, code)) for at, ignore in on_line.get(line, ())]
+            for at, selectors in found:
+                used[at].update(selectors)
+            silenced[line, code] = any(selectors for _, selectors in found)
+        return silenced[line, code]
+
     for diagnostic in diagnostics:
-        silencing = [
-            (at, code)
-            for at, ignore in enumerate(found)
-            if _touches(diagnostic, ignore.line, source)
-            for code, _ in ignore.codes
-            if matches(code, diagnostic.code)
-        ]
-        if silencing and diagnostic.code not in ALWAYS:
-            used.update(silencing)
-        else:
+        code = diagnostic.code
+        silencing = (
+            [] if code in ALWAYS else [silences(n, code) for n in _lines(diagnostic, source)]
+        )
+        if not any(silencing):
             kept.append(diagnostic)
     complete = not any(diagnostic.code in ALWAYS for diagnostic in diagnostics)
-    for at, ignore in enumerate(found):
-        kept += _unused(ignore, {code for which, code in used if which == at}, source, complete)
+    for ignore, codes in zip(found, used, strict=True):
+        kept += _unused(ignore, codes, source, complete)
     return kept
 
 
@@ -75,12 +85,17 @@ def _codes(match: re.Match[str], start: int) -> Iterator[tuple[str, Span]]:
         yield word[0], (at, at + len(word[0]))
 
 
-def _touches(diagnostic: Diagnostic, line: int, source: Source) -> bool:
-    """Whether a diagnostic begins or ends on a line."""
+def _lines(diagnostic: Diagnostic, source: Source) -> set[int]:
+    """The lines on which a diagnostic begins and ends."""
     if diagnostic.span is None:
-        return False
+        return set()
     start, end = diagnostic.span
-    return line in (source.position(start)[0], source.position(max(start, end - 1))[0])
+    return {source.position(start)[0], source.position(max(start, end - 1))[0]}
+
+
+def _matching(ignore: Ignore, code: str) -> list[str]:
+    """The selectors of a comment that name a code."""
+    return [selector for selector, _ in ignore.codes if matches(selector, code)]
 
 
 def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> Iterator[Diagnostic]:
@@ -115,7 +130,7 @@ def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> I
 
 
 def _is_code(selector: str) -> bool:
-    """Whether a selector names a code that there is."""
+    """Whether a selector names an existing code."""
     from rlx.checker.explain import codes
 
     return any(matches(selector, code) for code in codes())

@@ -89,6 +89,8 @@ OPENING = {
     **dict.fromkeys(["RPAR", "RSQB", "RBRACE"], -1),
 }
 """The change of the bracket depth by a token."""
+UNARY = frozenset({"SIGN", "TILDE", "NOT"})
+"""Operators in front of an operand, which nest as brackets do."""
 
 
 class Lexer:
@@ -190,6 +192,7 @@ class Lexer:
         """Tokens with layout: _NEWLINE ends a statement, _INDENT and _DEDENT enclose a block."""
         layout = _Layout(self)
         opened = 0  # brackets
+        unary = 0  # operators in front of one operand
         last = ""  # token on this line
         skip_line = False
         for found in self._raw(self.start):
@@ -214,6 +217,14 @@ class Lexer:
             if not last:
                 layout.starts_with(kind)
             last = kind
+            if kind in UNARY:
+                unary += 1
+                if unary > MAX_NESTING:
+                    words = f"more than {MAX_NESTING} operators stand in front of one operand"
+                    self.report(words, found.start, found.end)
+                    break
+            else:
+                unary = 0
             if kind in OPENING:
                 opened = max(0, opened + OPENING[kind])
                 if opened > MAX_NESTING:

@@ -14,13 +14,17 @@ from rlx.grammar.stack import recursion_room
 
 _PRIM = in_shape({})
 _LONG = 200
+_LONGEST = 1_000
+"""The characters of an annotation after which the fields of its tuples, the parameters of its
+functions and further dimensions are left out."""
 _TYPED_INTEGER = re.compile(r"T\.u?int\d+\((-?\d+)\)")
 
 
 def show(node: Node) -> str:
     """A node in the short form of messages: ``Tensor((n, 4), float32)``.
 
-    Texts of more than about 200 characters are shortened in the middle.
+    Texts of more than about 200 characters are shortened in the middle; of annotations that are
+    longer than about 1,000 characters, the rest is left out.
 
     Parameters
     ----------
@@ -31,7 +35,7 @@ def show(node: Node) -> str:
     match node:
         case StructInfo():
             with recursion_room():
-                return _info(node)
+                return _Shortening().text(node)
         case tir.PrimExpr():
             return _elided(_dim(node))
         case DataType():
@@ -50,51 +54,85 @@ def _dim(value: tir.PrimExpr) -> str:
     return _TYPED_INTEGER.sub(r"\1", _PRIM.text(value))
 
 
-def _dims(values: tuple[tir.PrimExpr, ...]) -> str:
-    return tuple_text([_elided(_dim(v)) for v in values])
+class _Shortening:
+    """The text of an annotation, and the room that is left for it.
 
+    The text of an annotation may be exponentially longer than the annotation, whose tuples may
+    share their fields.
+    """
 
-def _info(info: StructInfo) -> str:
-    match info:
-        case ast.TensorStructInfo():
-            return _tensor(info)
-        case ast.ShapeStructInfo(values=None, ndim=ndim):
-            return "Shape" if ndim < 0 else f"Shape(ndim={ndim})"
-        case ast.ShapeStructInfo(values=values):
-            return f"Shape({_dims(values or ())})"
-        case ast.ObjectStructInfo():
-            return "Object"
-        case ast.PrimStructInfo(dtype=dtype, value=value):
-            return f"Prim({dtype})" if value is None else f"Prim({dtype}, {show(value)})"
-        case ast.TupleStructInfo(fields=fields):
-            return f"Tuple({', '.join([_info(f) for f in fields])})"
-        case ast.FuncStructInfo():
-            return _callable(info)
-    raise TypeError(f"not struct info: {type(info).__name__}")
+    __slots__ = ("_room",)
 
+    def __init__(self) -> None:
+        self._room = _LONGEST
 
-def _tensor(info: ast.TensorStructInfo) -> str:
-    parts = []
-    match info.shape:
-        case ast.ShapeExpr(values=values):
-            parts.append(_dims(values))
-        case ast.Expr() as shape:
-            parts.append(show(shape))
-    if not info.dtype.is_void:
-        parts.append(str(info.dtype))
-    if info.ndim >= 0 and not isinstance(info.shape, ast.ShapeExpr):
-        parts.append(f"ndim={info.ndim}")
-    if info.vdevice is not None:
-        parts.append(device_text(info.vdevice))
-    return f"Tensor({', '.join(parts)})" if parts else "Tensor"
+    def _said(self, text: str) -> str:
+        self._room -= len(text)
+        return text
 
+    def _each(self, infos: tuple[StructInfo, ...]) -> list[str]:
+        """The texts of some annotations, as far as there is room."""
+        texts = []
+        for info in infos:
+            if self._room <= 0:
+                texts.append("…")
+                break
+            texts.append(self.text(info))
+        return texts
 
-def _callable(info: ast.FuncStructInfo) -> str:
-    impure = "" if info.purity else ", impure"
-    if info.params is None:
-        return f"Callable(... -> {_info(info.ret)}{impure})"
-    params = ", ".join([_info(p) for p in info.params])
-    return f"Callable(({params}) -> {_info(info.ret)}{impure})"
+    def _dims(self, values: tuple[tir.PrimExpr, ...]) -> str:
+        texts = []
+        for value in values:
+            if self._room <= 0:
+                texts.append("…")
+                break
+            texts.append(self._said(_elided(_dim(value))))
+        return tuple_text(texts)
+
+    def text(self, info: StructInfo) -> str:
+        """The text of an annotation, or of its beginning."""
+        match info:
+            case ast.TensorStructInfo():
+                return self._tensor(info)
+            case ast.ShapeStructInfo(values=None, ndim=ndim):
+                return self._said("Shape" if ndim < 0 else f"Shape(ndim={ndim})")
+            case ast.ShapeStructInfo(values=values):
+                return f"{self._said('Shape')}({self._dims(values or ())})"
+            case ast.ObjectStructInfo():
+                return self._said("Object")
+            case ast.PrimStructInfo(dtype=dtype, value=value):
+                said = f"Prim({dtype})" if value is None else f"Prim({dtype}, {show(value)})"
+                return self._said(said)
+            case ast.TupleStructInfo(fields=fields):
+                return f"{self._said('Tuple')}({', '.join(self._each(fields))})"
+            case ast.FuncStructInfo():
+                return self._callable(info)
+        raise TypeError(f"not struct info: {type(info).__name__}")
+
+    def _tensor(self, info: ast.TensorStructInfo) -> str:
+        self._said("Tensor")
+        parts = []
+        match info.shape:
+            case ast.ShapeExpr(values=values):
+                parts.append(self._dims(values))
+            case ast.Expr() as shape:
+                parts.append(self._said(show(shape)))
+        if not info.dtype.is_void:
+            parts.append(self._said(str(info.dtype)))
+        if info.ndim >= 0 and not isinstance(info.shape, ast.ShapeExpr):
+            parts.append(f"ndim={info.ndim}")
+        if info.vdevice is not None:
+            parts.append(self._said(device_text(info.vdevice)))
+        return f"Tensor({', '.join(parts)})" if parts else "Tensor"
+
+    def _callable(self, info: ast.FuncStructInfo) -> str:
+        self._said("Callable")
+        impure = "" if info.purity else ", impure"
+        if info.params is None:
+            return f"Callable(... -> {self.text(info.ret)}{impure})"
+        params = ", ".join(self._each(info.params))
+        ret = "…" if self._room <= 0 else self.text(info.ret)
+        return f"Callable(({params}) -> {ret}{impure})"
 
 
 def _elided(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from rlx.grammar import ast
-from rlx.grammar.ast import Binding, BindingBlock, Expr, StructInfo
+from rlx.grammar.ast import Binding, BindingBlock, Expr, StructInfo, TupleStructInfo
 from rlx.grammar.node import Node, all_same, changed, fields, replace, same
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.struct_infos import with_children, with_numbers
@@ -204,9 +204,30 @@ class Rewriter:
     # ------------------------------------------------------------ annotations
 
     def struct_info(self, info: StructInfo) -> StructInfo:
-        """An annotation: its dimensions and values, and those of its parts."""
+        """An annotation: its dimensions and values, and those of its parts.
+
+        A tuple that occurs several times in an annotation is rewritten once.
+        """
+        if type(info) is TupleStructInfo and info.fields:
+            return self._tuple(info)
         inside = with_children(info, self.struct_info)
         return with_numbers(inside, self.prim_expr, self.expr)
+
+    _tuples: dict[int, StructInfo] | None = None
+    """The tuples of the annotation at hand that were rewritten; None between annotations."""
+
+    def _tuple(self, info: TupleStructInfo) -> StructInfo:
+        if self._tuples is None:
+            self._tuples = {}
+            try:
+                return with_children(info, self.struct_info)
+            finally:
+                self._tuples = None
+        done = self._tuples
+        found = done.get(id(info))
+        if found is None:
+            found = done[id(info)] = with_children(info, self.struct_info)
+        return found
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
         """An integer expression: a dimension, a value, an argument."""

@@ -54,25 +54,57 @@ def held_shape(info: StructInfo) -> ast.Var | None:
 
 
 def whole(info: StructInfo) -> Iterator[StructInfo]:
-    """An annotation and all its parts, each before its own parts, in the order of the text."""
+    """An annotation and all its parts, each before its own parts, in the order of the text.
+
+    A tuple or function type that occurs several times is visited once, so that the time is bounded
+    by the size of the annotation in memory: `((t, t), (t, t))` may share its halves.
+    """
     stack = [info]
+    seen: set[int] = set()
     while stack:
         part = stack.pop()
+        inside = children(part)
+        if inside:
+            if id(part) in seen:
+                continue
+            seen.add(id(part))
+            stack.extend(reversed(inside))
         yield part
-        stack.extend(reversed(children(part)))
 
 
 def of_the_value(info: StructInfo) -> Iterator[StructInfo]:
     """An annotation and the fields of its tuples: the parts that a value itself has.
 
-    The parameters and the result of a function type belong to its calls instead.
+    The parameters and the result of a function type belong to its calls instead. As in
+    :func:`whole`, a tuple that occurs several times is visited once.
     """
     stack = [info]
+    seen: set[int] = set()
     while stack:
         part = stack.pop()
-        yield part
-        if type(part) is ast.TupleStructInfo:
+        if type(part) is ast.TupleStructInfo and part.fields:
+            if id(part) in seen:
+                continue
+            seen.add(id(part))
             stack.extend(reversed(part.fields))
+        yield part
+
+
+def is_larger(info: StructInfo, limit: int) -> bool:
+    """Whether an annotation has more than ``limit`` parts when it is written out.
+
+    Written out, a tuple that occurs several times counts each time. The time is bounded by the
+    limit.
+    """
+    stack = [info]
+    count = 0
+    while stack:
+        inside = children(stack.pop())
+        count += 1
+        if count + len(stack) + len(inside) > limit:
+            return True
+        stack.extend(inside)
+    return False
 
 
 def with_children(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> StructInfo:

@@ -8,16 +8,24 @@ from typing import Self
 LIMIT = 3
 """The maximum number of suggested words, if several are equally close."""
 
+MOST_TYPOS = 12
+"""The maximum number of typos in a long word."""
+
+WORK = 200_000
+"""The number of letters of long words that one search compares: their time must not grow with the
+product of their length and their number."""
+
 
 def closest(word: str, known: Iterable[str]) -> list[str]:
     """The known words closest to an unknown one, if any is close enough: at most :data:`LIMIT` of
     them.
 
-    One typo is allowed for every three letters, and at least one: an extra, missing or wrong
-    letter, or two exchanged letters. Words that differ only in case are closest. The result is in
-    alphabetical order.
+    One typo is allowed for every three letters, at least one and at most :data:`MOST_TYPOS`: an
+    extra, missing or wrong letter, or two exchanged letters. Words that differ only in case are
+    closest. The result is in alphabetical order.
     """
-    allowed = max(1, len(word) // 3)
+    allowed = max(1, min(len(word) // 3, MOST_TYPOS))
+    work = WORK
     letters = set(word)
     best: dict[str, int] = {}
     for other in known:
@@ -25,6 +33,9 @@ def closest(word: str, known: Iterable[str]) -> list[str]:
             allowed + 1
         ):
             continue
+        work -= len(other)
+        if work < 0:
+            break
         found = 0 if other.lower() == word.lower() else distance(word, other, allowed)
         if found is not None:
             allowed = min(allowed, max(found, 1)) if found else 1
@@ -43,20 +54,40 @@ def closest_names(name: str, known: Iterable[str]) -> list[str]:
 
 
 def distance(a: str, b: str, limit: int) -> int | None:
-    """The number of typos between two words; None if there are more than the limit."""
+    """The number of typos between two words; None if there are more than the limit.
+
+    The time is proportional to the length of the words times the limit.
+    """
+    if abs(len(a) - len(b)) > limit:
+        return None
+    a, b = _different_parts(a, b)
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
-        below = [i]
-        for j, y in enumerate(b, 1):
+        # Letters that are further apart than the limit cannot belong to each other.
+        first, last = max(1, i - limit), min(len(b), i + limit)
+        below = [limit + 1] * (len(b) + 1)
+        if first == 1:
+            below[0] = i
+        for j in range(first, last + 1):
+            y = b[j - 1]
             cost = min(row[j] + 1, below[j - 1] + 1, row[j - 1] + (x != y))
             if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
                 cost = min(cost, before[j - 2] + 1)
-            below.append(cost)
-        if min(below) > limit:
+            below[j] = cost
+        if min(below[first - 1 : last + 1], default=i) > limit:
             return None
         before, row = row, below
     return row[-1] if row[-1] <= limit else None
+
+
+def _different_parts(a: str, b: str) -> tuple[str, str]:
+    """Two words without the beginning and the end that they share."""
+    most = min(len(a), len(b))
+    start = next((k for k in range(most) if a[k] != b[k]), most)
+    most -= start
+    end = next((k for k in range(most) if a[-1 - k] != b[-1 - k]), most)
+    return a[start : len(a) - end], b[start : len(b) - end]
 
 
 class Suggestion(str):

@@ -92,11 +92,23 @@ def _prim_func(value: PrimFuncValue) -> StructInfo:
     return prim_func(value.func)
 
 
+def _tuple(value: TupleValue, done: dict[int, StructInfo]) -> StructInfo:
+    """The type of a tuple, whose tuples may share their fields."""
+    found = done.get(id(value))
+    if found is None:
+        fields = tuple(
+            _tuple(field, done) if isinstance(field, TupleValue) else struct_info_of(field)
+            for field in value.fields
+        )
+        found = done[id(value)] = TupleStructInfo(fields)
+    return found
+
+
 _INFOS: dict[type, Callable[[Any], StructInfo]] = {
     Tensor: _tensor,
     ShapeValue: lambda value: ShapeStructInfo(_dims(value.values), len(value.values)),
     Scalar: _scalar,
-    TupleValue: lambda value: TupleStructInfo(tuple(map(struct_info_of, value.fields))),
+    TupleValue: lambda value: _tuple(value, {}),
     Closure: _closure,
     PrimFuncValue: _prim_func,
     Packed: lambda value: FuncStructInfo(None, OBJECT, False, "default"),

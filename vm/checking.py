@@ -8,6 +8,10 @@ from rlx.vm.executable_parts import ExecutableParts, VMFunction
 from rlx.vm.flow import SPECIAL, problems, reads, writes
 from rlx.vm.instructions import MOST_REGISTERS, VMInstruction, WordError
 
+SPARE_REGISTERS = 1 << 16
+"""How many more registers than instructions a function may have: a file of a few bytes does not
+make a call take memory for millions."""
+
 
 def complaints(executable: ExecutableParts) -> Iterator[str]:
     """The errors of an executable; empty if it can run."""
@@ -41,6 +45,10 @@ def _of_function(executable: ExecutableParts, function: VMFunction) -> Iterator[
     where = f"function {function.name!r}"
     if not 0 <= function.num_inputs <= function.registers <= MOST_REGISTERS:
         yield f"{where} has {function.num_inputs} inputs and {function.registers} registers"
+        return
+    if function.registers > function.end - function.start + SPARE_REGISTERS:
+        count = function.end - function.start
+        yield f"{where} has {function.registers} registers for {count} instructions"
         return
     if function.parameters and len(function.parameters) != function.num_inputs:
         yield f"{where} has {len(function.parameters)} names for {function.num_inputs} inputs"

@@ -26,6 +26,8 @@ from rlx.semantics.values import (
 
 DEEPEST = 64
 """The maximum nesting depth of tuples."""
+MOST_DIMENSIONS = 64
+"""The maximum rank of a tensor, which is NumPy's."""
 SHOWN = 80
 """How many characters of a wrong text a message shows."""
 
@@ -101,17 +103,38 @@ def from_json(written: Any, deep: int = 0) -> Value:
             return NULL
         case {"tuple": list(fields)} if deep < DEEPEST:
             return TupleValue(tuple(from_json(field, deep + 1) for field in fields))
-    raise ConstantError(f"expected a constant, found {str(written)[:SHOWN]}")
+    if isinstance(written, dict) and "tuple" in written and deep >= DEEPEST:
+        raise ConstantError(f"tuples are nested more than {DEEPEST} levels deep")
+    raise ConstantError(f"expected a constant, found {found_text(written)}")
+
+
+def found_text(written: Any) -> str:
+    """The start of a wrong part of a file, for a message: parts may be nested deeply, and long."""
+    match written:
+        case list() | dict():
+            kind = "a list" if isinstance(written, list) else "an object"
+            return f"{kind} of {len(written)} parts"
+        case str():
+            return repr(written[:SHOWN])
+    return str(written)[:SHOWN]
 
 
 def _tensor(kind: str, shape: list[Any], data: str, device: Any) -> Tensor:
+    if len(shape) > MOST_DIMENSIONS:
+        raise ConstantError(
+            f"a tensor has {len(shape)} dimensions; it can have at most {MOST_DIMENSIONS}"
+        )
+    if not _integers(shape) or min(shape, default=0) < 0:
+        sizes = ", ".join(map(found_text, shape))
+        raise ConstantError(f"a tensor has the shape [{sizes}]")
     try:
         content = b64decode(data, validate=True)
         wanted = numpy_type(_data_type(kind))
     except (ValueError, Stop) as error:
-        raise ConstantError(f"a tensor of {kind}: {error}") from None
-    if not _integers(shape) or min(shape, default=0) < 0:
-        raise ConstantError(f"a tensor has the shape {shape}")
+        raise ConstantError(f"a tensor of {kind[:SHOWN]}: {error}") from None
+    # Sizes of 0 do not count: NumPy limits the product of the others, too.
+    if prod(filter(None, shape)) * wanted.itemsize >= 1 << 63:
+        raise ConstantError(f"a tensor of {kind} {shape} has more bytes than 64 bits can count")
     if prod(shape) * wanted.itemsize != len(content):
         raise ConstantError(f"a tensor of {kind} {shape} has {len(content)} bytes of content")
     array = np.frombuffer(bytearray(content), wanted).reshape(shape)
@@ -120,7 +143,7 @@ def _tensor(kind: str, shape: list[Any], data: str, device: Any) -> Tensor:
             return Tensor(array)
         case [str(target), int(index)]:
             return Tensor(array, (target, index))
-    raise ConstantError(f"a device is a target and a number, not {device}")
+    raise ConstantError(f"a device is a target and a number, not {found_text(device)}")
 
 
 def _integers(values: list[Any]) -> bool:

@@ -136,10 +136,10 @@ def _wrong(
 def _unwritten(code: Code, num_inputs: int) -> Iterator[CodeProblem]:
     """Reads of registers that on some way to them nothing wrote."""
     blocks = BasicBlocks(code)
-    numbers = {register: register for register in range(num_inputs)}
+    numbers: dict[int, int] = {}  # without inputs, which are written before the function starts
     for instruction in code:
         written = writes(instruction)
-        if written is not None:
+        if written is not None and written >= num_inputs:
             numbers.setdefault(written, len(numbers))
     made = [
         _set(numbers, (writes(instruction) for instruction in code[first:end]))
@@ -147,7 +147,7 @@ def _unwritten(code: Code, num_inputs: int) -> Iterator[CodeProblem]:
     ]
     everything = (1 << len(numbers)) - 1
     known = [everything] * len(made)
-    known[0] = (1 << num_inputs) - 1
+    known[0] = 0
     pending = [0]
     seen = {0}
     while pending:
@@ -164,11 +164,13 @@ def _unwritten(code: Code, num_inputs: int) -> Iterator[CodeProblem]:
         written_here = known[k]
         for at in range(first, end):
             for register in reads(code[at]):
+                if register in SPECIAL or register < num_inputs:
+                    continue
                 bit = numbers.get(register)
-                if register not in SPECIAL and (bit is None or not written_here >> bit & 1):
+                if bit is None or not written_here >> bit & 1:
                     yield CodeProblem(at, _unwritten_message(register, num_inputs))
             written = writes(code[at])
-            if written is not None:
+            if written in numbers:
                 written_here |= 1 << numbers[written]
 
 
@@ -182,7 +184,7 @@ def _unwritten_message(register: int, num_inputs: int) -> str:
 def _set(numbers: dict[int, int], registers: Iterator[int | None]) -> int:
     found = 0
     for register in registers:
-        if register is not None:
+        if register in numbers:
             found |= 1 << numbers[register]
     return found
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from rlx.vm.checking import complaints
-from rlx.vm.constants import SHOWN, ConstantError, from_json, to_json
+from rlx.vm.constants import ConstantError, found_text, from_json, to_json
 from rlx.vm.executable_parts import ExecutableParts, VMFunction
 from rlx.vm.shipped_code import shipped
 
@@ -152,7 +152,7 @@ def _function(written: Any) -> VMFunction:
         case [str(name), int(start), int(end), int(inputs), int(registers), list(parameters)]:
             if name and all(isinstance(parameter, str) for parameter in parameters):
                 return VMFunction(name, start, end, inputs, registers, tuple(parameters))
-    raise LoadError(f"expected a function, found {str(written)[:SHOWN]}")
+    raise LoadError(f"expected a function, found {found_text(written)}")
 
 
 def _texts(found: Mapping[Any, Any]) -> dict[str, str]:

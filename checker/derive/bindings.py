@@ -215,7 +215,7 @@ def _annotated(var: ast.Var) -> tuple[Label, ...]:
     return (Label(span, "the annotation"),) if span else ()
 
 
-LIMIT = 32
+LIMIT = 12
 """Equations remembered of one scope's casts: each makes every later question dearer."""
 
 _ZERO = tir.IntImm(0)
@@ -234,7 +234,7 @@ def learn(
         The dimensions that the shape variables bound by the cast stand for.
     """
     pairs: list[Pair] = []
-    _meet(found, target, pairs)
+    _meet(found, target, pairs, set())
     for given, said in pairs:
         if given is said:
             continue
@@ -296,7 +296,10 @@ def _of_naturals(state: DerivationState, size: tir.PrimExpr) -> bool:
     return True
 
 
-def _meet(found: StructInfo, target: StructInfo, pairs: list[Pair]) -> None:
+def _meet(
+    found: StructInfo, target: StructInfo, pairs: list[Pair], met: set[tuple[int, int]]
+) -> None:
+    """Add the pairs of dimensions; ``met`` are the pairs of tuples that were compared."""
     match found, target:
         case (
             (TensorStructInfo(), TensorStructInfo()) | (ShapeStructInfo(), ShapeStructInfo())
@@ -307,8 +310,11 @@ def _meet(found: StructInfo, target: StructInfo, pairs: list[Pair]) -> None:
         case PrimStructInfo(value=tir.PrimExpr() as a), PrimStructInfo(value=tir.PrimExpr() as b):
             pairs.append((a, b))
         case TupleStructInfo(fields=xs), TupleStructInfo(fields=ys):
+            if (id(found), id(target)) in met:
+                return
+            met.add((id(found), id(target)))
             for x, y in zip(xs, ys, strict=False):
-                _meet(x, y, pairs)
+                _meet(x, y, pairs, met)
 
 
 def _trivial(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:

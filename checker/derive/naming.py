@@ -19,7 +19,7 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import OBJECT, children, held_shape, numbers, of_the_value, whole
+from rlx.grammar.struct_infos import OBJECT, held_shape, numbers, of_the_value, whole
 from rlx.solver import prim_exprs
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
@@ -91,7 +91,7 @@ def meant(
 
 
 def _names_a_shape(info: StructInfo) -> bool:
-    return held_shape(info) is not None or any(map(_names_a_shape, children(info)))
+    return any(held_shape(part) is not None for part in whole(info))
 
 
 def _is_shape(state: Knowledge, var: ast.Var, span: Span | None, quiet: bool) -> bool:

@@ -15,6 +15,13 @@ from rlx.spec.registry import refuted, rule
 Named = tir.Var | tir.Buffer
 
 
+COMPARISONS = 100_000
+"""The number of comparisons that the suggestions for the unknown names of a PrimFunc may take."""
+
+LONG_NAME = 100
+"""The letters of a name beyond which only a few typos are looked for."""
+
+
 class PrimFuncCheck:
     """The walk over one PrimFunc.
 
@@ -80,6 +87,7 @@ class PrimFuncCheck:
         self.holes: Collection[Node] = frozenset()
         self.span: Span | None = function.name_span
         self.reported: set[object] = set()
+        self.compared = 0
         self.diagnostics: list[Diagnostic] = []
 
     # ------------------------------------------------------------ scopes
@@ -157,9 +165,12 @@ class PrimFuncCheck:
         self, name: str, names: Iterable[str], before: str = "", quote: str = "'"
     ) -> str | None:
         """The name that was probably meant, behind the words before it."""
+        if self.compared >= COMPARISONS:
+            return None
         known = {*names} - {name}
+        self.compared += len(known)
         found = closest(name, known)
-        if not found:
+        if not found and len(name) <= LONG_NAME:
             from difflib import get_close_matches
 
             found = get_close_matches(name, sorted(known), 1)

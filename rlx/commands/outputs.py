@@ -42,6 +42,10 @@ def refused(out: str, file: str) -> str | None:
     return why and f"{out}: {why}"
 
 
+MOST_FILES = 10_000
+"""The maximum number of files that `--out` writes: tuples may share their fields."""
+
+
 def write_tensors(value: Value, folder: str | None) -> list[Path]:
     """Write the tensors of a value into a folder, as `.npy` files.
 
@@ -53,7 +57,7 @@ def write_tensors(value: Value, folder: str | None) -> list[Path]:
     Raises
     ------
     UsageError
-        If one cannot be written.
+        If one cannot be written, or there are more than :data:`MOST_FILES`.
     """
     from rlx.semantics.run.files import save
     from rlx.semantics.run.options import UsageError
@@ -64,6 +68,8 @@ def write_tensors(value: Value, folder: str | None) -> list[Path]:
     try:
         make_folder(folder)
         for name, array in _tensors(value, "result"):
+            if len(written) == MOST_FILES:
+                raise UsageError(f"--out writes at most {MOST_FILES} tensors; the value has more")
             path = Path(folder) / f"{name}.npy"
             with output(path, within=[folder]) as file:
                 save(file, array)

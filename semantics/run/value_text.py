@@ -31,6 +31,11 @@ FIELDS = 8
 WIDTH = 160
 """The maximum length of a line about a value."""
 
+VALUES = 2_000
+"""The maximum number of values in a text of several lines: tuples may share their fields, so that
+written out there are exponentially many.
+"""
+
 Name = Callable[[Value], str]
 
 
@@ -42,18 +47,28 @@ def line(value: Any, name: Name | None = None) -> str:
     name
         Returns the text of a tensor, if its elements are not printed.
     """
-    text = _line(value, name or tensor_line)
+    text = _line(value, name or tensor_line, [WIDTH])
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
-def _line(value: Any, name: Name) -> str:
+def _line(value: Any, name: Name, room: list[int]) -> str:
+    """The same, as long as there is room for more characters."""
+    if not isinstance(value, TupleValue):
+        text = _leaf(value, name)
+        room[0] -= len(text)
+        return text
+    shown = []
+    room[0] -= 2
+    for field in value.fields[:FIELDS]:
+        shown.append(_line(field, name, room) if room[0] > 0 else "…")
+    more = ", …" if len(value.fields) > FIELDS else "," if len(value.fields) == 1 else ""
+    return f"({', '.join(shown)}{more})"
+
+
+def _leaf(value: Any, name: Name) -> str:
     match value:
         case Tensor() | Storage():
             return name(value)
-        case TupleValue(fields=fields):
-            shown = ", ".join(_line(field, name) for field in fields[:FIELDS])
-            more = ", …" if len(fields) > FIELDS else "," if len(fields) == 1 else ""
-            return f"({shown}{more})"
         case ShapeValue(values=sizes):
             return f"shape{tuple(sizes)}"
         case Scalar(value=number, dtype=kind):
@@ -103,7 +118,12 @@ def number(element: Any) -> str:
 
 
 def block(value: Value, indent: str = "") -> str:
-    """A value over several lines, with tensors in NumPy's format."""
+    """A value over several lines, with tensors in NumPy's format; at most :data:`VALUES` values."""
+    return _block(value, indent, [VALUES])
+
+
+def _block(value: Value, indent: str, room: list[int]) -> str:
+    room[0] -= 1
     match value:
         case Tensor(data=array):
             with np.printoptions(precision=6, threshold=200, edgeitems=3, linewidth=100):
@@ -111,8 +131,13 @@ def block(value: Value, indent: str = "") -> str:
             inner = "\n".join(f"{indent}  {text}" for text in body.split("\n"))
             return f"{indent}{tensor_kind(value)}\n{inner}"
         case TupleValue(fields=fields) if fields:
-            parts = "\n".join(block(field, f"{indent}  ") for field in fields)
-            return f"{indent}tuple of {len(fields)}\n{parts}"
+            parts = []
+            for field in fields:
+                if room[0] <= 0:
+                    parts.append(f"{indent}  …")
+                    break
+                parts.append(_block(field, f"{indent}  ", room))
+            return "\n".join([f"{indent}tuple of {len(fields)}", *parts])
     return indent + line(value)
 
 

@@ -89,13 +89,16 @@ class Instance(Record):
 
 
 class _Matcher:
-    """State of one match: which variables may be bound, and the images found."""
+    """State of one match: which variables may be bound, the images found, and the tuples that
+    were matched.
+    """
 
-    __slots__ = ("binders", "images")
+    __slots__ = ("binders", "images", "met")
 
     def __init__(self, binders: Collection[Key]) -> None:
         self.binders = binders
         self.images: list[tuple[Key, Image]] = []
+        self.met: set[tuple[int, int]] = set()
 
     def match(self, pattern: StructInfo, info: StructInfo) -> None:
         """Note the images in one parameter."""
@@ -209,7 +212,9 @@ def _prim(pattern: PrimStructInfo, info: PrimStructInfo, matcher: _Matcher) -> N
 
 @rule("BIND-tuple", "3ab1707d", "instantiation")
 def _tuple(pattern: TupleStructInfo, info: TupleStructInfo, matcher: _Matcher) -> None:
-    if len(pattern.fields) == len(info.fields):
+    key = id(pattern), id(info)
+    if len(pattern.fields) == len(info.fields) and key not in matcher.met:
+        matcher.met.add(key)
         for p, i in zip(pattern.fields, info.fields, strict=True):
             matcher.match(p, i)
 
@@ -246,8 +251,9 @@ def unify(
     that appears alone are not solved; the caller compares the results.
     """
     equations: list[tuple[PrimExpr, PrimExpr]] = []
+    met: set[tuple[int, int]] = set()
     for x, y in zip(xs, ys, strict=True):
-        _corresponding(x, y, equations)
+        _corresponding(x, y, equations, met)
     solution: dict[Key, Image] = {}
     for left, right in equations:
         a, b = substitute_prim(left, solution), substitute_prim(right, solution)
@@ -269,7 +275,10 @@ def _solve(var: tir.Var, image: PrimExpr, solution: dict[Key, Image]) -> None:
 
 
 def _corresponding(
-    x: StructInfo, y: StructInfo, equations: list[tuple[PrimExpr, PrimExpr]]
+    x: StructInfo,
+    y: StructInfo,
+    equations: list[tuple[PrimExpr, PrimExpr]],
+    met: set[tuple[int, int]],
 ) -> None:
     """Pairs of dimensions that stand at the same place outside of function types."""
     match x, y:
@@ -280,8 +289,11 @@ def _corresponding(
         case PrimStructInfo(value=PrimExpr() as a), PrimStructInfo(value=PrimExpr() as b):
             equations.append((a, b))
         case TupleStructInfo(fields=f), TupleStructInfo(fields=g) if len(f) == len(g):
+            if (id(x), id(y)) in met:
+                return
+            met.add((id(x), id(y)))
             for inner_x, inner_y in zip(f, g, strict=True):
-                _corresponding(inner_x, inner_y, equations)
+                _corresponding(inner_x, inner_y, equations, met)
 
 
 def bound_by(

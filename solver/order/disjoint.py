@@ -118,6 +118,8 @@ def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
     if len(a.fields) != len(b.fields):
         goal.fail("MEET-tuple-length", a, b)
         return
+    if not goal.is_new(a, b):
+        return
     for i, (x, y) in enumerate(zip(a.fields, b.fields, strict=True)):
         _inside("field", i, x, y, goal)
 

@@ -29,7 +29,7 @@ from rlx.spec.registry import rule
 class _Scope:
     """The variables that may be mentioned."""
 
-    __slots__ = ("_bound", "_shape_vars", "_vars")
+    __slots__ = ("_bound", "_shape_vars", "_vars", "narrowed", "widened")
 
     def __init__(
         self,
@@ -40,6 +40,9 @@ class _Scope:
         self._vars = variables
         self._shape_vars = shape_vars
         self._bound = bound
+        # What was made of each tuple, which may occur several times in an annotation.
+        self.widened: dict[int, StructInfo] = {}
+        self.narrowed: dict[int, StructInfo | None] = {}
 
     def inside(self, func: FuncStructInfo) -> _Scope:
         """The scope of the parameters and the result of a function type."""
@@ -112,7 +115,11 @@ def _prim(info: PrimStructInfo, scope: _Scope) -> StructInfo:
 
 @rule("ERASE-tuple", "f0f2c25a", "erasure")
 def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
-    return with_children(info, lambda field: _widen(field, scope))
+    known = scope.widened.get(id(info))
+    if known is None:
+        known = with_children(info, lambda field: _widen(field, scope))
+        scope.widened[id(info)] = known
+    return known
 
 
 @rule("ERASE-function", "5ba0c774", "erasure")
@@ -152,6 +159,12 @@ def _narrow(info: StructInfo, scope: _Scope) -> StructInfo | None:
 
 
 def _narrow_tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo | None:
+    if id(info) not in scope.narrowed:
+        scope.narrowed[id(info)] = _narrow_fields(info, scope)
+    return scope.narrowed[id(info)]
+
+
+def _narrow_fields(info: TupleStructInfo, scope: _Scope) -> StructInfo | None:
     fields: list[StructInfo] = []
     for field in info.fields:
         narrowed = _narrow(field, scope)

@@ -7,7 +7,7 @@ is no lower bound, the result is None.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.ast import (
@@ -50,8 +50,35 @@ Choose = Callable[[Dimensions, Dimensions, "Prover"], Dimensions | None]
 """Selects the dimensions of a bound: those that follow, or those that are followed."""
 
 
-def lub(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo:
+class Bounds:
+    """The bounds of tuples that one comparison has found.
+
+    Two tuples may meet several times in two annotations that share their parts.
+    """
+
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, int, int], tuple[StructInfo, StructInfo, Any]] = {}
+
+    def of(
+        self, kind: str, a: StructInfo, b: StructInfo, make: Callable[[], StructInfo | None]
+    ) -> Any:
+        """The bound of two tuples, made at their first meeting."""
+        key = kind, id(a), id(b)
+        if key not in self._found:
+            # The tuples are kept, so that the identities stay theirs.
+            self._found[key] = a, b, make()
+        return self._found[key][2]
+
+
+def lub(a: StructInfo, b: StructInfo, prover: Prover, known: Bounds | None = None) -> StructInfo:
     """The least upper bound; ``a`` itself if ``b`` adds nothing.
+
+    Parameters
+    ----------
+    known
+        The bounds already found by the comparison that this one is part of.
 
     Notes
     -----
@@ -62,16 +89,20 @@ def lub(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo:
     kind = type(a)
     if kind is not type(b) or kind is ObjectStructInfo:
         return _different(a, b)
-    return _LUB[kind](a, b, prover)
+    return _LUB[kind](a, b, prover, known or Bounds())
 
 
-def glb(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo | None:
-    """The greatest lower bound, or None if there is none (or none is found)."""
+def glb(
+    a: StructInfo, b: StructInfo, prover: Prover, known: Bounds | None = None
+) -> StructInfo | None:
+    """The greatest lower bound, or None if there is none (or none is found); ``known`` as for
+    :func:`lub`.
+    """
     if a is b:
         return a
     kind = type(a)
     if kind is type(b) and kind is not ObjectStructInfo:
-        return _GLB[kind](a, b, prover)
+        return _GLB[kind](a, b, prover, known or Bounds())
     return _one_of(a, b)
 
 
@@ -115,7 +146,9 @@ def _bound_of_shapes(
 
 
 @rule("LUB-tensor", "7c57fc63", "least upper bound")
-def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo:
+def _join_tensors(
+    a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     ndim = rank(a) if rank(a) == rank(b) else -1
     _, shape = _bound_of_shapes(a, b, prover, upper)
     dtype = a.dtype if same_type(a.dtype, b.dtype) else VOID
@@ -124,7 +157,9 @@ def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
 
 
 @rule("GLB-tensor", "7844315f", "greatest lower bound")
-def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo | None:
+def _meet_tensors(
+    a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     both = a.shape is not None and b.shape is not None
     same, shape = _bound_of_shapes(a, b, prover, lower) if both else (True, a.shape or b.shape)
     contradiction = (
@@ -140,7 +175,9 @@ def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
 
 
 @rule("LUB-shape", "fb88ffca", "least upper bound")
-def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo:
+def _join_shapes(
+    a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     if rank(a) < 0 or rank(a) != rank(b):
         return a if rank(a) < 0 else ShapeStructInfo()
     xs, ys = dimensions(a), dimensions(b)
@@ -151,7 +188,9 @@ def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
 
 
 @rule("GLB-shape", "1402a29f", "greatest lower bound")
-def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo | None:
+def _meet_shapes(
+    a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     if rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b):
         return None
     xs, ys = dimensions(a), dimensions(b)
@@ -164,7 +203,7 @@ def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
 
 
 @rule("LUB-prim", "fef0472f", "least upper bound")
-def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo:
+def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: Bounds) -> StructInfo:
     if not same_type(a.dtype, b.dtype):
         return OBJECT
     if a.value is None:
@@ -177,7 +216,9 @@ def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
 
 
 @rule("GLB-prim", "e5889017", "greatest lower bound")
-def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo | None:
+def _meet_prims(
+    a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     if not same_type(a.dtype, b.dtype):
         return None
     if a.value is None or b.value is None:
@@ -190,30 +231,43 @@ def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
 
 
 @rule("LUB-tuple", "59be99e0", "least upper bound")
-def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo:
+def _join_tuples(
+    a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     if len(a.fields) != len(b.fields):
         return OBJECT
-    fields = tuple(lub(x, y, prover) for x, y in zip(a.fields, b.fields, strict=True))
-    return a if _same(fields, a.fields) else TupleStructInfo(fields)
+
+    def joined() -> StructInfo:
+        fields = tuple(lub(x, y, prover, known) for x, y in zip(a.fields, b.fields, strict=True))
+        return a if _same(fields, a.fields) else TupleStructInfo(fields)
+
+    found: StructInfo = known.of("lub", a, b, joined)
+    return found
 
 
 @rule("GLB-tuple", "3a9f68ab", "greatest lower bound")
-def _meet_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo | None:
-    fields = _meet_all(a.fields, b.fields, prover)
-    if fields is None:
-        return None
-    return a if _same(fields, a.fields) else TupleStructInfo(fields)
+def _meet_tuples(
+    a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
+    def met() -> StructInfo | None:
+        fields = _meet_all(a.fields, b.fields, prover, known)
+        if fields is None:
+            return None
+        return a if _same(fields, a.fields) else TupleStructInfo(fields)
+
+    found: StructInfo | None = known.of("glb", a, b, met)
+    return found
 
 
 def _meet_all(
-    xs: tuple[StructInfo, ...], ys: tuple[StructInfo, ...], prover: Prover
+    xs: tuple[StructInfo, ...], ys: tuple[StructInfo, ...], prover: Prover, known: Bounds
 ) -> tuple[StructInfo, ...] | None:
     """The lower bounds of corresponding annotations, None unless all exist."""
     if len(xs) != len(ys):
         return None
     met: list[StructInfo] = []
     for x, y in zip(xs, ys, strict=True):
-        both = glb(x, y, prover)
+        both = glb(x, y, prover, known)
         if both is None:
             return None
         met.append(both)
@@ -224,20 +278,26 @@ def _same(new: tuple[StructInfo, ...], old: tuple[StructInfo, ...]) -> bool:
     return all(n is o for n, o in zip(new, old, strict=True))
 
 
-def _join_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
+def _join_callables(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     if a.params is None or b.params is None:
-        return _join_opaque(a, b, prover)
-    return _join_functions(a, b, prover)
+        return _join_opaque(a, b, prover, known)
+    return _join_functions(a, b, prover, known)
 
 
-def _meet_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
+def _meet_callables(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     if a.params is None and b.params is None:
-        return _meet_opaque(a, b, prover)
-    return _meet_functions(a, b, prover)
+        return _meet_opaque(a, b, prover, known)
+    return _meet_functions(a, b, prover, known)
 
 
 @rule("LUB-function", "4b2b115a", "least upper bound")
-def _join_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
+def _join_functions(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo:
     """Callable with what both accept: parameters are met, with the variables of both free to
     choose.
     """
@@ -250,10 +310,10 @@ def _join_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
     solution = unify(f.params or (), g.params or (), (*f.binders, *g.binders))
     f_params, f_ret = _instance(f, solution)
     g_params, g_ret = _instance(g, solution)
-    params = _meet_all(f_params, g_params, prover)
+    params = _meet_all(f_params, g_params, prover, known)
     if params is None:
         return least
-    ret = lub(f_ret, g_ret, prover)
+    ret = lub(f_ret, g_ret, prover, known)
     binders = bound_by((*f.binders, *g.binders), params, ret)
     if binders is None:
         return least
@@ -271,7 +331,9 @@ def _instance(
 
 
 @rule("GLB-function", "200f3e4a", "greatest lower bound")
-def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
+def _meet_functions(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     """Callable with what either accepts: parameters are joined.
 
     Of two generic functions one has to be below the other, or their variables have to correspond.
@@ -291,10 +353,10 @@ def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
         return None
     b_params, b_ret = _instance(b, renaming)
     pairs = list(zip(f.params or (), b_params, strict=True))
-    params = tuple(lub(x, y, prover) for x, y in pairs)
+    params = tuple(lub(x, y, prover, known) for x, y in pairs)
     if any(_blurs(j, p, prover) for j, pair in zip(params, pairs, strict=True) for p in pair):
         return None
-    ret = glb(f.ret, b_ret, prover)
+    ret = glb(f.ret, b_ret, prover, known)
     binders = None if ret is None else bound_by(f.binders, params, ret)
     if ret is None or binders is None:
         return None
@@ -312,6 +374,8 @@ def _meet_with_opaque(a: FuncStructInfo, b: FuncStructInfo) -> StructInfo | None
 
 def _blurs(joined: StructInfo, part: StructInfo, prover: Prover) -> bool:
     """Whether a parameter that counts its dimensions came from one that says them."""
+    if joined is part:
+        return False
     match joined, part:
         case TensorStructInfo(shape=None), TensorStructInfo(shape=Expr()):
             return rank(joined) > 0
@@ -342,11 +406,11 @@ def _correspondence(
 
 
 @rule("LUB-opaque", "ed21917c", "least upper bound")
-def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
+def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds) -> StructInfo:
     purity = a.purity and b.purity
     match opaque_result(a), opaque_result(b):
         case StructInfo() as x, StructInfo() as y:
-            ret = lub(x, y, prover)
+            ret = lub(x, y, prover, known)
             if ret is not OBJECT:
                 return FuncStructInfo(None, ret, purity)
         case _ if a.params is None and b.params is None and a.derive_func == b.derive_func:
@@ -355,14 +419,16 @@ def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Struct
 
 
 @rule("GLB-opaque", "22959341", "greatest lower bound")
-def _meet_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
+def _meet_opaque(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+) -> StructInfo | None:
     purity = a.purity or b.purity
     x, y = opaque_result(a), opaque_result(b)
     if x is OBJECT or y is OBJECT:
         other = b if x is OBJECT else a
         return FuncStructInfo(None, other.ret, purity, other.derive_func)
     if x is not None and y is not None:
-        ret = glb(x, y, prover)
+        ret = glb(x, y, prover, known)
         return None if ret is None else FuncStructInfo(None, ret, purity)
     if x is y and a.derive_func == b.derive_func:
         return FuncStructInfo(None, OBJECT, purity, a.derive_func)

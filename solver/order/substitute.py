@@ -55,7 +55,19 @@ def substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
     SUBST-function: variables bound by a function type are not replaced, and are renamed if an image
     mentions them. Sums, differences and products of numbers are computed.
     """
-    return _substitute(info, mapping) if mapping else info
+    return _substitute(info, _Images(mapping)) if mapping else info
+
+
+class _Images(dict[Any, Image]):
+    """The images of a substitution, and the tuples that it was applied to: a tuple that occurs
+    several times in an annotation is rebuilt once.
+    """
+
+    __slots__ = ("done",)
+
+    def __init__(self, images: Mapped) -> None:
+        super().__init__(images)
+        self.done: dict[int, tuple[StructInfo, StructInfo]] = {}
 
 
 def substitute_prim(expr: PrimExpr, mapping: Mapped, in_place: bool = False) -> PrimExpr:
@@ -101,7 +113,7 @@ def _all(values: tuple[PrimExpr, ...], mapping: Mapped) -> tuple[PrimExpr, ...]:
     return values if all(n is v for n, v in zip(new, values, strict=True)) else new
 
 
-def _substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
+def _substitute(info: StructInfo, mapping: _Images) -> StructInfo:
     action = _ACTIONS.get(type(info))
     return info if action is None else action(info, mapping)
 
@@ -138,14 +150,18 @@ def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
 
 
 @rule("SUBST-tuple", "d6517d7b", "substitution")
-def _tuple(info: TupleStructInfo, mapping: Mapped) -> StructInfo:
-    return with_children(info, lambda field: _substitute(field, mapping))
+def _tuple(info: TupleStructInfo, mapping: _Images) -> StructInfo:
+    known = mapping.done.get(id(info))
+    if known is None:
+        new = with_children(info, lambda field: _substitute(field, mapping))
+        known = mapping.done[id(info)] = info, new
+    return known[1]
 
 
 @rule("SUBST-function", "535440e9", "substitution")
-def _function(info: FuncStructInfo, mapping: Mapped) -> StructInfo:
+def _function(info: FuncStructInfo, mapping: _Images) -> StructInfo:
     if info.binders:
-        mapping = {k: v for k, v in mapping.items() if k not in info.binders}
+        mapping = _Images({k: v for k, v in mapping.items() if k not in info.binders})
         if any(v in info.binders for v in _variables_of_images(mapping.values())):
             info = rename_apart(info)
     return with_children(info, lambda part: _substitute(part, mapping))
@@ -180,7 +196,8 @@ def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
         return info
     binders = tuple(tir.Var(v.name, v.dtype) for v in info.binders)
     mapping: dict[Key, Image] = dict(zip(info.binders, binders, strict=True))
-    renamed = with_children(info, lambda part: _substitute(part, mapping))
+    images = _Images(mapping)
+    renamed = with_children(info, lambda part: _substitute(part, images))
     return replace(renamed, binders=binders)  # type: ignore[return-value]
 
 
@@ -189,7 +206,7 @@ def free_shape_vars(info: StructInfo) -> tuple[tir.Var, ...]:
     appearance.
     """
     found: dict[tir.Var, None] = {}
-    _collect(info, frozenset(), found, {})
+    _collect(info, frozenset(), found, {}, set())
     return tuple(found)
 
 
@@ -198,7 +215,7 @@ def free_vars(info: StructInfo) -> tuple[ast.Var, ...]:
     appearance.
     """
     found: dict[ast.Var, None] = {}
-    _collect(info, frozenset(), {}, found)
+    _collect(info, frozenset(), {}, found, set())
     return tuple(found)
 
 
@@ -207,11 +224,17 @@ def _collect(
     bound: frozenset[tir.Var],
     shapes: dict[tir.Var, None],
     variables: dict[ast.Var, None],
+    seen: set[tuple[int, frozenset[tir.Var]]],
 ) -> None:
-    if type(info) is FuncStructInfo:
-        bound = bound.union(info.binders)
-    for part in children(info):
-        _collect(part, bound, shapes, variables)
+    parts = children(info)
+    if parts:
+        if (id(info), bound) in seen:
+            return
+        seen.add((id(info), bound))
+        if type(info) is FuncStructInfo:
+            bound = bound.union(info.binders)
+        for part in parts:
+            _collect(part, bound, shapes, variables, seen)
     held = held_shape(info)
     if held is not None:
         variables[held] = None

@@ -93,15 +93,27 @@ class UndecidedDims(Unknown):
 
 
 class Goal:
-    """The state of one comparison: failed premises, and dimensions that must be equal."""
+    """The state of one comparison: failed premises, and dimensions that must be equal.
 
-    __slots__ = ("equations", "failed", "path", "prover")
+    Two tuples that meet several times are compared once: what they require is the same.
+    """
+
+    __slots__ = ("_met", "equations", "failed", "path", "prover")
 
     def __init__(self, prover: Prover) -> None:
         self.prover = prover
         self.path: list[tuple[str, int]] = []
         self.failed: list[Mismatch] = []
         self.equations: list[Mismatch] = []
+        self._met: dict[tuple[int, int], tuple[StructInfo, StructInfo]] = {}
+
+    def is_new(self, given: StructInfo, wanted: StructInfo) -> bool:
+        """Whether these two tuples meet for the first time."""
+        key = id(given), id(wanted)
+        if key in self._met:
+            return False
+        self._met[key] = given, wanted  # kept, so that the identities stay theirs
+        return True
 
     def fail(self, code: str, given: StructInfo, wanted: StructInfo) -> None:
         """Record a failing premise."""
@@ -274,6 +286,8 @@ def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
 def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
     if len(a.fields) != len(b.fields):
         goal.fail("SUB-tuple-length", a, b)
+        return
+    if not goal.is_new(a, b):
         return
     for i, (x, y) in enumerate(zip(a.fields, b.fields, strict=True)):
         goal.inside("field", i, x, y)

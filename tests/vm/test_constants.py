@@ -100,3 +100,21 @@ def test_what_is_no_constant_is_refused(written: Any) -> None:
 def test_tuples_are_not_nested_deeper() -> None:
     with pytest.raises(ConstantError, match="nested more than"):
         constant(nested(DEEPEST + 1))
+
+
+@pytest.mark.parametrize(
+    ("shape", "reason"),
+    [
+        ([1] * 70, "70 dimensions"),
+        ([1 << 62] * 100_000, "100000 dimensions"),
+        ([1 << 32, 1 << 32], "more bytes than 64 bits can count"),
+        ([0, 1 << 62, 1 << 62], "more bytes than 64 bits can count"),
+        ([1 << 40], "0 bytes of content"),
+        ([1 << 64], "has the shape"),
+        ([[[]]], "has the shape"),
+        ([-1], "has the shape"),
+    ],
+)
+def test_shapes_beyond_the_file_are_refused(shape: list[Any], reason: str) -> None:
+    with pytest.raises(ConstantError, match=reason):
+        from_json({"tensor": "float32", "shape": shape, "data": ""})

@@ -313,13 +313,16 @@ def _without_variables(info: ast.StructInfo) -> ast.StructInfo:
         shape = info.shape
         if type(shape) is ast.ShapeExpr and all(type(v) is tir.IntImm for v in shape.values):
             return info
-    return erase(_any_function(info), frozenset(), frozenset())
+    return erase(_any_function(info, {}), frozenset(), frozenset())
 
 
-def _any_function(info: ast.StructInfo) -> ast.StructInfo:
+def _any_function(info: ast.StructInfo, done: dict[int, ast.StructInfo]) -> ast.StructInfo:
+    """With any function for a function; ``done`` are the parts already rebuilt."""
     if isinstance(info, ast.FuncStructInfo):
         return ast.FuncStructInfo(None, OBJECT, False, "default")
-    return with_children(info, _any_function)
+    if id(info) not in done:
+        done[id(info)] = with_children(info, lambda part: _any_function(part, done))
+    return done[id(info)]
 
 
 _SAY_MORE = frozenset({"relax.reshape"})
