@@ -170,10 +170,15 @@ def _outline(text: str) -> tuple[list[int], list[tuple[int, int]]]:
     """
     starts: list[int] = []
     heads: list[tuple[int, int]] = []
-    column: int | None = None
+    column: int | None = None  # of the function that a line may stand in
+    headed = False  # whether its head came
     begun: int | None = None
     for start, end in logical_lines(text):
         marked = text[start] == "@"
+        if column is not None and not marked and indentation(text, start) <= column:
+            if headed:
+                column = None
+            headed = True
         if not marked and not text.startswith("class", start):
             continue
         words = [token.value for token in words_of(text, (start, end))]
@@ -183,7 +188,7 @@ def _outline(text: str) -> tuple[list[int], list[tuple[int, int]]]:
         elif not marked or not any(word[:1].isidentifier() for word in words[1:2]):
             continue  # a name such as `classes`, or `@@`
         elif column is None or indentation(text, start) <= column:
-            column = indentation(text, start)
+            column, headed = indentation(text, start), False
             starts.append(text.rfind("\n", 0, start) + 1)
             if begun is not None:
                 heads.append((begun, starts[-1]))

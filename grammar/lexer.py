@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import takewhile
 
 from rlx.grammar.entries import END, TERMINALS, Token, token
 from rlx.grammar.layout_messages import MIXED, NO_BLOCK, NO_MATCH
@@ -91,6 +92,15 @@ OPENING = {
 """The change of the bracket depth by a token."""
 
 
+_GAPS = re.compile(r"(?:[ \t\f]|\\\r?\n)+")
+_GAP = rf"{_GAPS.pattern}+"
+_BROKEN_WORD = re.compile(
+    rf"(?:{_GAP})?+(?P<word>{_WORD}(?>\.{_WORD})*+(?={_GAP}\.|\.{_GAP})"
+    rf"(?:(?:{_GAP})?+\.(?:{_GAP})?+{_WORD})++\(?)"
+)
+"""The word behind the `@` of a decorator, with blanks or line breaks beside a dot."""
+
+
 class Lexer:
     """Yields the tokens of one stretch of text.
 
@@ -168,6 +178,13 @@ class Lexer:
                         value = word
                 case "nothing":
                     continue
+            if kind == "AT" and (word := _BROKEN_WORD.match(text, at, end)) is not None:
+                yield new(terminals[kind], (value, start, at))
+                start, at = word.start("word"), word.end()
+                value = "".join(_GAPS.split(word["word"]))
+                kind = "HEAD" if value.endswith("(") else "DOTTED"
+                if self.canonical is not None:
+                    value = self.canonical(value.removesuffix("(")) + "(" * (kind == "HEAD")
             yield new(terminals[kind], (value, start, at))
 
     def _unknown(self, at: int) -> int:
@@ -348,14 +365,14 @@ class _Layout:
         lexer, indents = self.lexer, self.indents
         if len(indents) < 2 or lexer._column(at) > indents[0]:
             return False
-        text = lexer.text
-        stop = min(line_end(text, at), lexer.end)
-        match [*words_of(text, (at, stop))]:
+        stop = min(line_end(lexer.text, at), lexer.end)
+        tokens = Lexer(lexer.text, at, lexer.end, _ignore)._raw(at)
+        match [*takewhile(lambda found: found.type != "newline", tokens)]:
             case [] | [Token(type="AT"), *_]:
                 return False
             case [*_, last] as line:
                 depth = sum(OPENING.get(found.type, 0) for found in line)
-                if depth or last.type in _GOES_ON or text[last.end : stop] == "\\":
+                if depth or last.type in _GOES_ON or last.end > stop:
                     return False
         if self._next_width(at) not in indents[1:]:
             return False

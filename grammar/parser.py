@@ -19,6 +19,7 @@ from rlx.grammar.outline import (
     HEAD,
     class_at,
     declared_names,
+    definition_end,
     long_lines,
     metadata_statement,
     metadata_text,
@@ -168,14 +169,20 @@ class TextReader:
         reader = StretchReader(self.text, self._scope(start, group))
         reader.context.metadata = self.metadata
         reader.context.around = around
+        value = None
         try:
             value, end = reader.read_definition(start)
             if value is None:
+                end = definition_end(self.text, start)
                 if not any(d.is_error for d in reader.reports.diagnostics):
                     reader.reports.error("this definition cannot be read", (start, end))
                 reader.excuse((start, end))
             self.undeclared += reader.undeclared(self.type_vars, self.around is not None)
             reader.reports.drop_what_follows()
+        except TooManyErrors:
+            end = definition_end(self.text, start)
+            words = f"more than {MAX_ERRORS} syntax errors; the rest of this definition is not read"
+            self._error(words, (start, start + 1))
         finally:
             self.diagnostics.extend(reader.reports.diagnostics)
             self.holes.update(reader.reports.holes)

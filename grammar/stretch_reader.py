@@ -108,19 +108,33 @@ class StretchReader:
         end = start
 
         def tokens() -> Iterator[Token]:
-            """The tokens of one definition, up to the dedent that closes its block."""
+            """The tokens of one definition: up to the dedent that closes its block, or to the end
+            of the line that holds its whole body.
+            """
             nonlocal end
             depth = 0
+            first = last = ""  # token of this line
+            inline = False
             for found in lexer:
+                if inline and found.type != "_INDENT":
+                    yield token(END, "", end, end)
+                    return
+                inline = False
                 end = found.end
                 yield found
-                if found.type == "_INDENT":
-                    depth += 1
-                elif found.type == "_DEDENT":
-                    depth -= 1
-                    if depth == 0:
-                        yield token(END, "", end, end)
-                        return
+                match found.type:
+                    case "_INDENT":
+                        depth += 1
+                    case "_DEDENT":
+                        depth -= 1
+                        if depth == 0:
+                            yield token(END, "", end, end)
+                            return
+                    case "_NEWLINE":
+                        inline = not depth and first in ("DEF", "CLASS") and last != "COLON"
+                        first = ""
+                    case kind:
+                        first, last = first or kind, kind
 
         return read("definition", tokens(), self.callbacks, self), end
 
