@@ -6,7 +6,6 @@ Parsing never evaluates code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar import ast, tir
@@ -29,7 +28,7 @@ from rlx.grammar.outline import (
     stretches,
 )
 from rlx.grammar.partial_nodes import Defined
-from rlx.grammar.reports import MAX_ERRORS, Metadata, TooManyErrors
+from rlx.grammar.reports import MAX_ERRORS, Metadata
 from rlx.grammar.scope import Scope
 from rlx.grammar.stretch_reader import StretchReader
 from rlx.grammar.visit import recursion_room
@@ -84,17 +83,13 @@ class TextReader:
 
     def read(self) -> Parsed:
         """Parse the whole text."""
-        try:
-            self._refuse_long_lines()
-            if "pyfunc" in self.text:
-                from rlx.grammar.undecorated import without_python_functions
+        self._refuse_long_lines()
+        if "pyfunc" in self.text:
+            from rlx.grammar.undecorated import without_python_functions
 
-                self.text = without_python_functions(self.text)
-            self._read_metadata()
-            read, stray = self._regions()
-        except TooManyErrors:
-            self._error(f"more than {MAX_ERRORS} syntax errors; the rest is not read", None)
-            read, stray = [(0, len(self.text))], []
+            self.text = without_python_functions(self.text)
+        self._read_metadata()
+        read, stray = self._regions()
         for group in self.bare.items():
             self._bare_module(*group)
         if self.around is None:
@@ -102,7 +97,7 @@ class TextReader:
             self._beside(read)
         else:
             self._python(self.around, read)
-        if not self._has_errors():
+        if not self._has_errors() or "TypeVar" not in self.text:
             self.diagnostics += self.undeclared[:MAX_ERRORS]
         if "tvm.script" in self.text:
             from rlx.grammar.outer_level import imports
@@ -169,7 +164,6 @@ class TextReader:
         reader = StretchReader(self.text, self._scope(start, group))
         reader.context.metadata = self.metadata
         reader.context.around = around
-        value = None
         try:
             value, end = reader.read_definition(start)
             if value is None:
@@ -179,10 +173,6 @@ class TextReader:
                 reader.excuse((start, end))
             self.undeclared += reader.undeclared(self.type_vars, self.around is not None)
             reader.reports.drop_what_follows()
-        except TooManyErrors:
-            end = definition_end(self.text, start)
-            words = f"more than {MAX_ERRORS} syntax errors; the rest of this definition is not read"
-            self._error(words, (start, start + 1))
         finally:
             self.diagnostics.extend(reader.reports.diagnostics)
             self.holes.update(reader.reports.holes)
@@ -225,23 +215,22 @@ class TextReader:
     def _bare_module(self, group: int, items: list[Defined]) -> None:
         """Functions of one scope form a module; in Python a name given again starts another."""
         reader = StretchReader(self.text, self.bare_scopes[group])
-        with suppress(TooManyErrors):
-            while items:
-                functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
-                names: set[str] = set()
-                taken = 0
-                for item in items:
-                    if self.python and item.name in names:
-                        break
-                    names.add(item.name)
-                    add_function(reader.context, functions, item)
-                    taken += 1
-                span = (items[0].span[0], items[taken - 1].span[1])
-                declared = tuple(self.type_vars)
-                self.modules.append(
-                    ast.IRModule(functions, name="Module", bare=True, type_vars=declared, span=span)
-                )
-                items = items[taken:]
+        while items:
+            functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+            names: set[str] = set()
+            taken = 0
+            for item in items:
+                if self.python and item.name in names:
+                    break
+                names.add(item.name)
+                add_function(reader.context, functions, item)
+                taken += 1
+            span = (items[0].span[0], items[taken - 1].span[1])
+            declared = tuple(self.type_vars)
+            self.modules.append(
+                ast.IRModule(functions, name="Module", bare=True, type_vars=declared, span=span)
+            )
+            items = items[taken:]
         self.diagnostics.extend(reader.reports.diagnostics)
 
     # ------------------------------------------------------------ what is no definition

@@ -115,8 +115,8 @@ def prim(name: str) -> list[str]:
     """Layouts of a PrimFunc."""
     return [
         f'def {name}(A: T.Buffer((4,), "float32")):\n    for i in range(4):\n        A[i] = T.float32(0)',
-        f'def {name}(a: T.handle): T.evaluate(0)',
-        f'def {name}(a: T.handle):\n    A = T.match_buffer(\n        a, (4,)\n    )\n    A[0] = T.float32(1)',
+        f"def {name}(a: T.handle): T.evaluate(0)",
+        f"def {name}(a: T.handle):\n    A = T.match_buffer(\n        a, (4,)\n    )\n    A[0] = T.float32(1)",
     ]
 
 
