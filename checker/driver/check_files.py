@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
-from rlx.checker.render.files import FileReport
+from rlx.checker.render.files import FileReport, definitions_of
 from rlx.grammar.diagnostic import Diagnostic, Source
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def _check(
         dynamic_checks=checks,
         questions=asked,
         derivations=trees,
+        read=definitions_of(report.modules),
     )
 
 
