@@ -273,9 +273,14 @@ class FunctionPrinter:
             kept = [binding.var for binding in bindings if type(binding.var) is ast.Var]
             bound = kept[-1] if kept else None
         else:
-            final = last.bindings[-1] if last.bindings else None
-            bound = final.var if isinstance(final, ast.MatchCast) else None
-        return bound is value and self._target(bound) == self._target(var)
+            final: Any = last.bindings[-1] if last.bindings else None
+            stays = isinstance(final, ast.MatchCast) or (
+                final is not None and final.var.struct_info_annotation is not None
+            )
+            bound = final.var if stays else None
+        if bound is not value or var.struct_info_annotation is not None:
+            return False
+        return (self.names.get(bound) or bound.name_hint) == (self.names.get(var) or var.name_hint)
 
 
 def _flags(node: ast.Function) -> str:

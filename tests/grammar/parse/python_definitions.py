@@ -64,7 +64,7 @@ def _kind(
         if not module.startswith("tvm.script") or word not in _KINDS:
             continue
         language = module.rpartition(".")[2]
-        if language in _LANGUAGES or (module == "tvm.script" and word == "ir_module"):
-            if (word == "ir_module") == isinstance(node, ast.ClassDef):
-                return _KINDS[word]
+        known = language in _LANGUAGES or (module == "tvm.script" and word == "ir_module")
+        if known and (word == "ir_module") == isinstance(node, ast.ClassDef):
+            return _KINDS[word]
     return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rlx.checker.check import check_text
 from rlx.grammar import ast
 from rlx.grammar.parser import parse
 from tests.grammar.parse.python_definitions import Definition, definitions
@@ -100,14 +101,20 @@ def relax(name: str) -> list[str]:
         f'def {name}(x: R.Tensor((4,), "float32")): return x',
         f'def {name}(\n    x: R.Tensor((4,), "float32"),\n):\n    y = R.add(\n        x,\n    x)\n\n    return y',
         f"def {name}(x: R.Tensor((4,), \"float32\")):\n    # '''\n    y = R.exp(x); z = R.exp(y)\n    return z  # )",
-        f'def {name}(x: R.Tensor((4,), "float32")):\n'
-        '    @R.function\n    def inner(a: R.Tensor((4,), "float32")):\n        return a\n'
-        '    @R.function\n    def other(a: R.Tensor((4,), "float32")):\n        return inner(a)\n'
-        "    return other(x)",
-        f'def {name}(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):\n    if c:\n        y = x\n'
-        "    else:\n        y = R.exp(x)\n    return y",
-        f'def {name}(x: R.Tensor((4,), "float32")):\n    with R.dataflow():\n        y = R.exp(x)\n'
-        "        R.output(y)\n    return y\n    # the end",
+        (
+            f'def {name}(x: R.Tensor((4,), "float32")):\n'
+            '    @R.function\n    def inner(a: R.Tensor((4,), "float32")):\n        return a\n'
+            '    @R.function\n    def other(a: R.Tensor((4,), "float32")):\n        return inner(a)\n'
+            "    return other(x)"
+        ),
+        (
+            f'def {name}(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):\n    if c:\n        y = x\n'
+            "    else:\n        y = R.exp(x)\n    return y"
+        ),
+        (
+            f'def {name}(x: R.Tensor((4,), "float32")):\n    with R.dataflow():\n        y = R.exp(x)\n'
+            "        R.output(y)\n    return y\n    # the end"
+        ),
     ]
 
 
@@ -184,7 +191,7 @@ def indented(text: str, lead: str) -> str:
 def read(text: str, path: str = "file.py") -> list[Definition]:
     """The definitions that rlx reads."""
     parsed = parse(text, path)
-    line = lambda span: parsed.source.position(span[0])[0]  # noqa: E731
+    line = lambda span: parsed.source.position(span[0])[0]
     found = []
     for module in parsed.modules:
         if not module.bare:
@@ -201,3 +208,122 @@ def test_layouts(seed: int) -> None:
     text = Layout(random.Random(seed)).file()
     assert read(text) == definitions(text), text
     assert not [d for d in parse(text, "file.py").diagnostics if d.is_error], text
+
+
+def wheel() -> list[Path]:
+    """The Python files of TVM that have decorated definitions."""
+    tvm = pytest.importorskip("tvm")
+    found = []
+    for path in sorted(Path(tvm.__file__).parent.rglob("*.py")):
+        text = path.read_text()
+        if "prim_func" in text or "R.function" in text or "ir_module" in text:
+            found.append(path)
+    return found
+
+
+def test_the_files_of_tvm() -> None:
+    number = 0
+    for path in wheel():
+        text = path.read_text()
+        wanted = definitions(text)
+        number += len(wanted)
+        assert read(text, str(path)) == wanted, path
+    assert number > 100
+
+
+VICTIMS = [
+    """@R.function
+def victim(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        y = R.add(x, x)
+        z = R.multiply(y, x)
+        R.output(y)
+    t = R.multiply(y, z)
+    return t""",
+    """@R.function
+def victim(x: R.Tensor((4,), "float32")) -> R.Tensor((5,), "float32"):
+    y = R.add(x, nothing)
+    z = R.no_such(nobody)
+    return x""",
+    """@R.function
+def victim(x: R.Tensor(("n + 1",), "float32"), w: R.Tensor((4,), "float32"), v: R.Tensor((5,))):
+    y = R.add(w, v)
+    return y""",
+    """@R.function
+def victim(x: R.Tensor((4,), "float32")):
+    y = R.match_cast(x, R.Tensor((m,), "float32"))
+    return y""",
+    """@R.function
+def victim(x: R.Tensor((4,), "float32")):
+    cls = Module
+    y = cls.absent(x)
+    return y""",
+    """@T.prim_func
+def victim(A: T.Buffer((4,), "float32")):
+    for i in range(9):
+        A[i] = T.float32(0)""",
+    """@R.function
+def victim(x: R.Tensor((4,), "float32")):
+    y = R.add(x, x)""",
+]
+"""Functions with mistakes that are found when the whole function is read."""
+HEAD = '@R.function\ndef bad(x: R.Tensor((4,), "float32"))'
+UNREADABLE = [
+    f"{HEAD}:\n    gv = R.add(x, x)\n    R.output(gv)\n    return gv",
+    f"{HEAD}:\n    y = R.add(x x)\n    z = = 3\n    return z",
+    f"{HEAD}\n    y = R.add(x, x)\n    return y",
+    f"{HEAD}:",
+    "@R.function\ndef bad(x y):\n    return x",
+    "@R.function\nasync def bad(x: R.Tensor((4,))):\n    return x",
+    f"{HEAD}:\n    y = R.add(x, (x\n    return y",
+    f'{HEAD}:\n    y = R.add(x, "x)\n    return y',
+    f"{HEAD}:\n" + "    y = = R.add(x, x)\n" * 250 + "    return y",
+    HEAD.replace("function", "function(1, 2)") + ":\n    return x",
+    f"{HEAD}:\n    for i in range(3):\n        x = R.add(x, x)\n    raise ValueError\n    return x",
+    f"{HEAD}:\n    y = R.add(x, x)\n      z = R.add(x, y)\n   w = R.add(x, y)\n    return y",
+    f"{HEAD}:\n    y = R.add($x, ?)\n    return y",
+    f"{HEAD}:\n    y = {'(' * 600}x{')' * 600}\n    return y",
+    "@T.prim_func\ndef bad(A: T.Buffer((4,))):\n    for i in range(4)\n        A[i] = = 3",
+    "@R.function\nclass bad(x):\n    pass",
+]
+READABLE = f"{HEAD}:\n    return x"
+
+
+def side_by_side(functions: list[str]) -> str:
+    return "\n\n".join(functions) + "\n"
+
+
+def in_one_class(functions: list[str]) -> str:
+    return "@I.ir_module\nclass Module:\n" + indented(side_by_side(functions), "    ")
+
+
+def in_functions(functions: list[str]) -> str:
+    return side_by_side(
+        [f"def t{at}():\n    with a():\n" + indented(f, " " * 8) for at, f in enumerate(functions)]
+    )
+
+
+def said_of_victim(text: str, path: str) -> list[tuple[str, str, int]]:
+    """The diagnostics in the function ``victim``, with lines counted from its head."""
+    start = text.index("def victim")
+    end = text.find("\n\n", start)
+    end = len(text) if end < 0 else end
+    return [
+        (d.code, d.message, text.count("\n", start, d.span[0]))
+        for d in check_text(text, path).diagnostics
+        if d.span is not None and start <= d.span[0] < end
+    ]
+
+
+@pytest.mark.parametrize("bad", range(len(UNREADABLE)))
+@pytest.mark.parametrize("layout", [side_by_side, in_one_class, in_functions])
+def test_an_unreadable_function_hides_nothing_of_another(
+    bad: int, layout: Callable[[list[str]], str]
+) -> None:
+    path = "file.py" if layout is in_functions or bad % 2 else "file.rlx"
+    for victim in VICTIMS:
+        for order in (1, -1):
+            text = layout([UNREADABLE[bad], victim][::order])
+            assert any(d.is_error for d in parse(text, path).diagnostics), text
+            alone = layout([READABLE, victim][::order])
+            assert said_of_victim(text, path) == said_of_victim(alone, path), text
