@@ -219,8 +219,13 @@ def _check(
 
     gathered = _Found(found)
     errors = [d.span for d in found if d.is_error]
+    lost: frozenset[str] = frozenset()
+    if errors:
+        from rlx.checker.consequences import lost_functions
+
+        lost = lost_functions(source.text, errors)
     for module in modules:
-        gathered.diagnostics += well_formed(module, holes, bool(errors))
+        gathered.diagnostics += well_formed(module, holes, lost)
         if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
             from rlx.checker.prim_funcs.check import prim_funcs
 

@@ -13,7 +13,8 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.entries import Token
 from rlx.grammar.function_bodies import AFTER_RETURN
 from rlx.grammar.kept_text import kept_names
-from rlx.grammar.lexer import words_of, words_of_line
+from rlx.grammar.lexer import MEMBER, words_of, words_of_line
+from rlx.grammar.node import Span
 from rlx.grammar.outline import indentation, logical_lines
 from rlx.grammar.relax_statements import NO_CLASS
 
@@ -59,6 +60,22 @@ def without_consequences(text: str, diagnostics: Sequence[Diagnostic]) -> list[D
             dropped.update(map(id, _following(text, errors)))
     dropped.update(map(id, _of_unbound(starts, diagnostics)))
     return [found for found in diagnostics if id(found) not in dropped]
+
+
+def lost_functions(text: str, errors: Iterable[Span | None]) -> frozenset[str]:
+    """The names of functions that a module may lack because of syntax errors: of all functions of
+    the text, and the words in the lines of the errors, one of which may have been a head.
+    """
+    names = {found["name"] for found in _DEFINED.finditer(text)}
+    for span in errors:
+        if span is None:
+            continue
+        line = text.rfind("\n", 0, span[0]) + 1
+        names.update(_WORD.findall(text, line, text.find("\n", span[1]) + 1 or len(text)))
+    return frozenset(names)
+
+
+_DEFINED = re.compile(rf"\bdef[ \t]+(?P<name>{MEMBER})")
 
 
 def _following(text: str, errors: list[Diagnostic]) -> Iterable[Diagnostic]:
@@ -170,10 +187,15 @@ def _outline(text: str) -> tuple[list[int], list[tuple[int, int]]]:
     """
     starts: list[int] = []
     heads: list[tuple[int, int]] = []
-    column: int | None = None
+    column: int | None = None  # of the function that a line may stand in
+    headed = False  # whether its head came
     begun: int | None = None
     for start, end in logical_lines(text):
         marked = text[start] == "@"
+        if column is not None and not marked and indentation(text, start) <= column:
+            if headed:
+                column = None
+            headed = True
         if not marked and not text.startswith("class", start):
             continue
         words = [token.value for token in words_of(text, (start, end))]
@@ -183,7 +205,7 @@ def _outline(text: str) -> tuple[list[int], list[tuple[int, int]]]:
         elif not marked or not any(word[:1].isidentifier() for word in words[1:2]):
             continue  # a name such as `classes`, or `@@`
         elif column is None or indentation(text, start) <= column:
-            column = indentation(text, start)
+            column, headed = indentation(text, start), False
             starts.append(text.rfind("\n", 0, start) + 1)
             if begun is not None:
                 heads.append((begun, starts[-1]))

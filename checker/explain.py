@@ -45,6 +45,13 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
             " value."
         ),
     ),
+    "PARSE-unbound": (
+        "A value that is not bound",
+        (
+            "A call with a value stands alone as a statement. TVM reads such a call only if"
+            " it has no value, as that of R.print. Bind the value to a name, or remove the call."
+        ),
+    ),
     "PARSE-decorator": (
         "A missing decorator",
         (

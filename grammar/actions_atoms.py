@@ -253,7 +253,11 @@ class AtomActions(ExpressionActions):
         self, span: Span, before: Entry | None, key: Entry, value: Entry
     ) -> dict[str | int, object]:
         found: dict[str | int, object] = {} if before is None else before.value
-        found[self._key(key)] = plain_data(self.context, value)
+        name = self._key(key)
+        if name in found:
+            words = f"the key {name!r} is given twice in this dictionary"
+            self.context.reports.error(words, key.span)
+        found[name] = plain_data(self.context, value)
         return found
 
     def _key(self, entry: Entry) -> str | int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -17,6 +18,18 @@ AFTER_RETURN = "statements after a return are never executed"
 
 PRIM_WORDS = {"T.prim_func", "T.func"}
 """The decorators of PrimFuncs."""
+
+
+def add_attributes(
+    context: ReadContext, head: str, given: Mapping[str, object], span: Span
+) -> None:
+    """Add the attributes that a statement gives to its function; none may be given twice."""
+    attrs = context.scope.function_frame().attrs
+    for key in given:
+        if key in attrs:
+            words = f"the function already has the attribute {key!r}"
+            context.reports.error(words, span, help=f"keep one {head} for it")
+    attrs.update(given)
 
 
 def add_function(
@@ -48,6 +61,10 @@ def relax_function(
     flags = _flags(context, signature, FUNCTION_WORDS)
     if flags.pop("private", False):
         attrs["private"] = True
+        if "global_symbol" in attrs:
+            words = f"the function {signature.name!r} is private, so it has no global symbol"
+            help = "remove the attribute, or `private=True`"
+            context.reports.error(words, signature.name_span, help=help)
     elif signature.var is None:
         attrs.setdefault("global_symbol", signature.name)
     pure = flags.pop("pure", None)

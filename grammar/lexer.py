@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import takewhile
 
 from rlx.grammar.entries import END, TERMINALS, Token, token
-from rlx.grammar.layout_messages import MIXED, NO_BLOCK, NO_MATCH
+from rlx.grammar.layout_messages import EMPTY, MIXED, NO_BLOCK, NO_MATCH
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.node import Span
 
@@ -24,7 +25,7 @@ MAX_LINE = 4_000_000
 Report = Callable[[str, int, int], None]
 
 _WORD = r"[A-Za-z_]\w*"
-_MEMBER = rf"(?:{_WORD}|<lambda>\w*+)"
+MEMBER = rf"(?:{_WORD}|<lambda>\w*+)"
 """A function of a module, also one that TVM made of a Python lambda, whose name it prints."""
 # Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
 # What repeats without backtracking, `(?>...)*+`, is atomic itself: before 3.11.5, Python went wrong
@@ -53,12 +54,12 @@ TOKEN = re.compile(
     | (?P<newline>\r?\n(?>[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
-    | (?P<DEF>def[ \t]++{_MEMBER})
+    | (?P<DEF>def[ \t]++{MEMBER})
     | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b[^:()\n]*+:{_BODY})
     | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
-    | (?P<HEAD>{_WORD}(?>\.{_MEMBER})*+\()
+    | (?P<HEAD>{_WORD}(?>\.{MEMBER})*+\()
     | (?P<STRING>{_STRING})
-    | (?P<DOTTED>{_WORD}(?>\.{_MEMBER})++)
+    | (?P<DOTTED>{_WORD}(?>\.{MEMBER})++)
     | (?P<word>{_WORD})
     | (?P<FLOAT>[0-9][0-9_]*+\.[0-9_]*+(?:[eE][-+]?[0-9]++)?|\.[0-9][0-9_]*+(?:[eE][-+]?[0-9]++)?
         |[0-9][0-9_]*+[eE][-+]?[0-9]++)
@@ -91,6 +92,15 @@ OPENING = {
 """The change of the bracket depth by a token."""
 UNARY = frozenset({"SIGN", "TILDE", "NOT"})
 """Operators in front of an operand, which nest as brackets do."""
+
+
+_GAPS = re.compile(r"(?:[ \t\f]|\\\r?\n)+")
+_GAP = rf"{_GAPS.pattern}+"
+_BROKEN_WORD = re.compile(
+    rf"(?:{_GAP})?+(?P<word>{_WORD}(?>\.{_WORD})*+(?={_GAP}\.|\.{_GAP})"
+    rf"(?:(?:{_GAP})?+\.(?:{_GAP})?+{_WORD})++\(?)"
+)
+"""The word behind the `@` of a decorator, with blanks or line breaks beside a dot."""
 
 
 class Lexer:
@@ -170,6 +180,13 @@ class Lexer:
                         value = word
                 case "nothing":
                     continue
+            if kind == "AT" and (word := _BROKEN_WORD.match(text, at, end)) is not None:
+                yield new(terminals[kind], (value, start, at))
+                start, at = word.start("word"), word.end()
+                value = "".join(_GAPS.split(word["word"]))
+                kind = "HEAD" if value.endswith("(") else "DOTTED"
+                if self.canonical is not None:
+                    value = self.canonical(value.removesuffix("(")) + "(" * (kind == "HEAD")
             yield new(terminals[kind], (value, start, at))
 
     def _unknown(self, at: int) -> int:
@@ -193,6 +210,7 @@ class Lexer:
         layout = _Layout(self)
         opened = 0  # brackets
         unary = 0  # operators in front of one operand
+        too_deep = False  # they are, in this statement
         last = ""  # token on this line
         skip_line = False
         for found in self._raw(self.start):
@@ -201,10 +219,13 @@ class Lexer:
                 _, start, end = found
                 if opened and not self._is_statement(end):
                     continue
+                too_deep = False
                 opened = 0  # if not yet: far more likely unclosed than a statement inside brackets
                 if last:
                     yield token("_NEWLINE", "", start, start)
                     layout.last, last = last, ""
+                    if layout.lacks_block(end):
+                        yield from self._no_block(start)
                 skip_line = end < self.end and layout.breaks_out(end)
                 if end < self.end and not skip_line:
                     yield from layout.line(end)
@@ -217,24 +238,32 @@ class Lexer:
             if not last:
                 layout.starts_with(kind)
             last = kind
-            if kind in UNARY:
-                unary += 1
-                if unary > MAX_NESTING:
-                    words = f"more than {MAX_NESTING} operators stand in front of one operand"
-                    self.report(words, found.start, found.end)
-                    break
-            else:
-                unary = 0
+            unary = unary + 1 if kind in UNARY else 0
+            if unary > MAX_NESTING and not too_deep:
+                words = f"more than {MAX_NESTING} operators stand in front of one operand"
+                self.report(words, found.start, found.end)
+                too_deep = True
             if kind in OPENING:
                 opened = max(0, opened + OPENING[kind])
-                if opened > MAX_NESTING:
+                if opened > MAX_NESTING and not too_deep:
                     words = f"brackets are nested deeper than {MAX_NESTING} levels"
                     self.report(words, found.start, found.end)
-                    break
-            yield found
+                    too_deep = True
+            if not too_deep:
+                yield found
         closing = ["_NEWLINE"] if last else []
+        if layout.head and last == "COLON":
+            yield token("_NEWLINE", "", self.stopped, self.stopped)
+            yield from self._no_block(len(self.text[: self.stopped].rstrip()))
+            closing = []
         for kind in (*closing, *["_DEDENT" for _ in layout.indents[1:]], END):
             yield token(kind, "", self.stopped, self.stopped)
+
+    def _no_block(self, at: int) -> Iterator[Token]:
+        """Report a head without a block that ends at an offset, and give it one."""
+        self.report(EMPTY, at - 1, at)
+        for kind in ("_INDENT", "PASS", "_NEWLINE", "_DEDENT"):
+            yield token(kind, "", at, at)
 
     def _column(self, at: int) -> int:
         """The width of the white space in front of ``at``; a tab goes to the next multiple of 8."""
@@ -301,6 +330,12 @@ class _Layout:
         """The first token of a line: does the line open a block?"""
         self.head = kind in HEADS
 
+    def lacks_block(self, at: int) -> bool:
+        """Whether the last line opens a block that the line at ``at`` is not in."""
+        opens = self.head and self.last == "COLON"
+        ends = at >= self.lexer.end
+        return opens and (ends or self.lexer._column(at) <= self.indents[-1])
+
     def line(self, at: int) -> Iterator[Token]:
         """What the indentation of the line at ``at`` means."""
         width, indents = self.lexer._column(at), self.indents
@@ -359,14 +394,14 @@ class _Layout:
         lexer, indents = self.lexer, self.indents
         if len(indents) < 2 or lexer._column(at) > indents[0]:
             return False
-        text = lexer.text
-        stop = min(line_end(text, at), lexer.end)
-        match [*words_of(text, (at, stop))]:
+        stop = min(line_end(lexer.text, at), lexer.end)
+        tokens = Lexer(lexer.text, at, lexer.end, _ignore)._raw(at)
+        match [*takewhile(lambda found: found.type != "newline", tokens)]:
             case [] | [Token(type="AT"), *_]:
                 return False
             case [*_, last] as line:
                 depth = sum(OPENING.get(found.type, 0) for found in line)
-                if depth or last.type in _GOES_ON or text[last.end : stop] == "\\":
+                if depth or last.type in _GOES_ON or last.end > stop:
                     return False
         if self._next_width(at) not in indents[1:]:
             return False
@@ -395,7 +430,7 @@ def _ignore(message: str, start: int, end: int) -> None:
 _NEXT_LINE = re.compile(r"(?>[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
-    rf"@|def[ \t]+{_MEMBER}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"
+    rf"@|def[ \t]+{MEMBER}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"
     r"(?:for|with|while)[ \t][^\n#]*:[ \t]*\r?\n|"
     rf"{_WORD}(?:[ \t]*:[ \t]*R\.[^\n=#]*(?:=[^ \n#][^\n=#]*)*)?[ ]=[ ]"
 )

@@ -159,6 +159,25 @@ def _closed(text: str, opened: tuple[str, int, int, int, int | None], last: int)
     return FunctionOutline(name, start, head, head_end, next_line(text, last), owner)
 
 
+def definition_end(text: str, start: int) -> int:
+    """Where the reader goes on behind a decorated definition that it cannot read: behind the whole
+    function, or behind the head of the class, because its functions may be readable.
+    """
+    column: int | None = None
+    for at, end in logical_lines(text, start):
+        if column is not None:
+            if indentation(text, at) <= column:
+                return line_start(text, at)
+        elif text[at] != "@":
+            head = HEAD.match(text, at)
+            if head is None:
+                return line_start(text, at)
+            if head["kind"] == "class":
+                return end
+            column = indentation(text, at)
+    return len(text)
+
+
 def class_at(text: str, start: int) -> int | None:
     """The start of the ``class`` of the decorated definition at an offset; None if it is a
     function.
@@ -205,11 +224,12 @@ def regions(
         resumed = None
         for at, end in logical_lines(text, begun):
             line = line_start(text, at)
-            # What is left of the line in which a definition was given up begins nothing.
-            if line < begun or text[line:at].strip():
+            # A definition is given up in the middle of a line: the rest of it begins nothing.
+            if text[line:at].strip():
                 continue
             outer, mark = line == at, _MARK.match(text, at)
-            if mark is not None and _marks(mark["word"], outer, text, canonical):
+            word = "" if mark is None else _GAP.sub("", mark["word"])
+            if mark is not None and _marks(word, outer, text, canonical):
                 resumed = yield "definition", at, mark.end()
                 if resumed is not None:
                     break
@@ -225,7 +245,10 @@ def regions(
                 yield "stray", at, _plain_end(text, at, end)
 
 
-_MARK = re.compile(r"@[ \t]*(?P<word>[\w.]+)")
+_GAP = re.compile(r"(?:[ \t\f]|\\\n)+")
+_MARK = re.compile(
+    rf"@[ \t\f(\\\n]*+(?P<word>(?:[\w.]|{_GAP.pattern}(?=\.)|(?<=\.){_GAP.pattern})+)"
+)
 """The word of a decorator, as misspelt as it may be."""
 
 

@@ -6,7 +6,6 @@ Parsing never evaluates code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar import ast, tir
@@ -19,6 +18,7 @@ from rlx.grammar.outline import (
     HEAD,
     class_at,
     declared_names,
+    definition_end,
     long_lines,
     metadata_statement,
     metadata_text,
@@ -28,7 +28,7 @@ from rlx.grammar.outline import (
     stretches,
 )
 from rlx.grammar.partial_nodes import Defined
-from rlx.grammar.reports import MAX_ERRORS, Metadata, TooManyErrors
+from rlx.grammar.reports import MAX_ERRORS, Metadata
 from rlx.grammar.scope import Scope
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.grammar.stretch_reader import StretchReader
@@ -83,17 +83,13 @@ class TextReader:
 
     def read(self) -> Parsed:
         """Parse the whole text."""
-        try:
-            self._refuse_long_lines()
-            if "pyfunc" in self.text:
-                from rlx.grammar.undecorated import without_python_functions
+        self._refuse_long_lines()
+        if "pyfunc" in self.text:
+            from rlx.grammar.undecorated import without_python_functions
 
-                self.text = without_python_functions(self.text)
-            self._read_metadata()
-            read, stray = self._regions()
-        except TooManyErrors:
-            self._error(f"more than {MAX_ERRORS} syntax errors; the rest is not read", None)
-            read, stray = [(0, len(self.text))], []
+            self.text = without_python_functions(self.text)
+        self._read_metadata()
+        read, stray = self._regions()
         for group in self.bare.items():
             self._bare_module(*group)
         if self.around is None:
@@ -101,7 +97,7 @@ class TextReader:
             self._beside(read)
         else:
             self._python(self.around, read)
-        if not self._has_errors():
+        if not self._has_errors() or "TypeVar" not in self.text:
             self.diagnostics += self.undeclared[:MAX_ERRORS]
         if "tvm.script" in self.text:
             from rlx.grammar.outer_level import imports
@@ -171,6 +167,7 @@ class TextReader:
         try:
             value, end = reader.read_definition(start)
             if value is None:
+                end = definition_end(self.text, start)
                 if not any(d.is_error for d in reader.reports.diagnostics):
                     reader.reports.error("this definition cannot be read", (start, end))
                 reader.excuse((start, end))
@@ -218,23 +215,22 @@ class TextReader:
     def _bare_module(self, group: int, items: list[Defined]) -> None:
         """Functions of one scope form a module; in Python a name given again starts another."""
         reader = StretchReader(self.text, self.bare_scopes[group])
-        with suppress(TooManyErrors):
-            while items:
-                functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
-                names: set[str] = set()
-                taken = 0
-                for item in items:
-                    if self.python and item.name in names:
-                        break
-                    names.add(item.name)
-                    add_function(reader.context, functions, item)
-                    taken += 1
-                span = (items[0].span[0], items[taken - 1].span[1])
-                declared = tuple(self.type_vars)
-                self.modules.append(
-                    ast.IRModule(functions, name="Module", bare=True, type_vars=declared, span=span)
-                )
-                items = items[taken:]
+        while items:
+            functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+            names: set[str] = set()
+            taken = 0
+            for item in items:
+                if self.python and item.name in names:
+                    break
+                names.add(item.name)
+                add_function(reader.context, functions, item)
+                taken += 1
+            span = (items[0].span[0], items[taken - 1].span[1])
+            declared = tuple(self.type_vars)
+            self.modules.append(
+                ast.IRModule(functions, name="Module", bare=True, type_vars=declared, span=span)
+            )
+            items = items[taken:]
         self.diagnostics.extend(reader.reports.diagnostics)
 
     # ------------------------------------------------------------ what is no definition

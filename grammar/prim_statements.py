@@ -9,7 +9,7 @@ from rlx.grammar import arithmetic, tir
 from rlx.grammar.dialects import BLOCK_ATTR_WORDS, BLOCK_WORDS
 from rlx.grammar.dtype import INT32
 from rlx.grammar.entries import Entry, Rejected
-from rlx.grammar.function_bodies import prim_function
+from rlx.grammar.function_bodies import add_attributes, prim_function
 from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import (
     Form,
@@ -139,7 +139,7 @@ class PrimStatements:
     def _func_attr(self, form: Form, span: Span) -> None:
         match form.args:
             case [Entry(value=dict() as given)]:
-                self.scope.function_frame().attrs.update(given)
+                add_attributes(self.context, "T.func_attr", given, span)
             case _:
                 raise Rejected("T.func_attr takes a dictionary", *span)
 

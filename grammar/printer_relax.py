@@ -168,7 +168,8 @@ class FunctionPrinter:
         for binding in block.bindings:
             self._binding(binding, pad + _INDENT)
             var = binding.var  # type: ignore[attr-defined]
-            if type(var) is ast.Var and not self._is_statement(var):
+            alone = isinstance(binding, ast.VarBinding) and self._is_statement(binding)
+            if type(var) is ast.Var and not alone:
                 outputs.append(self.exprs.text(var))
         last = block.bindings[-1].span if block.bindings else None  # type: ignore[attr-defined]
         self._inside(block.span, last, pad + _INDENT)
@@ -217,7 +218,7 @@ class FunctionPrinter:
             self.lines.append("")
         elif isinstance(value, ast.If):
             self._if(var, value, pad)
-        elif isinstance(value, ast.Call) and self._is_statement(var):
+        elif isinstance(value, ast.Call) and self._is_statement(binding):
             self.lines.append(pad + self.exprs.text(value))
         else:
             shown = self._inline(self._blocks(value, pad), pad)
@@ -233,9 +234,12 @@ class FunctionPrinter:
                     shown = f"R.tuple({self.exprs.texts(fields)})"
             self.lines.append(f"{pad}{self._target(var)} = {shown}")
 
-    def _is_statement(self, var: ast.Var) -> bool:
+    def _is_statement(self, binding: ast.VarBinding) -> bool:
+        var = binding.var
+        # `_ = …` stays, because TVM reads a call with a value only if it is bound.
         return (
-            var.name_hint == "_"
+            binding.span == binding.value_span
+            and var.name_hint == "_"
             and var.struct_info_annotation is None
             and var not in self.scope.used
         )
@@ -273,9 +277,14 @@ class FunctionPrinter:
             kept = [binding.var for binding in bindings if type(binding.var) is ast.Var]
             bound = kept[-1] if kept else None
         else:
-            final = last.bindings[-1] if last.bindings else None
-            bound = final.var if isinstance(final, ast.MatchCast) else None
-        return bound is value and self._target(bound) == self._target(var)
+            final: Any = last.bindings[-1] if last.bindings else None
+            stays = isinstance(final, ast.MatchCast) or (
+                final is not None and final.var.struct_info_annotation is not None
+            )
+            bound = final.var if stays else None
+        if bound is not value or var.struct_info_annotation is not None:
+            return False
+        return (self.names.get(bound) or bound.name_hint) == (self.names.get(var) or var.name_hint)
 
 
 def _flags(node: ast.Function) -> str:

@@ -41,11 +41,7 @@ class BranchReader:
             if self.reports.has_errors_in(span):
                 return self._without_result(head, then, otherwise, span)
             raise _differ(a, b, (span[0], where[1]))
-        info = a.struct_info_annotation
-        if info is not b.struct_info_annotation and not self._same_annotation(a, b):
-            info = None
-        info_span = a.annotation_span if info is not None else None
-        var = self.scope.new_var(a.name_hint, info, info_span, a.span or span)
+        var = self.scope.new_var(a.name_hint, None, None, a.span or span)
         self.scope.bind(var.name_hint, var)
         return ast.VarBinding(var, whole, span, span)
 
@@ -80,6 +76,9 @@ class BranchReader:
         match last:
             case Return():
                 return None, sequence(items[:-1], last.value, last.span, span)
+            case ast.VarBinding(var=ast.Var(struct_info_annotation=ast.StructInfo()) as var):
+                # The annotation is about the value of this branch: the binding stays.
+                return var, sequence(items, var, last.span, span)
             case ast.VarBinding(var=var, value=value):
                 return var, sequence(items[:-1], value, last.value_span, span)
             case ast.MatchCast(var=var) if var is not None:
@@ -92,13 +91,6 @@ class BranchReader:
         if not self.reports.has_errors_in(span):
             raise Rejected("a branch of an if must end with the binding of a variable", *span)
         return None
-
-    def _same_annotation(self, a: ast.Var, b: ast.Var) -> bool:
-        """Whether two variables have annotations of the same text."""
-        x, y = a.annotation_span, b.annotation_span
-        if x is None or y is None:
-            return False
-        return self.context.text_of(x) == self.context.text_of(y)
 
 
 def _differ(a: ast.Var | None, b: ast.Var | None, span: Span) -> Rejected:

@@ -10,7 +10,7 @@ from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms_info import without_unknown
 from rlx.grammar.forms_value import Cast, constant
-from rlx.grammar.function_bodies import relax_function
+from rlx.grammar.function_bodies import add_attributes, relax_function
 from rlx.grammar.lost_names import lose
 from rlx.grammar.node import Span, replace
 from rlx.grammar.partial_nodes import (
@@ -80,7 +80,13 @@ class RelaxStatements(BranchReader):
         return self._bind(name, info, annotation.span, value, span)
 
     def declare(self, name: Entry, annotation: Entry, span: Span) -> None:
-        """`x: R.Tensor`: TVM prints an unbound variable like this before its first use."""
+        """`x: R.Tensor`: TVM prints an unbound variable like this before its first use, and refuses
+        to read it.
+        """
+        words = f"this annotation binds no value to {name.value!r}"
+        self.reports.error(words, span, help=f"write `{name.value}: … = value`, or remove it")
+        if name.value in self.scope.names:
+            return
         info = self.coerce.info(annotation)
         var = self.scope.new_var(name.value, info, annotation.span, name.span)
         self.scope.bind(name.value, var)
@@ -274,7 +280,7 @@ class RelaxStatements(BranchReader):
     def _func_attr(self, form: Form, span: Span) -> None:
         match form.args:
             case [Entry(value=dict() as given)]:
-                self.scope.function_frame().attrs.update(given)
+                add_attributes(self.context, "R.func_attr", given, span)
             case _:
                 raise Rejected("R.func_attr takes a dictionary", *span)
 

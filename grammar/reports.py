@@ -24,16 +24,12 @@ if TYPE_CHECKING:
 
 
 MAX_ERRORS = 200
-"""The maximum number of syntax errors; the rest of the text is then not parsed."""
+"""The maximum number of syntax errors that are reported in a function."""
 
 NOT_UNDERSTOOD = "rlx does not understand this part of a PrimFunc; it is kept as text"
 
 _FOLLOWS = ("expected a statement, found", "an if of Relax needs an else")
 """The message for a statement whose head or adjacent statement could not be read."""
-
-
-class TooManyErrors(Exception):
-    """The maximum number of errors is reached."""
 
 
 class Reports:
@@ -61,6 +57,8 @@ class Reports:
         self._note_starts: list[int] = []
         self._unexpected: list[tuple[Token, frozenset[str]]] = []
         self._cascade: Cascade | None = None
+        self._decorators: list[int] | None = None
+        self._numbers: dict[Span | None, int] = {}
 
     def lexical_error(self, message: str, start: int, end: int) -> None:
         """Report text that is not a token."""
@@ -87,18 +85,25 @@ class Reports:
             or (layout and self._cascade.follows(span[0]))
         )
         if not follows:
-            self.diagnostics.append(
-                Diagnostic(
-                    "PARSE", "error", message, span, related=labels, help=help, unknown=unknown
-                )
+            found = Diagnostic(
+                "PARSE", "error", message, span, related=labels, help=help, unknown=unknown
             )
+            self._add(found)
         if span is not None:
             self._cascade.note(span[0], layout)
             if layout:
                 self.scope.excuse_dataflow()
             insort(self._starts, span[0])
-        if len(self.diagnostics) >= MAX_ERRORS:
-            raise TooManyErrors
+
+    def _add(self, found: Diagnostic) -> None:
+        """Add an error, unless its function has too many."""
+        function = self.function_around(found.span)
+        number = self._numbers[function] = self._numbers.get(function, 0) + 1
+        if number <= MAX_ERRORS:
+            self.diagnostics.append(found)
+        elif number == MAX_ERRORS + 1:
+            words = f"more than {MAX_ERRORS} syntax errors in this function; the rest is not shown"
+            self.diagnostics.append(Diagnostic("PARSE", "error", words, found.span))
 
     def note(self, message: str, span: Span, code: str = "PARSE-opaque") -> None:
         """Report a note, once for all locations."""
@@ -159,7 +164,7 @@ class Reports:
             return
         groups: dict[Span, list[Diagnostic]] = {}
         for found in sorted(wrong, key=lambda d: d.span or (0, 0)):
-            groups.setdefault(self._function_around((found.span or (0, 0))[0]), []).append(found)
+            groups.setdefault(self.function_around(found.span) or (0, 0), []).append(found)
         for stretch, errors in groups.items():
             for found in self._following(stretch, errors) if len(errors) > 1 else ():
                 self.diagnostics.remove(found)
@@ -176,14 +181,18 @@ class Reports:
         follow = [d for d in errors if d.message.startswith(_FOLLOWS)]
         return follow if len(follow) < len(errors) else errors[1:]
 
-    def _function_around(self, at: int) -> Span:
-        """The lines from the decorator in front of an offset to the next one."""
-        starts = [
-            line_start(self.text, start)
-            for start, _ in logical_lines(self.text)
-            if self.text[start] == "@"
-        ]
-        number = bisect_right(starts, at)
+    def function_around(self, span: Span | None) -> Span | None:
+        """The lines from the decorator in front of a stretch to the next one."""
+        if span is None:
+            return None
+        if self._decorators is None:
+            self._decorators = [
+                line_start(self.text, start)
+                for start, _ in logical_lines(self.text)
+                if self.text[start] == "@"
+            ]
+        starts = self._decorators
+        number = bisect_right(starts, span[0])
         end = starts[number] if number < len(starts) else len(self.text)
         return (starts[number - 1] if number else 0, end)
 

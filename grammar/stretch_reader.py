@@ -108,19 +108,33 @@ class StretchReader:
         end = start
 
         def tokens() -> Iterator[Token]:
-            """The tokens of one definition, up to the dedent that closes its block."""
+            """The tokens of one definition: up to the dedent that closes its block, or to the end
+            of the line that holds its whole body.
+            """
             nonlocal end
             depth = 0
+            first = last = ""  # token of this line
+            inline = False
             for found in lexer:
+                if inline and found.type != "_INDENT":
+                    yield token(END, "", end, end)
+                    return
+                inline = False
                 end = found.end
                 yield found
-                if found.type == "_INDENT":
-                    depth += 1
-                elif found.type == "_DEDENT":
-                    depth -= 1
-                    if depth == 0:
-                        yield token(END, "", end, end)
-                        return
+                match found.type:
+                    case "_INDENT":
+                        depth += 1
+                    case "_DEDENT":
+                        depth -= 1
+                        if depth == 0:
+                            yield token(END, "", end, end)
+                            return
+                    case "_NEWLINE":
+                        inline = not depth and first in ("DEF", "CLASS") and last != "COLON"
+                        first = ""
+                    case kind:
+                        first, last = first or kind, kind
 
         return read("definition", tokens(), self.callbacks, self), end
 
@@ -224,24 +238,35 @@ class StretchReader:
         a text with explicit declarations. The variables become holes, which cause no further
         diagnostics.
         """
-        if any(d.is_error for d in self.reports.diagnostics):
+        wrong = {
+            self.reports.function_around(d.span) for d in self.reports.diagnostics if d.is_error
+        }
+        if None in wrong:
             return
-        coerce, holes = self.context.coerce, self.reports.holes
+        for found, unbound in self._undeclared(type_vars, in_python):
+            if self.reports.function_around(found.span) not in wrong:
+                self.reports.holes.update(unbound)
+                yield found
+
+    def _undeclared(
+        self, type_vars: Sequence[str], in_python: bool
+    ) -> Iterator[tuple[Diagnostic, Iterable[Any]]]:
+        """The errors of :meth:`undeclared`, with the variables that they are about."""
+        coerce = self.context.coerce
         known = {*type_vars, *self.actions.definitions.named}
         dimensions = {*type_vars, *self.scope.declared}
         if type_vars and not in_python:
             declared = known | dimensions
             for name, span in coerce.implicit.items():
                 if name not in declared:
-                    yield _undeclared(name, span, f'{name} = TypeVar("{name}")', dimensions)
+                    yield _undeclared(name, span, f'{name} = TypeVar("{name}")', dimensions), ()
         for var, span in coerce.cast_to.items():
             if var.name not in known:
-                holes.add(var)
-                yield _undeclared(var.name, span, f"{var.name} = T.int64()", dimensions)
+                yield _undeclared(var.name, span, f"{var.name} = T.int64()", dimensions), (var,)
         for span, unbound in coerce.quoted:
-            holes.update(unbound)
             words = "only a signature quotes dimensions: a body has them declared"
-            yield Diagnostic("PARSE", "error", words, span, help="write it without quotes")
+            help = "write it without quotes"
+            yield Diagnostic("PARSE", "error", words, span, help=help), unbound
 
     def excuse(self, span: Span) -> None:
         """Remove the errors in a statement whose meaning depends on running the surrounding Python

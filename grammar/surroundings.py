@@ -274,8 +274,10 @@ class PythonAround:
 
 
 def _leads(path: str) -> bool:
-    """Whether an import path is that of a word of Relax texts, or on the way to one."""
-    return path in IMPORTED or any(word.startswith(path + ".") for word in IMPORTED)
+    """Whether an import path is that of a word of Relax texts, on the way to one, or inside one."""
+    return path in IMPORTED or any(
+        word.startswith(path + ".") or path.startswith(word + ".") for word in IMPORTED
+    )
 
 
 def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:

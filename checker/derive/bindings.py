@@ -57,6 +57,8 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
     if wanted is None:
         state.inherit(var, (binding.value,))
         state.bind(var, found)
+        if var.name_hint == "_" and binding.span is not None:
+            _report_unbound(state, binding, found)
         return
     wanted = naming.meant(state, wanted, var.annotation_span, binding.value)
     state.bind(var, naming.kept(found, wanted))
@@ -65,6 +67,22 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
     result = policy.mismatch(state, found, wanted)
     if result is not None and not policy.repeated(state, binding.value, result):
         _report_annotation(state, binding, found, wanted, result)
+
+
+def _report_unbound(state: DerivationState, binding: ast.VarBinding, found: StructInfo) -> None:
+    """A call that stands alone, although it has a value: TVM refuses to read it."""
+    alone = binding.span == binding.value_span and isinstance(binding.value, ast.Call)
+    match found:
+        case TensorStructInfo() | ShapeStructInfo() | PrimStructInfo() if alone:
+            pass
+        case TupleStructInfo(fields=[_, *_]) if alone:
+            pass
+        case _:
+            return
+    if binding.value not in state.poison:
+        message = f"the value of this call, {show(found)}, is not bound to a name"
+        help = "TVM reads such a call only if it has no value: write `name = …`, or remove it"
+        state.add("PARSE-unbound", "warning", message, binding.span, help=help)
 
 
 def _bind_function(state: DerivationState, binding: ast.VarBinding, literal: ast.Function) -> None:

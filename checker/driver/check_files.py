@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
 from rlx.checker.driver.time_limit import HELP, Lost, each_limited
-from rlx.checker.render.files import FileReport
+from rlx.checker.render.files import FileReport, definitions_of
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.streams import CARRIAGE_RETURN, CLEAR_LINE, complain, own
 
@@ -94,6 +94,7 @@ def _check(
         dynamic_checks=checks,
         questions=asked,
         derivations=trees,
+        read=definitions_of(report.modules),
     )
 
 

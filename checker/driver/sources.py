@@ -116,9 +116,9 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
         return Source("", path), found
     data = data.removeprefix(BOM_UTF8)
     try:
-        text = data.decode()
+        text = data.decode(_encoding(data) if path.endswith(PYTHON) else "utf-8")
     except UnicodeDecodeError as error:
-        start = len(_lines(data[: error.start].decode()))
+        start = len(_lines(data[: error.start].decode(errors="replace")))
         found = Diagnostic(
             "PARSE",
             "error",
@@ -141,6 +141,19 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
         help="remove it; a binary file is not a Relax program",
     )
     return Source(text, path), found
+
+
+def _encoding(data: bytes) -> str:
+    """The encoding that a Python file declares in its first two lines; UTF-8 if it is unknown."""
+    if b"coding" not in data[:1000]:
+        return "utf-8"
+    from io import BytesIO
+    from tokenize import detect_encoding
+
+    try:
+        return detect_encoding(BytesIO(data).readline)[0]
+    except SyntaxError:
+        return "utf-8"
 
 
 def _lines(text: str) -> str:

@@ -82,7 +82,7 @@ def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:
 def _within(span: Span | None, whole: Span | None) -> bool:
     match span, whole:
         case (at, _), (start, end):
-            return start <= at <= end
+            return start <= at < end
     return False
 
 

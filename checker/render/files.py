@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -12,6 +12,7 @@ from rlx.grammar.node import Record
 if TYPE_CHECKING:
     from rlx.checker.dynamic_checks.listing import Listed
     from rlx.checker.questions import Questions
+    from rlx.grammar.ast import IRModule
 
 
 class Obligations(Record):
@@ -20,6 +21,19 @@ class Obligations(Record):
     proved: int = 0
     refuted: int = 0
     unknown: int = 0
+
+
+class Read(Record):
+    """How many definitions were read: modules, Relax functions and PrimFuncs."""
+
+    modules: int = 0
+    functions: int = 0
+    prim_funcs: int = 0
+
+    @property
+    def total(self) -> int:
+        """Functions of both kinds."""
+        return self.functions + self.prim_funcs
 
 
 class FileReport(Record):
@@ -44,6 +58,8 @@ class FileReport(Record):
     derivations
         Why everything is what it is, as :mod:`rlx.checker.why.json` describes; None where nobody
         asked.
+    read
+        The definitions that were read; None if the text was not parsed.
     """
 
     path: str
@@ -54,6 +70,7 @@ class FileReport(Record):
     dynamic_checks: tuple[Listed, ...] | None = None
     questions: Questions | None = None
     derivations: Mapping[str, object] | None = None
+    read: Read | None = None
 
 
 class Summary(Record):
@@ -64,6 +81,7 @@ class Summary(Record):
     warnings: int
     notes: int
     obligations: Obligations
+    read: Read
 
 
 def summarise(files: Sequence[FileReport]) -> Summary:
@@ -75,7 +93,28 @@ def summarise(files: Sequence[FileReport]) -> Summary:
         sum(each.refuted for each in held),
         sum(each.unknown for each in held),
     )
-    return Summary(len(files), number["error"], number["warning"], number["note"], obligations)
+    known = [file.read for file in files if file.read is not None]
+    read = Read(
+        sum(each.modules for each in known),
+        sum(each.functions for each in known),
+        sum(each.prim_funcs for each in known),
+    )
+    return Summary(
+        len(files), number["error"], number["warning"], number["note"], obligations, read
+    )
+
+
+def definitions_of(modules: Iterable[IRModule]) -> Read:
+    """Count the definitions of the modules of a text."""
+    from rlx.grammar.tir import PrimFunc
+
+    named = functions = prim_funcs = 0
+    for module in modules:
+        named += not module.bare
+        prims = sum(isinstance(each, PrimFunc) for each in module.functions.values())
+        prim_funcs += prims
+        functions += len(module.functions) - prims
+    return Read(named, functions, prim_funcs)
 
 
 def counterexample(diagnostic: Diagnostic) -> str:

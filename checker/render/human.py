@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO
 
-from rlx.checker.render.files import FileReport, Summary, counted, counterexample, summarise
+from rlx.checker.render.files import FileReport, counted, counterexample, summarise
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
 from rlx.grammar.node import Record, Span
 from rlx.grammar.streams import own, visible, without_own
@@ -300,7 +300,7 @@ def render(
         for file in files
         for diagnostic in file.diagnostics
     ]
-    parts.append(_verdict(summarise(files), theme))
+    parts.append(_verdict(files, theme))
     return "\n\n".join(parts) + "\n"
 
 
@@ -366,8 +366,9 @@ def _mended(
             yield f"{number} {paint(theme, role, f'{sign} {text}'.rstrip())}"
 
 
-def _verdict(summary: Summary, theme: Mapping[str, str]) -> str:
-    """The closing line."""
+def _verdict(files: Sequence[FileReport], theme: Mapping[str, str]) -> str:
+    """The closing line. In Python files other code is skipped, so it says how much was read."""
+    summary = summarise(files)
     found = [
         paint(theme, role, counted(number, role))
         for role, number in (
@@ -384,4 +385,8 @@ def _verdict(summary: Summary, theme: Mapping[str, str]) -> str:
         parts = (("proved", held.proved), ("refuted", held.refuted), ("open", held.unknown))
         proofs += ": " + ", ".join(f"{n} {word}" for word, n in parts if n)
     outcome = ", ".join(found) or paint(theme, "help", "no problems")
-    return f"{counted(summary.files, 'file')} checked: {outcome}{proofs}"
+    read = ""
+    if any(file.read is not None and file.path.endswith(".py") for file in files):
+        number = summary.read.total
+        read = f", {counted(number, 'function')}" if number else ", no functions"
+    return f"{counted(summary.files, 'file')} checked{read}: {outcome}{proofs}"

@@ -36,6 +36,9 @@ def render(files: Sequence[FileReport]) -> str:
                     "files": summary.files,
                     "errors": summary.errors,
                     "warnings": summary.warnings,
+                    "modules": summary.read.modules,
+                    "functions": summary.read.functions,
+                    "prim_funcs": summary.read.prim_funcs,
                     "obligations": {
                         "proved": held.proved,
                         "refuted": held.refuted,

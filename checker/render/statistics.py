@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import Any, TypeVar
 
 from rlx.checker.questions import SLOWEST, Asked
-from rlx.checker.render.files import FileReport, counted
+from rlx.checker.render.files import FileReport, counted, summarise
 from rlx.checker.render.human import PLAIN, paint
 from rlx.grammar.streams import visible
 
@@ -16,8 +16,22 @@ Key = TypeVar("Key", str, tuple[str, str])
 
 
 def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
-    """Codes, then questions."""
-    return "\n".join(part for part in (codes(files, theme), questions(files, theme)) if part)
+    """What was read, codes, then questions."""
+    parts = (definitions(files), codes(files, theme), questions(files, theme))
+    return "\n".join(part for part in parts if part)
+
+
+def definitions(files: Sequence[FileReport]) -> str:
+    """How many definitions were read."""
+    if all(file.read is None for file in files):
+        return ""
+    read = summarise(files).read
+    parts = (
+        counted(read.modules, "module"),
+        counted(read.functions, "Relax function"),
+        counted(read.prim_funcs, "PrimFunc"),
+    )
+    return f"read: {', '.join(parts)}\n"
 
 
 def codes(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:

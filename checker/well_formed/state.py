@@ -57,9 +57,9 @@ class WellFormedCheck:
     """
 
     def __init__(
-        self, module: ast.IRModule, holes: Collection[Node], incomplete: bool = False
+        self, module: ast.IRModule, holes: Collection[Node], lost: Collection[str] = ()
     ) -> None:
-        self.incomplete = incomplete
+        self.lost = lost
         self.module = module
         self.holes = holes
         self.diagnostics: list[Diagnostic] = []
@@ -284,7 +284,7 @@ def _uses_itself(state: WellFormedCheck, var: ast.Var, span: Span | None) -> Non
 
 def is_defined_globally(state: WellFormedCheck, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (WF02)."""
-    if state.incomplete or var in state.holes or not state.once(var):
+    if var.name_hint in state.lost or var in state.holes or not state.once(var):
         return
     state.report(
         "WF02-global",

@@ -342,7 +342,7 @@ _BIND: dict[type, Callable[[WellFormedCheck, Any], None]] = {
 
 
 def well_formed(
-    module: ast.IRModule, holes: Collection[Node] = frozenset(), incomplete: bool = False
+    module: ast.IRModule, holes: Collection[Node] = frozenset(), lost: Collection[str] = ()
 ) -> list[Diagnostic]:
     """Every violation of WF01 to WF24 in a module, normalised or not.
 
@@ -350,11 +350,10 @@ def well_formed(
     ----------
     holes
         Variables that a syntax error left without a definition: nothing is said of them.
-    incomplete
-        Whether syntax errors may have cost functions: nothing is said of functions that are not
-        there.
+    lost
+        Names of functions that syntax errors may have cost.
     """
-    state = WellFormedCheck(module, holes, incomplete)
+    state = WellFormedCheck(module, holes, lost)
     graph, state.as_values = call_graph(module)
     state.reachable = reachable(graph)
     for name, function in module.functions.items():
@@ -365,6 +364,6 @@ def well_formed(
             walk_function(state, function, name.name_hint)
         else:
             symbol_is_name(state, name, function.attrs, None)
-    if not incomplete:
+    if not lost:
         can_be_entered(state)
     return state.diagnostics

@@ -57,6 +57,9 @@ SCHEMA = {
         "files": int,
         "errors": int,
         "warnings": int,
+        "modules": int,
+        "functions": int,
+        "prim_funcs": int,
         "obligations": {"proved": int, "refuted": int, "unknown": int},
     },
 }
