@@ -385,3 +385,16 @@ def conjuncts(condition: PrimExpr) -> list[PrimExpr]:
 def weight(expr: PrimExpr) -> int:
     """The number of distinct nodes of an expression."""
     return len(topological(expr))
+
+
+_LONGEST = 1_000_000_000
+
+
+def length(expr: PrimExpr) -> int:
+    """The number of nodes of an expression as a text shows it, where shared ones are repeated; at
+    most a billion, because it may grow exponentially.
+    """
+    known: dict[PrimExpr, int] = {}
+    for node in topological(expr):
+        known[node] = min(_LONGEST, 1 + sum([known[child] for child in operands(node)]))
+    return known[expr]

@@ -209,7 +209,7 @@ class Session:
             return expr
         self._kept += len(order)
         new = self.shared.simplified(expanded, order, self.work)
-        if new is None or prim_exprs.weight(new) >= prim_exprs.weight(expr):
+        if new is None or prim_exprs.length(new) >= prim_exprs.length(expr):
             return expr
         return new
 
