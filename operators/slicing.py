@@ -49,10 +49,13 @@ from rlx.spec.registry import rule
 
 def natural(index: PrimExpr) -> bool:
     """Whether an index is obviously not negative: it consists of lengths without a difference."""
-    stack = [index]
+    stack, seen = [index], set[PrimExpr]()
     while stack:
         e = stack.pop()
+        if e in seen:
+            continue
         if isinstance(e, (Add, Mul, Min, Max, FloorDiv)):
+            seen.add(e)
             stack += (e.a, e.b)
         elif not (isinstance(e, Var) or (isinstance(e, IntImm) and e.value >= 0)):
             return False
@@ -89,6 +92,7 @@ def extent(
         return _symbolic(site, length, begin, end, stride)
     if step == 0:
         site.fail("OBL-slice-stride", "a stride is 0")
+    ordered = not inbound and _ordered(begin, end, step)
     if inbound:
         _inside(site, length, begin, end, step)
     else:
@@ -96,7 +100,8 @@ def extent(
     distance = sub(end, begin) if step > 0 else sub(begin, end)
     count = ceildiv(distance, const(abs(step)))
     if (
-        (literal(count) or -1) >= 0
+        ordered
+        or (literal(count) or -1) >= 0
         or count is ZERO
         or (step > 0 and begin is ZERO and natural(end))
     ):
@@ -108,6 +113,16 @@ def extent(
         lambda: f"the slice ends at {show(end)}, before it begins at {show(begin)}",
     )
     return count
+
+
+def _ordered(begin: PrimExpr, end: PrimExpr, step: int) -> bool:
+    """Whether begin and end are numbers counted from the same side, in the order of the stride: then
+    they are in this order after clamping, whatever the length.
+    """
+    first, last = literal(begin), literal(end)
+    if first is None or last is None or (first < 0) != (last < 0):
+        return False
+    return (last - first) * step >= 0
 
 
 def _inside(site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: int) -> None:
