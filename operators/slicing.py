@@ -47,6 +47,10 @@ from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 
+_TO_THE_END = (1 << 63) - 1
+"""What programs write for the end of an axis of any length: no length is larger."""
+
+
 def natural(index: PrimExpr) -> bool:
     """Whether an index is obviously not negative: it consists of lengths without a difference."""
     stack, seen = [index], set[PrimExpr]()
@@ -65,8 +69,12 @@ def natural(index: PrimExpr) -> bool:
 def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
     """A slice bound: counted from the end if negative, then clamped to the axis."""
     value = literal(index)
+    if value is not None and value >= _TO_THE_END:
+        return length if forward else sub(length, ONE)
     if value is not None and value < 0:
         index = add(length, index)
+        if forward:
+            return maximum(index, ZERO)
     elif value is None and not natural(index):
         index = Select(LT(index, ZERO), add(index, length), index)
     low, high = (ZERO, length) if forward else (MINUS_ONE, sub(length, ONE))
@@ -116,13 +124,15 @@ def extent(
 
 
 def _ordered(begin: PrimExpr, end: PrimExpr, step: int) -> bool:
-    """Whether begin and end are numbers counted from the same side, in the order of the stride: then
-    they are in this order after clamping, whatever the length.
+    """Whether begin and end are numbers counted from the same side in the order of the stride, or
+    the end is that of the axis: then they are in this order after clamping, whatever the length.
     """
     first, last = literal(begin), literal(end)
-    if first is None or last is None or (first < 0) != (last < 0):
+    if first is None or last is None:
         return False
-    return (last - first) * step >= 0
+    if step > 0 and last >= _TO_THE_END:
+        return True
+    return (first < 0) == (last < 0) and (last - first) * step >= 0
 
 
 def _inside(site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: int) -> None:
