@@ -14,19 +14,25 @@ _TERMS = 64
 _CONDITIONS = {"eq": tir.EQ, "ne": tir.NE, "ge": tir.GE}
 
 
-def rebuilt(engine: Engine, part: Part) -> PrimExpr | None:
+def rebuilt(engine: Engine, part: Part, limit: int | None = None) -> PrimExpr | None:
     """An expression for a polynomial or condition; None if it would be long.
 
     Equal parts of the normal form become the same object.
+
+    Parameters
+    ----------
+    limit
+        The maximum number of different parts.
     """
-    return _Rebuilding(engine).part(part)
+    return _Rebuilding(engine, limit).part(part)
 
 
 class _Rebuilding:
     """Converts one normal form; a part that occurs several times is converted once."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, limit: int | None) -> None:
         self._engine = engine
+        self._limit = limit
         self._done: dict[Part | Atom, PrimExpr | None] = {}
 
     def part(self, part: Part) -> PrimExpr | None:
