@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -25,7 +26,7 @@ HEAD = 'n = TypeVar("n")\nm = TypeVar("m")\nh = TypeVar("h")\nw = TypeVar("w")\n
 ALL = 9223372036854775807
 
 
-class Chain:
+class SharedChain:
     """A function under construction: bindings, and the values that later ones may use."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -49,25 +50,25 @@ class Chain:
         return self.rng.choice(recent), self.values[-1]
 
 
-def slices(chain: Chain, step: int) -> str:
+def slices(chain: SharedChain, step: int) -> str:
     """A slice of the last value."""
     return chain.slice_of(chain.values[-1], chain.rng.randint(0, 2), 5000 - 3 * step)
 
 
-def rolls(chain: Chain, step: int) -> str:
+def rolls(chain: SharedChain, step: int) -> str:
     """Two slices, exchanged."""
     by, last = chain.rng.randint(1, 4), chain.values[-1]
     a, b = chain.slice_of(last, by, ALL), chain.slice_of(last, 0, by)
     return chain.add(f"R.concat(({a}, {b}), axis=0)")
 
 
-def tails(chain: Chain, step: int) -> str:
+def tails(chain: SharedChain, step: int) -> str:
     """The end of the last value before the parameter."""
     tail = chain.slice_of(chain.values[-1], -chain.rng.randint(1, 6), ALL)
     return chain.add(f"R.concat(({tail}, x), axis=0)")
 
 
-def mixtures(chain: Chain, step: int) -> str:
+def mixtures(chain: SharedChain, step: int) -> str:
     """Slices, concatenations of two recent values, paddings, repetitions."""
     a, b = chain.pair()
     match chain.rng.randrange(5):
@@ -84,35 +85,35 @@ def mixtures(chain: Chain, step: int) -> str:
     return chain.add(f"R.concat(({chain.slice_of(b, 2, ALL)}, {other}), axis=0)")
 
 
-def doubling(chain: Chain, step: int) -> str:
+def doubling(chain: SharedChain, step: int) -> str:
     """Concatenations of the last value with a part of another size, and the middle of it."""
     last = chain.values[-1]
     both = chain.add(f"R.concat(({last}, y), axis=0)")
     return chain.slice_of(both, 1, 50 + step)
 
 
-def splits(chain: Chain, step: int) -> str:
+def splits(chain: SharedChain, step: int) -> str:
     """The parts of a split in another order."""
     parts = chain.add(f"R.split({chain.values[-1]}, [{chain.rng.randint(1, 5)}], axis=0)")
     first, second = chain.add(f"{parts}[0]"), chain.add(f"{parts}[1]")
     return chain.add(f"R.concat(({second}, {first}), axis=0)")
 
 
-def reshapes(chain: Chain, step: int) -> str:
+def reshapes(chain: SharedChain, step: int) -> str:
     """Flattened and repeated."""
     flat = chain.add(f"R.reshape({chain.values[-1]}, (-1,))")
     wide = chain.add(f"R.reshape({flat}, (-1, 8))")
     return chain.add(f"R.concat(({wide}, x), axis=0)")
 
 
-def tuples(chain: Chain, step: int) -> str:
+def tuples(chain: SharedChain, step: int) -> str:
     """Through a tuple."""
-    a, b = chain.pair()
+    a, _ = chain.pair()
     both = chain.add(f"({a}, {slices(chain, step)})")
     return chain.add(f"{both}[{chain.rng.randrange(2)}]")
 
 
-Step = Callable[[Chain, int], str]
+Step = Callable[[SharedChain, int], str]
 STEPS: dict[str, Step] = {
     f.__name__: f for f in (slices, rolls, tails, mixtures, doubling, splits, reshapes, tuples)
 }
@@ -120,7 +121,7 @@ STEPS: dict[str, Step] = {
 
 def one_function(step: Step, size: int, rng: random.Random) -> str:
     """A module of one function with a chain of steps."""
-    chain = Chain(rng)
+    chain = SharedChain(rng)
     for index in range(size):
         chain.values.append(step(chain, index))
     rows = "\n".join(f"        {line}" for line in chain.lines)
@@ -176,10 +177,7 @@ def convolutions(size: int, rng: random.Random) -> str:
 
 
 KINDS: dict[str, Callable[[int, random.Random], str]] = {
-    **{
-        name: (lambda size, rng, step=step: one_function(step, size, rng))
-        for name, step in STEPS.items()
-    },
+    **{name: partial(one_function, step) for name, step in STEPS.items()},
     "callees": callees,
     "convolutions": convolutions,
 }

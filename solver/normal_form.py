@@ -26,7 +26,7 @@ class Engine(Quotients):
             return a
         if intervals.nonneg(self, self.scale(-1, a)):
             return self.zero
-        bent = piecewise.positive_part(self, a)
+        bent = piecewise.positive_part(self, a, self.positive_part)
         if bent is not None:
             return bent
         factor = content(a)

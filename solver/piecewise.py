@@ -8,13 +8,11 @@ increasing ``t1, t2, …``, however deep the minima and maxima were nested.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from rlx.solver import intervals
+from rlx.solver.known_store import KnownStore
 from rlx.solver.poly import Atom, Mono, Poly, PolyStore
-
-if TYPE_CHECKING:
-    from rlx.solver.normal_form import Engine
 
 _BREAKS = 12
 """The maximum number of breakpoints; a function with more stays nested."""
@@ -88,9 +86,11 @@ def recognised(engine: PolyStore, poly: Poly) -> Piecewise | None:
     return Piecewise(base, constant, slope, turns)
 
 
-def positive_part(engine: Engine, poly: Poly) -> Poly | None:
+def positive_part(engine: KnownStore, poly: Poly, of_line: Callable[[Poly], Poly]) -> Poly | None:
     """The larger of 0 and a piecewise function of one quantity, as such a function; None for any
     other polynomial.
+
+    ``of_line`` gives the larger of 0 and a linear function.
     """
     function = recognised(engine, poly)
     if function is None:
@@ -111,12 +111,12 @@ def positive_part(engine: Engine, poly: Poly) -> Poly | None:
     for place in places:
         turn = value(place + 1) - 2 * value(place) + value(place - 1)
         if turn and place > start and (high is None or place < high):
-            parts.append((turn, engine.positive_part(engine.shift(function.base, -place))))
+            parts.append((turn, of_line(engine.shift(function.base, -place))))
     return engine.combine(parts) if len(parts) <= _BREAKS + 2 else None
 
 
 def clamped(
-    engine: Engine, terms: dict[Mono, int], atom: Atom, times: int
+    engine: PolyStore, terms: dict[Mono, int], atom: Atom, times: int
 ) -> tuple[Poly, Poly] | None:
     """``(a, b)`` if ``a - max(P, 0)`` is the minimum of a and b, ``max(P, 0)`` is the atom, and
     the terms contain ``times * a``.
