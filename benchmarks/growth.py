@@ -35,7 +35,7 @@ LIMIT = 6
 Maker = Callable[[int], str]
 
 
-class Kind(Record):
+class InputKind(Record):
     """One kind of input.
 
     Attributes
@@ -57,14 +57,14 @@ CHECK, JSON, FMT, WHY, LOWER, RUN = "check", "json", "fmt", "why", "lower", "run
 ALL = CHECK, JSON, FMT, WHY, LOWER, RUN
 READ = CHECK, JSON, FMT
 HEAD = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n'
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, InputKind] = {}
 
 
 def kind(name: str, size: int, *commands: str) -> Callable[[Maker], Maker]:
     """Register a kind of input."""
 
     def register(make: Maker) -> Maker:
-        KINDS[name] = Kind(make, size, commands)
+        KINDS[name] = InputKind(make, size, commands)
         return make
 
     return register
@@ -858,7 +858,9 @@ def main() -> int:
     return 1 if slow else 0
 
 
-def _row(what: str, its: Kind, command: str, base: float, folder: Path, slow_alone: bool) -> bool:
+def _row(
+    what: str, its: InputKind, command: str, base: float, folder: Path, slow_alone: bool
+) -> bool:
     figures = []
     for factor in FACTORS:
         text = its.make(its.size * factor)

@@ -61,6 +61,8 @@ class TreeComparison:
         self.binder_left: dict[Node, object] = {}
         self.binder_right: dict[Node, object] = {}
         self.loops: dict[Node, tir.For] = {}
+        # Pairs of shared scalar expressions, which are compared once under the same variables.
+        self.compared: set[tuple[Node, Node]] = set()
 
     def run(self, a: Node, b: Node) -> TreeDifference | None:
         """Compare until the work list is empty or something differs."""
@@ -104,6 +106,10 @@ class TreeComparison:
 
     def fields(self, a: Node, b: Node, path: Path) -> None:
         """Compare two nodes of one kind field by field."""
+        if isinstance(a, tir.PrimExpr):
+            if (a, b) in self.compared:
+                return
+            self.compared.add((a, b))
         names = _compared(type(a))
         self.stack.extend((getattr(a, f), getattr(b, f), (path, f)) for f in names)
 
@@ -124,10 +130,12 @@ class TreeComparison:
 
     def bind(self, a: Node, b: Node) -> None:
         """Pair two variables."""
+        self.compared.clear()
         self.left[a], self.right[b] = b, a
 
     def enter(self, a: Iterable[Node], b: Iterable[Node], path: Path) -> None:
         """Enter a binder of these shape variables; they are paired at their first use."""
+        self.compared.clear()
         left, right, binder = tuple(a), tuple(b), object()
         if len(left) != len(right):
             raise TreeDifference(path, f"{len(left)} shape variables are not {len(right)}")

@@ -7,6 +7,7 @@ import re
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import DataType
+from rlx.grammar.long_dimensions import abbreviated, is_long
 from rlx.grammar.node import Node, tuple_text
 from rlx.grammar.printer_info import device_text
 from rlx.grammar.printer_prim import in_shape
@@ -37,7 +38,7 @@ def show(node: Node) -> str:
             with recursion_room():
                 return _Shortening().text(node)
         case tir.PrimExpr():
-            return _elided(_dim(node))
+            return _shortened(node)
         case DataType():
             return str(node)
         case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name):
@@ -51,7 +52,12 @@ def show(node: Node) -> str:
 
 def _dim(value: tir.PrimExpr) -> str:
     """A dimension; the width of its literals does not matter to a reader."""
-    return _TYPED_INTEGER.sub(r"\1", _PRIM.text(value))
+    text = abbreviated(value) if is_long(value) else _PRIM.text(value)
+    return _TYPED_INTEGER.sub(r"\1", text)
+
+
+def _shortened(value: tir.PrimExpr) -> str:
+    return _dim(value) if is_long(value) else _elided(_dim(value))
 
 
 class _Shortening:
@@ -86,7 +92,7 @@ class _Shortening:
             if self._room <= 0:
                 texts.append("…")
                 break
-            texts.append(self._said(_elided(_dim(value))))
+            texts.append(self._said(_shortened(value)))
         return tuple_text(texts)
 
     def text(self, info: StructInfo) -> str:

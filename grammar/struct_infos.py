@@ -90,23 +90,6 @@ def of_the_value(info: StructInfo) -> Iterator[StructInfo]:
         yield part
 
 
-def is_larger(info: StructInfo, limit: int) -> bool:
-    """Whether an annotation has more than ``limit`` parts when it is written out.
-
-    Written out, a tuple that occurs several times counts each time. The time is bounded by the
-    limit.
-    """
-    stack = [info]
-    count = 0
-    while stack:
-        inside = children(stack.pop())
-        count += 1
-        if count + len(stack) + len(inside) > limit:
-            return True
-        stack.extend(inside)
-    return False
-
-
 def with_children(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> StructInfo:
     """An annotation with other direct parts, or itself if they are the same objects."""
     match info:

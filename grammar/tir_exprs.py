@@ -240,15 +240,23 @@ def children(expr: PrimExpr) -> tuple[PrimExpr, ...]:
 
 
 def postorder(expr: PrimExpr) -> Iterator[PrimExpr]:
-    """All subexpressions in postorder; the whole expression is last."""
+    """All distinct subexpressions, operands first; the whole expression is last.
+
+    A subexpression that occurs several times as the same object is visited once, because the
+    number of occurrences may grow exponentially with the number of objects.
+    """
+    done: set[PrimExpr] = set()
     stack: list[tuple[PrimExpr, bool]] = [(expr, False)]
     while stack:
         node, ready = stack.pop()
+        if node in done:
+            continue
         below = () if ready else children(node)
         if below:
             stack.append((node, True))
-            stack.extend((child, False) for child in reversed(below))
+            stack.extend((child, False) for child in reversed(below) if child not in done)
         else:
+            done.add(node)
             yield node
 
 
@@ -257,15 +265,18 @@ def free_vars(expr: PrimExpr) -> tuple[Var, ...]:
     if isinstance(expr, Var):
         return (expr,)
     found: dict[Var, None] = {}
+    seen: set[PrimExpr] = set()
     stack = [expr]
     while stack:
         node = stack.pop()
-        if isinstance(node, Binary):
-            stack += (node.b, node.a)
-        elif isinstance(node, Var):
+        if isinstance(node, Var):
             found[node] = None
-        elif type(node) is not IntImm:
-            stack.extend(reversed(children(node)))
+        elif type(node) is not IntImm and node not in seen:
+            seen.add(node)
+            if isinstance(node, Binary):
+                stack += (node.b, node.a)
+            else:
+                stack.extend(reversed(children(node)))
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from rlx.grammar.ast import Call, StructInfo
 from rlx.grammar.suggest import LIMIT
 from rlx.operators.binding import Reader, plan
 from rlx.operators.context import OperatorContext
+from rlx.operators.derived_dimensions import shortened
 from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import OperatorSignature
 from rlx.operators.site import Site, Violation
@@ -247,6 +248,7 @@ class Operator(OperatorSignature):
             result = self._apply(site, [read(site) for read in readers])
             if not isinstance(result, StructInfo):
                 raise RuleError(self.rule, result)
+            result = shortened(result, ctx)
         except Violation as violation:
             if violation.code is not None:
                 words = f"{site.name}: {violation.message}"

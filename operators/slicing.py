@@ -46,13 +46,19 @@ from rlx.operators.rule_helpers import (
 from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
+_TO_THE_END = (1 << 63) - 1
+"""What programs write for the end of an axis of any length: no length is larger."""
+
 
 def natural(index: PrimExpr) -> bool:
     """Whether an index is obviously not negative: it consists of lengths without a difference."""
-    stack = [index]
+    stack, seen = [index], set[PrimExpr]()
     while stack:
         e = stack.pop()
+        if e in seen:
+            continue
         if isinstance(e, (Add, Mul, Min, Max, FloorDiv)):
+            seen.add(e)
             stack += (e.a, e.b)
         elif not (isinstance(e, Var) or (isinstance(e, IntImm) and e.value >= 0)):
             return False
@@ -62,8 +68,12 @@ def natural(index: PrimExpr) -> bool:
 def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
     """A slice bound: counted from the end if negative, then clamped to the axis."""
     value = literal(index)
+    if value is not None and value >= _TO_THE_END:
+        return length if forward else sub(length, ONE)
     if value is not None and value < 0:
         index = add(length, index)
+        if forward:
+            return maximum(index, ZERO)
     elif value is None and not natural(index):
         index = Select(LT(index, ZERO), add(index, length), index)
     low, high = (ZERO, length) if forward else (MINUS_ONE, sub(length, ONE))
@@ -89,6 +99,7 @@ def extent(
         return _symbolic(site, length, begin, end, stride)
     if step == 0:
         site.fail("OBL-slice-stride", "a stride is 0")
+    ordered = not inbound and _ordered(begin, end, step)
     if inbound:
         _inside(site, length, begin, end, step)
     else:
@@ -96,7 +107,8 @@ def extent(
     distance = sub(end, begin) if step > 0 else sub(begin, end)
     count = ceildiv(distance, const(abs(step)))
     if (
-        (literal(count) or -1) >= 0
+        ordered
+        or (literal(count) or -1) >= 0
         or count is ZERO
         or (step > 0 and begin is ZERO and natural(end))
     ):
@@ -108,6 +120,18 @@ def extent(
         lambda: f"the slice ends at {show(end)}, before it begins at {show(begin)}",
     )
     return count
+
+
+def _ordered(begin: PrimExpr, end: PrimExpr, step: int) -> bool:
+    """Whether begin and end are numbers counted from the same side in the order of the stride, or
+    the end is that of the axis: then they are in this order after clamping, whatever the length.
+    """
+    first, last = literal(begin), literal(end)
+    if first is None or last is None:
+        return False
+    if step > 0 and last >= _TO_THE_END:
+        return True
+    return (first < 0) == (last < 0) and (last - first) * step >= 0
 
 
 def _inside(site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: int) -> None:

@@ -24,7 +24,7 @@ def imported(source: str, folder: str = ".") -> ModuleType:
     if source.endswith(".py"):
         return _of_a_file(Path(source))
     place, before = os.path.abspath(folder), list(sys.path)
-    finder = _Named(source.partition(".")[0], place)
+    finder = _NamedFinder(source.partition(".")[0], place)
     sys.meta_path.insert(0, finder)
     sys.path.append(place)
     try:
@@ -34,7 +34,7 @@ def imported(source: str, folder: str = ".") -> ModuleType:
         sys.meta_path.remove(finder)
 
 
-class _Named(MetaPathFinder):
+class _NamedFinder(MetaPathFinder):
     """Finds one module in a folder."""
 
     def __init__(self, name: str, folder: str) -> None:

@@ -17,6 +17,8 @@ from rlx.solver.verdict import NEVER_DEFINED, Proved
 
 _ROUNDS = 12
 _DERIVED = 12
+_PARTS = 250
+"""The maximum number of different parts of a simplified expression: what has more is long."""
 
 
 def load(
@@ -287,6 +289,10 @@ class SharedNormalForm:
             self._engine = engine
         return self._engine
 
+    def unseen(self, expr: PrimExpr, work: Work) -> list[PrimExpr]:
+        """The nodes of an expression without those that were normalised before, operands first."""
+        return prim_exprs.topological(expr, known=self.engine(work).memo)
+
     def _ready(self, order: list[PrimExpr], work: Work, hasty: bool = False) -> Engine:
         """The engine, with the ranges of all variables that occur."""
         engine = self.engine(work)
@@ -335,7 +341,7 @@ class SharedNormalForm:
 
         try:
             engine = self._ready(order, work)
-            return rebuilt(engine, normal_form.normalize(engine, expr))
+            return rebuilt(engine, normal_form.normalize(engine, expr), _PARTS)
         except (TooMuchWorkError, RecursionError):
             return None
 

@@ -37,6 +37,8 @@ class KnownStore(PolyStore):
         self.signs: dict[Poly, tuple[bool, int]] = {}
         self.memo: dict[object, Part] = {}
         self.divided: dict[tuple[Poly, Poly], Poly] = {}
+        self.maxima: dict[Poly, tuple[Poly, ...]] = {}
+        self.minima: dict[Poly, tuple[Poly, ...]] = {}
         super().__init__(fuel)
 
     def forget(self) -> None:
@@ -44,6 +46,8 @@ class KnownStore(PolyStore):
         self.forget_limits()
         self.memo.clear()
         self.divided.clear()
+        self.maxima.clear()
+        self.minima.clear()
 
     def forget_limits(self) -> None:
         """Drop intervals and signs, because a range has changed."""

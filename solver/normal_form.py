@@ -9,9 +9,12 @@ from collections.abc import Callable, Sequence
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import intervals, prim_exprs
+from rlx.solver import intervals, piecewise, prim_exprs
 from rlx.solver.division import Quotients
 from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading
+
+_OPERANDS = 200
+"""The maximum number of operands of one maximum or minimum that are put into order."""
 
 
 class Engine(Quotients):
@@ -23,6 +26,9 @@ class Engine(Quotients):
             return a
         if intervals.nonneg(self, self.scale(-1, a)):
             return self.zero
+        bent = piecewise.positive_part(self, a, self.positive_part)
+        if bent is not None:
+            return bent
         factor = content(a)
         constant = a.terms.get((), 0)
         if constant % factor:
@@ -38,11 +44,42 @@ class Engine(Quotients):
 
     def maximum(self, a: Poly, b: Poly) -> Poly:
         """The larger of two polynomials."""
-        return self.add(b, self.positive_part(self.sub(a, b)))
+        return self._extreme(a, b, self.maxima, self._larger)
 
     def minimum(self, a: Poly, b: Poly) -> Poly:
         """The smaller of two polynomials."""
+        return self._extreme(a, b, self.minima, self._smaller)
+
+    def _larger(self, a: Poly, b: Poly) -> Poly:
+        return self.add(b, self.positive_part(self.sub(a, b)))
+
+    def _smaller(self, a: Poly, b: Poly) -> Poly:
         return self.sub(a, self.positive_part(self.sub(a, b)))
+
+    def _extreme(
+        self,
+        a: Poly,
+        b: Poly,
+        known: dict[Poly, tuple[Poly, ...]],
+        choose: Callable[[Poly, Poly], Poly],
+    ) -> Poly:
+        """The maximum or minimum of two polynomials, each of which may itself be one of several.
+
+        All operands are combined in one order, each once, so that the result does not depend on
+        how they were nested.
+        """
+        operands = {*known.get(a, (a,)), *known.get(b, (b,))}
+        if (a not in known and b not in known) or len(operands) > _OPERANDS:
+            result = choose(a, b)
+        else:
+            first, *others = sorted(operands, key=lambda p: p.index)
+            self.spend(len(others))
+            result = first
+            for other in others:
+                result = choose(result, other)
+        if len(operands) <= _OPERANDS:
+            known.setdefault(result, tuple(operands))
+        return result
 
     def indicator(self, cond: Cond) -> Poly:
         """1 if a condition holds, otherwise 0."""
@@ -120,6 +157,10 @@ class Engine(Quotients):
 
     def replace(self, poly: Poly, mapping: dict[int, Poly]) -> Poly:
         """Replace atoms everywhere, and normalise the result again."""
+        return self._replace(poly, mapping, {})
+
+    def _replace(self, poly: Poly, mapping: dict[int, Poly], done: dict[int, Poly | None]) -> Poly:
+        """The same; ``done`` has the results for atoms that were visited already."""
         if poly.value is not None:
             return poly
         full = dict(mapping)
@@ -127,14 +168,20 @@ class Engine(Quotients):
             if index not in full:
                 atom = self.atoms[index]
                 if atom.parts:
-                    new = self._replace_atom(atom, mapping)
+                    if index not in done:
+                        done[index] = self._replace_atom(atom, mapping, done)
+                    new = done[index]
                     if new is not None:
                         full[index] = new
         return self.replace_top(poly, full)
 
-    def _replace_atom(self, atom: Atom, mapping: dict[int, Poly]) -> Poly | None:
+    def _replace_atom(
+        self, atom: Atom, mapping: dict[int, Poly], done: dict[int, Poly | None]
+    ) -> Poly | None:
         new = [
-            self.replace(p, mapping) if isinstance(p, Poly) else self.replace_in(p, mapping)
+            self._replace(p, mapping, done)
+            if isinstance(p, Poly)
+            else self._replace_in(p, mapping, done)
             for p in atom.parts
         ]
         if all(a is b for a, b in zip(new, atom.parts, strict=True)) and not self.reconsider:
@@ -167,11 +214,16 @@ class Engine(Quotients):
 
     def replace_in(self, cond: Cond, mapping: dict[int, Poly]) -> Cond:
         """The same for a condition."""
+        return self._replace_in(cond, mapping, {})
+
+    def _replace_in(
+        self, cond: Cond, mapping: dict[int, Poly], done: dict[int, Poly | None]
+    ) -> Cond:
         if cond.poly is not None:
-            return self.against_zero(cond.kind, self.replace(cond.poly, mapping))
+            return self.against_zero(cond.kind, self._replace(cond.poly, mapping, done))
         if not cond.parts:
             return cond
-        return self.join(cond.kind, [self.replace_in(p, mapping) for p in cond.parts])
+        return self.join(cond.kind, [self._replace_in(p, mapping, done) for p in cond.parts])
 
     def atoms_in(self, *parts: Part) -> list[Atom]:
         """All atoms of polynomials and conditions, including nested ones, oldest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 from rlx.grammar import tir
@@ -31,10 +31,10 @@ class TooLargeError(Exception):
     """An expression exceeds the limit of nodes."""
 
 
-def topological(*roots: PrimExpr, limit: int | None = None) -> list[PrimExpr]:
-    """All distinct nodes, operands first.
-
-    Unlike :func:`rlx.grammar.tir.postorder`, the cost is linear in the number of distinct nodes.
+def topological(
+    *roots: PrimExpr, limit: int | None = None, known: Container[object] = ()
+) -> list[PrimExpr]:
+    """All distinct nodes, operands first; those in ``known`` and what is below them are left out.
 
     Raises
     ------
@@ -48,6 +48,10 @@ def topological(*roots: PrimExpr, limit: int | None = None) -> list[PrimExpr]:
     while stack:
         node = stack[-1]
         if node in done:
+            pop()
+            continue
+        if known and node in known:
+            done.add(node)
             pop()
             continue
         kind = type(node)
@@ -385,3 +389,19 @@ def conjuncts(condition: PrimExpr) -> list[PrimExpr]:
 def weight(expr: PrimExpr) -> int:
     """The number of distinct nodes of an expression."""
     return len(topological(expr))
+
+
+_LONGEST = 1_000_000_000
+
+
+def length(expr: PrimExpr, known: dict[PrimExpr, int] | None = None) -> int:
+    """The number of nodes of an expression as a text shows it, where shared ones are repeated; at
+    most a billion, because it may grow exponentially.
+
+    ``known`` has the lengths of expressions that were measured before, and gets the new ones.
+    """
+    if known is None:
+        known = {}
+    for node in topological(expr, known=known):
+        known[node] = min(_LONGEST, 1 + sum([known[child] for child in operands(node)]))
+    return known[expr]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rlx.solver.session import Session
 
 _SESSIONS = 8
+_SHORT = 10_000
+"""The maximum number of remembered short forms."""
 
 
 class Prover:
@@ -43,7 +45,7 @@ class Prover:
         The number of questions, the methods, the slowest questions.
     """
 
-    __slots__ = ("_sessions", "context", "int64", "statistics")
+    __slots__ = ("_sessions", "_short", "context", "int64", "statistics")
 
     def __init__(self, context: Context | None = None, int64: bool = False) -> None:
         if context is not None and not isinstance(context, Context):
@@ -53,6 +55,7 @@ class Prover:
         self.int64 = int64
         self.statistics = Statistics()
         self._sessions: dict[ContextState, Session] = {}
+        self._short: tuple[ContextState, dict[PrimExpr, PrimExpr]] | None = None
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
         """Whether two expressions have the same value wherever both are defined.
@@ -108,6 +111,22 @@ class Prover:
         if isinstance(expr, (tir.Var, tir.IntImm)) and expr not in self.context.state.definitions:
             return expr
         return self._session().simplify(expr)
+
+    def shortened(self, dim: PrimExpr) -> PrimExpr:
+        """As :meth:`simplify`, for a dimension that is asked for again and again: the answers in
+        the present context are remembered.
+        """
+        state = self.context.state
+        if self._short is None or self._short[0] is not state:
+            self._short = (state, {})
+        known = self._short[1]
+        found = known.get(dim)
+        if found is None:
+            if len(known) > _SHORT:
+                known.clear()
+            found = Prover.simplify(self, dim)
+            known[dim] = known[found] = found
+        return found
 
     def relate(self, a: PrimExpr, b: PrimExpr) -> Relation:
         """The relation of two dimensions."""

@@ -7,84 +7,136 @@ from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.normal_form import Engine
+from rlx.solver.piecewise import clamped
 from rlx.solver.poly import Atom, Cond, Mono, Part, Poly
 
 _TERMS = 64
+_CONDITIONS = {"eq": tir.EQ, "ne": tir.NE, "ge": tir.GE}
 
 
-def rebuilt(engine: Engine, part: Part) -> PrimExpr | None:
-    """An expression for a polynomial or condition; None if it would be long."""
-    if isinstance(part, Cond):
-        return _condition(engine, part)
-    return _polynomial(engine, part)
+def rebuilt(engine: Engine, part: Part, limit: int | None = None) -> PrimExpr | None:
+    """An expression for a polynomial or condition; None if it would be long.
+
+    Equal parts of the normal form become the same object.
+
+    Parameters
+    ----------
+    limit
+        The maximum number of different parts.
+    """
+    return _Rebuilding(engine, limit).part(part)
 
 
-def _polynomial(engine: Engine, poly: Poly) -> PrimExpr | None:
-    if len(poly.terms) > _TERMS:
+class _Rebuilding:
+    """Converts one normal form; a part that occurs several times is converted once."""
+
+    def __init__(self, engine: Engine, limit: int | None) -> None:
+        self._engine = engine
+        self._limit = limit
+        self._done: dict[Part | Atom, PrimExpr | None] = {}
+
+    def part(self, part: Part) -> PrimExpr | None:
+        done = self._done
+        if part not in done:
+            done[part] = self._condition(part) if isinstance(part, Cond) else self._polynomial(part)
+        return done[part]
+
+    def _polynomial(self, poly: Poly) -> PrimExpr | None:
+        if len(poly.terms) > _TERMS:
+            return None
+        rest, minima = self._minima(poly)
+        result: PrimExpr | None = None
+        for coef, (a, b) in minima:
+            left, right = self.part(a), self.part(b)
+            if left is None or right is None:
+                return None
+            smaller = _times(tir.Min(left, right), coef)
+            result = smaller if result is None else tir.Add(result, smaller)
+        ordered = sorted(rest.items(), key=lambda t: (t[1] < 0, not t[0], -len(t[0]), t[0]))
+        for mono, coef in ordered:
+            term = self._term(mono, abs(coef) if result is not None else coef)
+            if term is None:
+                return None
+            if result is None:
+                result = term
+            else:
+                result = tir.Sub(result, term) if coef < 0 else tir.Add(result, term)
+        return prim_exprs.ZERO if result is None else result
+
+    def _minima(self, poly: Poly) -> tuple[dict[Mono, int], list[tuple[int, tuple[Poly, Poly]]]]:
+        """The remaining terms, and multiples of minima ``min(a, b)``, whose normal form is
+        ``a - max(a - b, 0)``.
+        """
+        engine, terms = self._engine, dict(poly.terms)
+        found: list[tuple[int, tuple[Poly, Poly]]] = []
+        for mono, coef in poly.terms.items():
+            if coef > 0 or len(mono) != 1 or engine.atoms[mono[0]].kind != "relu":
+                continue
+            pair = clamped(engine, terms, engine.atoms[mono[0]], -coef)
+            if pair is None:
+                continue
+            first, _ = pair
+            del terms[mono]
+            for taken, size in first.terms.items():
+                terms[taken] = terms.get(taken, 0) + coef * size
+            found.append((-coef, pair))
+        return {m: c for m, c in terms.items() if c}, found
+
+    def _term(self, mono: Mono, coef: int) -> PrimExpr | None:
+        if not mono:
+            return tir.IntImm(coef)
+        product: PrimExpr | None = None
+        for index in mono:
+            factor = self._atom(self._engine.atoms[index])
+            if factor is None:
+                return None
+            product = factor if product is None else tir.Mul(product, factor)
+        assert product is not None
+        return _times(product, coef)
+
+    def _atom(self, atom: Atom) -> PrimExpr | None:
+        done = self._done
+        if atom not in done:
+            done[atom] = self._new_atom(atom)
+        return done[atom]
+
+    def _new_atom(self, atom: Atom) -> PrimExpr | None:
+        if isinstance(atom.key, PrimExpr):
+            return atom.key
+        match atom.key:
+            case ("quotient", int(index)):
+                return self._atom(self._engine.atoms[index])
+            case ("zero", Poly() as top):
+                numerator = self.part(top)
+                return None if numerator is None else tir.FloorDiv(numerator, prim_exprs.ZERO)
+        operands = [self.part(part) for part in atom.parts]
+        match atom.kind, operands:
+            case "div", [PrimExpr() as a, PrimExpr() as b]:
+                return tir.FloorDiv(a, b)
+            case "relu", [PrimExpr() as a]:
+                return tir.Max(a, prim_exprs.ZERO)
+            case "prod", [PrimExpr() as a, PrimExpr() as b]:
+                return tir.Mul(a, b)
+            case "ind", [PrimExpr() as c]:
+                return tir.Select(c, prim_exprs.ONE, prim_exprs.ZERO)
         return None
-    result: PrimExpr | None = None
-    ordered = sorted(poly.terms.items(), key=lambda t: (t[1] < 0, not t[0], -len(t[0]), t[0]))
-    for mono, coef in ordered:
-        term = _term(engine, mono, abs(coef) if result is not None else coef)
-        if term is None:
-            return None
-        if result is None:
-            result = term
-        else:
-            result = tir.Sub(result, term) if coef < 0 else tir.Add(result, term)
-    return prim_exprs.ZERO if result is None else result
+
+    def _condition(self, cond: Cond) -> PrimExpr | None:
+        if cond.poly is not None:
+            value = self.part(cond.poly)
+            return None if value is None else _CONDITIONS[cond.kind](value, prim_exprs.ZERO)
+        if not cond.parts:
+            return tir.IntImm(int(cond is self._engine.true), BOOL)
+        operands = [self.part(part) for part in cond.parts]
+        result = operands[0]
+        for operand in operands[1:]:
+            if result is None or operand is None:
+                return None
+            result = (tir.And if cond.kind == "and" else tir.Or)(result, operand)
+        return result
 
 
-def _term(engine: Engine, mono: Mono, coef: int) -> PrimExpr | None:
-    if not mono:
-        return tir.IntImm(coef)
-    product: PrimExpr | None = None
-    for index in mono:
-        factor = _atom(engine, engine.atoms[index])
-        if factor is None:
-            return None
-        product = factor if product is None else tir.Mul(product, factor)
-    assert product is not None
+def _times(factor: PrimExpr, coef: int) -> PrimExpr:
     if coef == 1:
-        return product
-    return tir.Sub(prim_exprs.ZERO, product) if coef == -1 else tir.Mul(product, tir.IntImm(coef))
-
-
-def _atom(engine: Engine, atom: Atom) -> PrimExpr | None:
-    if isinstance(atom.key, PrimExpr):
-        return atom.key
-    match atom.key:
-        case ("quotient", int(index)):
-            return _atom(engine, engine.atoms[index])
-        case ("zero", Poly() as top):
-            numerator = _polynomial(engine, top)
-            return None if numerator is None else tir.FloorDiv(numerator, prim_exprs.ZERO)
-    operands = [rebuilt(engine, part) for part in atom.parts]
-    match atom.kind, operands:
-        case "div", [PrimExpr() as a, PrimExpr() as b]:
-            return tir.FloorDiv(a, b)
-        case "relu", [PrimExpr() as a]:
-            return tir.Max(a, prim_exprs.ZERO)
-        case "prod", [PrimExpr() as a, PrimExpr() as b]:
-            return tir.Mul(a, b)
-        case "ind", [PrimExpr() as c]:
-            return tir.Select(c, prim_exprs.ONE, prim_exprs.ZERO)
-    return None
-
-
-def _condition(engine: Engine, cond: Cond) -> PrimExpr | None:
-    if cond.poly is not None:
-        value = _polynomial(engine, cond.poly)
-        if value is None:
-            return None
-        kinds = {"eq": tir.EQ, "ne": tir.NE, "ge": tir.GE}
-        return kinds[cond.kind](value, prim_exprs.ZERO)
-    if not cond.parts:
-        return tir.IntImm(int(cond is engine.true), BOOL)
-    operands = [_condition(engine, part) for part in cond.parts]
-    result = operands[0]
-    for operand in operands[1:]:
-        if result is None or operand is None:
-            return None
-        result = (tir.And if cond.kind == "and" else tir.Or)(result, operand)
-    return result
+        return factor
+    return tir.Sub(prim_exprs.ZERO, factor) if coef == -1 else tir.Mul(factor, tir.IntImm(coef))

@@ -40,6 +40,7 @@ class Session:
         self.trail: list[str] = []
         self._trails: dict[PrimExpr, tuple[str, ...]] = {}
         self._kept = 0
+        self._lengths: dict[PrimExpr, int] = {}
         self.work = Work()
 
     def begin(self) -> None:
@@ -54,6 +55,7 @@ class Session:
             self._answers.clear()
             self._trails.clear()
             self.relations.clear()
+            self._lengths.clear()
             self.shared.forget()
 
     # Questions
@@ -203,15 +205,20 @@ class Session:
 
     def simplify(self, expr: PrimExpr) -> PrimExpr:
         """The normal form as an expression, if it is shorter."""
-        (expanded,) = prim_exprs.expand([expr])
-        order = prim_exprs.topological(expanded)
+        expanded = expr
+        order = self.shared.unseen(expr, self.work)
+        if prim_exprs.has_call(order):
+            (expanded,) = prim_exprs.expand([expr])
+            order = self.shared.unseen(expanded, self.work)
         if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
         new = self.shared.simplified(expanded, order, self.work)
-        if new is None or prim_exprs.weight(new) >= prim_exprs.weight(expr):
+        if new is None:
             return expr
-        return new
+        lengths = self._lengths
+        shorter = prim_exprs.length(new, lengths) < prim_exprs.length(expr, lengths)
+        return new if shorter else expr
 
     # Counterexamples
 

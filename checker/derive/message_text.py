@@ -9,6 +9,7 @@ from rlx.grammar import ast
 from rlx.grammar.ast import Var
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Node, Span
+from rlx.grammar.struct_infos import numbers, whole
 from rlx.operators.context import Place
 
 if TYPE_CHECKING:
@@ -23,9 +24,14 @@ def show(node: Node) -> str:
 
 
 def written(node: Node) -> str:
-    """A struct info as a program writes it: ``R.Tensor((n, 4), dtype="float32")``."""
+    """A struct info as a program writes it: ``R.Tensor((n, 4), dtype="float32")``; in short form if
+    it has a dimension that is too long for that.
+    """
+    from rlx.grammar.long_dimensions import is_long
     from rlx.grammar.printer import print_struct_info
 
+    if any(is_long(dim) for part in whole(node) for dim in numbers(part)):  # type: ignore[arg-type]
+        return show(node)
     return print_struct_info(node)  # type: ignore[arg-type]
 
 

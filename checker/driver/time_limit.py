@@ -136,7 +136,7 @@ class _Crew(Generic[T]):
         self.waiting = list(reversed(paths))
         self.work = work
         self.limit = limit
-        self.busy: dict[int, _Worker[T]] = {}
+        self.busy: dict[int, _Forked[T]] = {}
 
     def run(self, count: int) -> Iterator[T | Lost]:
         """The results; the processes end with the iteration."""
@@ -149,8 +149,8 @@ class _Crew(Generic[T]):
             for worker in self.busy.values():
                 worker.end()
 
-    def _new(self) -> _Worker[T]:
-        return _Worker(self.work, self.busy.values())
+    def _new(self) -> _Forked[T]:
+        return _Forked(self.work, self.busy.values())
 
     def _next(self) -> Iterator[T | Lost]:
         first = min(worker.started for worker in self.busy.values())
@@ -172,7 +172,7 @@ class _Crew(Generic[T]):
                 worker.end()
                 yield self._replaced(worker, exceeded(self.limit), late=True)
 
-    def _employ(self, worker: _Worker[T]) -> None:
+    def _employ(self, worker: _Forked[T]) -> None:
         """Give an idle process the next file, or let it go."""
         if self.waiting:
             worker.give(self.waiting.pop())
@@ -180,13 +180,13 @@ class _Crew(Generic[T]):
         else:
             worker.end()
 
-    def _replaced(self, worker: _Worker[T], reason: str, late: bool = False) -> Lost:
+    def _replaced(self, worker: _Forked[T], reason: str, late: bool = False) -> Lost:
         if self.waiting:
             self._employ(self._new())
         return Lost(worker.path, reason, late)
 
 
-class _Worker(Generic[T]):
+class _Forked(Generic[T]):
     """A process that works on one file at a time."""
 
     def __init__(self, work: Callable[[str], T], others: Any) -> None:

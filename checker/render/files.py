@@ -23,7 +23,7 @@ class Obligations(Record):
     unknown: int = 0
 
 
-class Read(Record):
+class DefinitionCounts(Record):
     """How many definitions were read: modules, Relax functions and PrimFuncs."""
 
     modules: int = 0
@@ -70,7 +70,7 @@ class FileReport(Record):
     dynamic_checks: tuple[Listed, ...] | None = None
     questions: Questions | None = None
     derivations: Mapping[str, object] | None = None
-    read: Read | None = None
+    read: DefinitionCounts | None = None
 
 
 class Summary(Record):
@@ -81,7 +81,7 @@ class Summary(Record):
     warnings: int
     notes: int
     obligations: Obligations
-    read: Read
+    read: DefinitionCounts
 
 
 def summarise(files: Sequence[FileReport]) -> Summary:
@@ -94,7 +94,7 @@ def summarise(files: Sequence[FileReport]) -> Summary:
         sum(each.unknown for each in held),
     )
     known = [file.read for file in files if file.read is not None]
-    read = Read(
+    read = DefinitionCounts(
         sum(each.modules for each in known),
         sum(each.functions for each in known),
         sum(each.prim_funcs for each in known),
@@ -104,7 +104,7 @@ def summarise(files: Sequence[FileReport]) -> Summary:
     )
 
 
-def definitions_of(modules: Iterable[IRModule]) -> Read:
+def definitions_of(modules: Iterable[IRModule]) -> DefinitionCounts:
     """Count the definitions of the modules of a text."""
     from rlx.grammar.tir import PrimFunc
 
@@ -114,7 +114,7 @@ def definitions_of(modules: Iterable[IRModule]) -> Read:
         prims = sum(isinstance(each, PrimFunc) for each in module.functions.values())
         prim_funcs += prims
         functions += len(module.functions) - prims
-    return Read(named, functions, prim_funcs)
+    return DefinitionCounts(named, functions, prim_funcs)
 
 
 def counterexample(diagnostic: Diagnostic) -> str:

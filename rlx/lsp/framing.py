@@ -24,7 +24,7 @@ _PLAIN = re.compile(rb"(?:\r?\n)*(?:(?!Content-Length:)[\w-]+:[^\n]*\n)*", re.IG
 _LONGEST_HEADER = 4096
 
 
-class Damaged(Exception):
+class BadMessage(Exception):
     """Bytes that are not a message; the text says why."""
 
 
@@ -34,7 +34,7 @@ def messages(end: int) -> Iterator[Any]:
     Yields
     ------
     object
-        JSON, or a `Damaged`.
+        JSON, or a `BadMessage`.
     """
     held = bytearray()
     skipping = False
@@ -43,22 +43,22 @@ def messages(end: int) -> Iterator[Any]:
         if found is None:
             if _dropped(held) and not skipping:
                 skipping = True
-                yield Damaged("expected a header with Content-Length")
+                yield BadMessage("expected a header with Content-Length")
             if not _more(end, held):
                 return
             continue
         if _PLAIN.fullmatch(held, 0, found.start()) is None and not skipping:
-            yield Damaged("expected a header with Content-Length")
+            yield BadMessage("expected a header with Content-Length")
         skipping = False
         length = int(found[1])
         start = found.end()
         if length > LARGEST:
             del held[:start]
-            yield Damaged(f"a message of {length} bytes is too long; the limit is {LARGEST}")
+            yield BadMessage(f"a message of {length} bytes is too long; the limit is {LARGEST}")
             continue
         while len(held) < start + length:
             if not _more(end, held):
-                yield Damaged("the input ended inside of a message")
+                yield BadMessage("the input ended inside of a message")
                 return
         body = bytes(held[start : start + length])
         del held[: start + length]
@@ -70,7 +70,7 @@ def messages(end: int) -> Iterator[Any]:
                 inside is not None
             ):  # the length was wrong: there is another message in what was read
                 held[:0] = body[inside.start() :]
-            yield Damaged(f"not JSON: {error}" if str(error) else "not JSON")
+            yield BadMessage(f"not JSON: {error}" if str(error) else "not JSON")
 
 
 def _dropped(held: bytearray) -> bool:

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from rlx.checker.driver.time_limit import HELP, exceeded
 from rlx.grammar.processes import environment, python
-from rlx.lsp.framing import Damaged, framed, messages
+from rlx.lsp.framing import BadMessage, framed, messages
 from rlx.lsp.texts import InvalidParams, clean, edited, member, place, span
 
 LIMIT = 60.0
@@ -60,7 +60,7 @@ REQUESTS = AT_PLACE | IN_RANGE | {f"{_ASKS}formatting"}
 Message = dict[str, Any]
 
 
-class _Version:
+class _Text:
     """A text of a document."""
 
     def __init__(self, serial: int, text: str, theirs: object) -> None:
@@ -82,11 +82,11 @@ class _Document:
         except ValueError:  # what no library reads as an address, the processes know by another
             self.inner = f"untitled:/{quote(uri, errors='surrogatepass')}"
         self.open = False
-        self.now = _Version(0, "", None)
+        self.now = _Text(0, "", None)
         self.language = ""
         self.jobs: deque[_Job] = deque()
-        self.running: _Worker | None = None
-        self.home: _Worker | None = None
+        self.running: _Process | None = None
+        self.home: _Process | None = None
         self.given_up = -1
 
 
@@ -102,7 +102,7 @@ class _Job:
         self.number = 0
 
 
-class _Worker:
+class _Process:
     """A process, and what it is doing."""
 
     def __init__(
@@ -204,7 +204,7 @@ class Front:
         self.told: set[str] = set()
         self.events: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.documents: dict[str, _Document] = {}
-        self.workers: list[_Worker] = []
+        self.workers: list[_Process] = []
         self.pending: list[_Job] = []
         self.state = "new"
         self.initialize: Message = {}
@@ -264,7 +264,7 @@ class Front:
     def _received(self, message: Any) -> None:
         if isinstance(message, EOFError):
             self.closed_at = time.monotonic()
-        elif isinstance(message, Damaged):
+        elif isinstance(message, BadMessage):
             self._refuse(None, PARSE_ERROR, str(message))
         elif not isinstance(message, dict):
             self._refuse(None, INVALID_REQUEST, "expected one message, a JSON object")
@@ -407,7 +407,7 @@ class Front:
     def _changed(self, document: _Document, text: str, version: object) -> None:
         self.serial += 1
         number = version if isinstance(version, int) and not isinstance(version, bool) else None
-        document.now = _Version(self.serial, text, number)
+        document.now = _Text(self.serial, text, number)
         if document.jobs and not document.jobs[-1].method:
             document.jobs.pop()  # nobody has asked about the text before
         document.jobs.append(_Job(document))
@@ -424,7 +424,7 @@ class Front:
 
     # What processes send
 
-    def _answered(self, worker: _Worker, message: Message | None) -> None:
+    def _answered(self, worker: _Process, message: Message | None) -> None:
         if worker not in self.workers:
             return
         if message is None:
@@ -458,7 +458,7 @@ class Front:
         self.state = "ready"
         self._send({"id": number, "result": message["result"]})
 
-    def _diagnosed(self, worker: _Worker, params: Message) -> None:
+    def _diagnosed(self, worker: _Process, params: Message) -> None:
         job = worker.job
         serial = params.get("version")
         for document in self.documents.values():
@@ -475,7 +475,7 @@ class Front:
         part = "error" if "error" in message else "result"
         self._send({"id": job.client, part: _named(message.get(part), job.document)})
 
-    def _done(self, worker: _Worker) -> None:
+    def _done(self, worker: _Process) -> None:
         assert worker.job is not None
         worker.job.document.running = None
         worker.job = None
@@ -504,7 +504,7 @@ class Front:
                 self._cancel_all("the input was closed")
                 self.status = 0 if self.state == "shutdown" else 1
 
-    def _lost(self, worker: _Worker, reason: str, late: bool = False, stale: bool = False) -> None:
+    def _lost(self, worker: _Process, reason: str, late: bool = False, stale: bool = False) -> None:
         """A process has ended, or was ended: tell whom that concerns."""
         self.workers.remove(worker)
         for document in self.documents.values():
@@ -562,7 +562,7 @@ class Front:
             if not document.open and not document.jobs and document.running is None:
                 del self.documents[document.uri]
 
-    def _chosen(self, document: _Document) -> _Worker | None:
+    def _chosen(self, document: _Document) -> _Process | None:
         """An idle process for a document."""
         home = document.home
         if home is not None and home.job is None:
@@ -576,11 +576,11 @@ class Front:
             return None
         return self._hire()
 
-    def _hire(self) -> _Worker:
-        self.workers.append(_Worker(self.events, self.initialize, self.words))
+    def _hire(self) -> _Process:
+        self.workers.append(_Process(self.events, self.initialize, self.words))
         return self.workers[-1]
 
-    def _start(self, worker: _Worker, job: _Job) -> None:
+    def _start(self, worker: _Process, job: _Job) -> None:
         document, version = job.document, job.version
         document.home = document.running = worker
         worker.job, worker.since = job, time.monotonic()

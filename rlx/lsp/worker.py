@@ -18,7 +18,7 @@ from pygls.exceptions import JsonRpcException
 
 from rlx.checker.driver.time_limit import end_with
 from rlx.grammar.stack import recursion_room
-from rlx.lsp.framing import Damaged, messages
+from rlx.lsp.framing import BadMessage, messages
 from rlx.lsp.server import Server, create
 
 TRUSTED, ISOLATED = "--trust-config", "--isolated"
@@ -65,7 +65,7 @@ async def _answer(server: Server, reads: int) -> None:
     Thread(target=read, daemon=True).start()
     while True:
         message = await received.get()
-        if not isinstance(message, Damaged):
+        if not isinstance(message, BadMessage):
             _handle(server, message)
         await asyncio.sleep(0)
 

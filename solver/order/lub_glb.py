@@ -50,7 +50,7 @@ Choose = Callable[[Dimensions, Dimensions, "Prover"], Dimensions | None]
 """Selects the dimensions of a bound: those that follow, or those that are followed."""
 
 
-class Bounds:
+class KnownBounds:
     """The bounds of tuples that one comparison has found.
 
     Two tuples may meet several times in two annotations that share their parts.
@@ -72,7 +72,9 @@ class Bounds:
         return self._found[key][2]
 
 
-def lub(a: StructInfo, b: StructInfo, prover: Prover, known: Bounds | None = None) -> StructInfo:
+def lub(
+    a: StructInfo, b: StructInfo, prover: Prover, known: KnownBounds | None = None
+) -> StructInfo:
     """The least upper bound; ``a`` itself if ``b`` adds nothing.
 
     Parameters
@@ -89,11 +91,11 @@ def lub(a: StructInfo, b: StructInfo, prover: Prover, known: Bounds | None = Non
     kind = type(a)
     if kind is not type(b) or kind is ObjectStructInfo:
         return _different(a, b)
-    return _LUB[kind](a, b, prover, known or Bounds())
+    return _LUB[kind](a, b, prover, known or KnownBounds())
 
 
 def glb(
-    a: StructInfo, b: StructInfo, prover: Prover, known: Bounds | None = None
+    a: StructInfo, b: StructInfo, prover: Prover, known: KnownBounds | None = None
 ) -> StructInfo | None:
     """The greatest lower bound, or None if there is none (or none is found); ``known`` as for
     :func:`lub`.
@@ -102,7 +104,7 @@ def glb(
         return a
     kind = type(a)
     if kind is type(b) and kind is not ObjectStructInfo:
-        return _GLB[kind](a, b, prover, known or Bounds())
+        return _GLB[kind](a, b, prover, known or KnownBounds())
     return _one_of(a, b)
 
 
@@ -147,7 +149,7 @@ def _bound_of_shapes(
 
 @rule("LUB-tensor", "7c57fc63", "least upper bound")
 def _join_tensors(
-    a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: Bounds
+    a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
     ndim = rank(a) if rank(a) == rank(b) else -1
     _, shape = _bound_of_shapes(a, b, prover, upper)
@@ -158,7 +160,7 @@ def _join_tensors(
 
 @rule("GLB-tensor", "7844315f", "greatest lower bound")
 def _meet_tensors(
-    a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: Bounds
+    a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
     both = a.shape is not None and b.shape is not None
     same, shape = _bound_of_shapes(a, b, prover, lower) if both else (True, a.shape or b.shape)
@@ -176,7 +178,7 @@ def _meet_tensors(
 
 @rule("LUB-shape", "fb88ffca", "least upper bound")
 def _join_shapes(
-    a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: Bounds
+    a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
     if rank(a) < 0 or rank(a) != rank(b):
         return a if rank(a) < 0 else ShapeStructInfo()
@@ -189,7 +191,7 @@ def _join_shapes(
 
 @rule("GLB-shape", "1402a29f", "greatest lower bound")
 def _meet_shapes(
-    a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: Bounds
+    a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
     if rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b):
         return None
@@ -203,7 +205,9 @@ def _meet_shapes(
 
 
 @rule("LUB-prim", "fef0472f", "least upper bound")
-def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: Bounds) -> StructInfo:
+def _join_prims(
+    a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: KnownBounds
+) -> StructInfo:
     if not same_type(a.dtype, b.dtype):
         return OBJECT
     if a.value is None:
@@ -217,7 +221,7 @@ def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: Bou
 
 @rule("GLB-prim", "e5889017", "greatest lower bound")
 def _meet_prims(
-    a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: Bounds
+    a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
     if not same_type(a.dtype, b.dtype):
         return None
@@ -232,7 +236,7 @@ def _meet_prims(
 
 @rule("LUB-tuple", "59be99e0", "least upper bound")
 def _join_tuples(
-    a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: Bounds
+    a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
     if len(a.fields) != len(b.fields):
         return OBJECT
@@ -247,7 +251,7 @@ def _join_tuples(
 
 @rule("GLB-tuple", "3a9f68ab", "greatest lower bound")
 def _meet_tuples(
-    a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: Bounds
+    a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
     def met() -> StructInfo | None:
         fields = _meet_all(a.fields, b.fields, prover, known)
@@ -260,7 +264,7 @@ def _meet_tuples(
 
 
 def _meet_all(
-    xs: tuple[StructInfo, ...], ys: tuple[StructInfo, ...], prover: Prover, known: Bounds
+    xs: tuple[StructInfo, ...], ys: tuple[StructInfo, ...], prover: Prover, known: KnownBounds
 ) -> tuple[StructInfo, ...] | None:
     """The lower bounds of corresponding annotations, None unless all exist."""
     if len(xs) != len(ys):
@@ -279,7 +283,7 @@ def _same(new: tuple[StructInfo, ...], old: tuple[StructInfo, ...]) -> bool:
 
 
 def _join_callables(
-    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
     if a.params is None or b.params is None:
         return _join_opaque(a, b, prover, known)
@@ -287,7 +291,7 @@ def _join_callables(
 
 
 def _meet_callables(
-    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
     if a.params is None and b.params is None:
         return _meet_opaque(a, b, prover, known)
@@ -296,7 +300,7 @@ def _meet_callables(
 
 @rule("LUB-function", "4b2b115a", "least upper bound")
 def _join_functions(
-    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
     """Callable with what both accept: parameters are met, with the variables of both free to
     choose.
@@ -332,7 +336,7 @@ def _instance(
 
 @rule("GLB-function", "200f3e4a", "greatest lower bound")
 def _meet_functions(
-    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
     """Callable with what either accepts: parameters are joined.
 
@@ -406,7 +410,9 @@ def _correspondence(
 
 
 @rule("LUB-opaque", "ed21917c", "least upper bound")
-def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds) -> StructInfo:
+def _join_opaque(
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
+) -> StructInfo:
     purity = a.purity and b.purity
     match opaque_result(a), opaque_result(b):
         case StructInfo() as x, StructInfo() as y:
@@ -420,7 +426,7 @@ def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bo
 
 @rule("GLB-opaque", "22959341", "greatest lower bound")
 def _meet_opaque(
-    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: Bounds
+    a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
     purity = a.purity or b.purity
     x, y = opaque_result(a), opaque_result(b)

@@ -329,9 +329,9 @@ def answered(words: list[str], at_terminal: bool = False) -> list[str]:
 def page_wrong(text: str) -> list[str]:
     """What is wrong with a page of HTML: no markup of the program, nothing hidden."""
     found = [f"hidden {', '.join(bad)}"] if (bad := hidden(text)) else []
-    for bad in ("<script>alert", "</pre><img", "<img src=x"):
-        if bad in text:
-            found.append(f"markup {bad!r}")
+    for markup in ("<script>alert", "</pre><img", "<img src=x"):
+        if markup in text:
+            found.append(f"markup {markup!r}")
     return found
 
 

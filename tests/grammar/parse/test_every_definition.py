@@ -191,15 +191,20 @@ def indented(text: str, lead: str) -> str:
 def read(text: str, path: str = "file.py") -> list[Definition]:
     """The definitions that rlx reads."""
     parsed = parse(text, path)
-    line = lambda span: parsed.source.position(span[0])[0]
     found = []
+
+    def line(at: int) -> int:
+        return parsed.source.position(at)[0]
+
     for module in parsed.modules:
         if not module.bare:
+            assert module.span is not None
             at = text.index(f"class {module.name}", module.span[0])
-            found.append(Definition("module", module.name, line((at, at))))
+            found.append(Definition("module", module.name, line(at)))
         for variable, function in module.functions.items():
             kind = "function" if isinstance(function, ast.Function) else "prim_func"
-            found.append(Definition(kind, variable.name_hint, line(function.name_span)))
+            assert function.name_span is not None
+            found.append(Definition(kind, variable.name_hint, line(function.name_span[0])))
     return sorted(found, key=lambda definition: definition.line)
 
 
