@@ -33,8 +33,8 @@ operators:  ## which file declares which operators, and their functions for edit
 	$(PYTHON) -m rlx.operators.index
 	$(PYTHON) -m rlx.transform.builder.stub
 
-tables:  ## the parser's tables from grammar/relax.lark
-	$(PYTHON) -m rlx.grammar.tables
+tables:  ## the parser's tables from grammar/read/relax.lark
+	$(PYTHON) -m rlx.grammar.read.tables
 
 hostile:  ## 100,000 damaged programs, and 20,000 damaged files through every command (tests/hostile/README.md); hours
 	nice $(PYTHON) -m tests.hostile.tokens 100000

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import rlx
-from rlx.grammar.ast import Call, Expr, IRModule
+from rlx.grammar.nodes.ast import Call, Expr, IRModule
 from rlx.transform import dead_code, is_op, rewrite, wildcard
 
 REPEATS = 3

@@ -22,10 +22,10 @@ from rlx.generate.campaign.programs import AGAINST
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.near.modules import FORMS
 from rlx.generate.programs import random_module
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.printer import print_module
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.print.printer import print_module
 from rlx.operators.registry import families
 
 TVM_IS_WRONG = {

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 FACTORS = 1, 2, 4, 8
 BOUND = 1.25

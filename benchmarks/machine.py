@@ -17,7 +17,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 
 import numpy as np
 
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import Configuration, MachineProgram, load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Scalar, Tensor

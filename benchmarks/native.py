@@ -30,8 +30,8 @@ import numpy as np
 import tvm
 from tvm import relax
 
-from rlx.grammar import tir
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import tir
+from rlx.grammar.read.parser import parse
 from rlx.semantics import native
 
 Shape = tuple[int | str, ...]

@@ -18,8 +18,8 @@ from rlx.checker.normalize import normalize
 from rlx.checker.render.files import FileReport
 from rlx.checker.render.human import render
 from rlx.checker.well_formed import well_formed
-from rlx.grammar.lexer import Lexer
-from rlx.grammar.parser import parse
+from rlx.grammar.read.lexer import Lexer
+from rlx.grammar.read.parser import parse
 
 from . import programs
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 from . import programs
 

@@ -23,9 +23,9 @@ from rlx.generate.campaign.oracles.meaning import arguments
 from rlx.generate.campaign.peer import PACKED
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.programs import random_module
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.printer import print_module
 from rlx.semantics.machine import load
 from rlx.solver import Prover
 from rlx.solver.order import (

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from hypothesis import HealthCheck, Phase, find, settings
 
 from rlx.generate import modules
-from rlx.grammar import ast
-from rlx.grammar.visit import bindings
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.visit import bindings
 
 Bound = Mapping[ast.Expr, ast.Expr | ast.MatchCast]
 """What variables of a function are bound to."""

@@ -25,9 +25,9 @@ from tvm import relax
 from benchmarks.vm_memory import planned
 from benchmarks.vm_programs import caller, chain, countdown, many
 from rlx import vm
-from rlx.grammar.ast import Function, IRModule
-from rlx.grammar.node import replace
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes.ast import Function, IRModule
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.read.parser import parse
 from rlx.semantics.values import Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.vm.compilation import STAGES
 from tests.tvm import test_run_models as networks

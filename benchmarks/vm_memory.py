@@ -7,10 +7,10 @@ from math import prod
 
 from tvm import relax, transform
 
-from rlx.grammar import ast
-from rlx.grammar.ast import IRModule
-from rlx.grammar.parser import parse
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.read.parser import parse
 from rlx.semantics.arrays import numpy_type
 from rlx.solver.evaluate import evaluate
 from rlx.transform.lowering.calls import CallTIRRewrite
@@ -75,7 +75,7 @@ def size_of(call: ast.Call, bytes_alone: bool = False) -> int:
 
 
 def _number(value: object) -> int:
-    from rlx.grammar import tir
+    from rlx.grammar.nodes import tir
 
     assert isinstance(value, tir.PrimExpr)
     return int(evaluate(value, {var: SIZE for var in tir.free_vars(value)}))

@@ -7,7 +7,7 @@ from typing import Any
 from tvm import relax
 
 from rlx import vm
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 
 
 def chain(count: int, size: int = 16) -> Any:

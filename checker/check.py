@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn
 
 from rlx.checker.render.files import Obligations
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Node, Record, Span, replace
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Node, Record, Span, replace
 from rlx.grammar.stack import roomy
 from rlx.solver.budget import Statistics
 
@@ -86,7 +86,7 @@ class Report(Record):
         return f"<Report on {self.source.path}: {errors} errors, {warnings} warnings>"
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.notebook import preformatted
+        from rlx.grammar.nodes.notebook import preformatted
 
         return preformatted(str(self))
 
@@ -110,7 +110,7 @@ def check_text(text: str, path: str = "<text>") -> Report:
     path
         The path in diagnostics.
     """
-    from rlx.grammar.parser import parse
+    from rlx.grammar.read.parser import parse
 
     parsed = parse(text, path)
     return check_modules(
@@ -128,7 +128,7 @@ def check_alone(module: ast.IRModule) -> Report:
     report = check_module(module, Source("", "<module>"))
     if report.ok:
         return report
-    from rlx.grammar.printer import print_module
+    from rlx.grammar.print.printer import print_module
 
     printed = check_text(print_module(module), "<module>")
     return report if printed.ok else printed

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.entries import Token
-from rlx.grammar.function_bodies import AFTER_RETURN
-from rlx.grammar.kept_text import kept_names
-from rlx.grammar.lexer import MEMBER, words_of, words_of_line
-from rlx.grammar.node import Span
-from rlx.grammar.outline import indentation, logical_lines
-from rlx.grammar.relax_statements import NO_CLASS
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.entries import Token
+from rlx.grammar.read.function_bodies import AFTER_RETURN
+from rlx.grammar.read.kept_text import kept_names
+from rlx.grammar.read.lexer import MEMBER, words_of, words_of_line
+from rlx.grammar.read.outline import indentation, logical_lines
+from rlx.grammar.read.relax_statements import NO_CLASS
 
 _NAMES = frozenset(["WF01-escape", "WF02-undefined"])
 """What is said of a name behind the statement that would have bound or exported it."""

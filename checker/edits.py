@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rlx.grammar import ast
-from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
-from rlx.grammar.entries import Token
-from rlx.grammar.lexer import words_of
-from rlx.grammar.node import Record, Span, replace
-from rlx.grammar.source_tokens import closing, statements
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import Record, Span, replace
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.read.entries import Token
+from rlx.grammar.read.lexer import words_of
+from rlx.grammar.read.source_tokens import closing, statements
 
 
 class EditPlace(Record):

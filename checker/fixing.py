@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rlx.checker.check import Report, check_text
 from rlx.grammar.diagnostic import Diagnostic, Edit
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 ROUNDS = 20
 """Mending shows what could not be seen before, so that one round makes work for the next."""

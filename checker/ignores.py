@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rlx.checker.driver.configuration import ALWAYS, matches
-from rlx.grammar.comments import comments
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
-from rlx.grammar.node import Record, Span
+from rlx.grammar.nodes.node import Record, Span
+from rlx.grammar.read.comments import comments
 
 _IGNORE = re.compile(r"#[ \t]*rlx:[ \t]*ignore\b(?:[ \t]*\[(?P<codes>[^\]\n]*)\])?")
 

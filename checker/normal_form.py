@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Span
-from rlx.grammar.visit import bindings_in, is_leaf
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.visit import bindings_in, is_leaf
 from rlx.spec.registry import refuted, rule
 
 __all__ = ["normal_form"]

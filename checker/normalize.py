@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
-from rlx.grammar import ast
-from rlx.grammar.node import Span, changed, replace, same
-from rlx.grammar.python_places import here, module_of
-from rlx.grammar.rewrite import joined
-from rlx.grammar.visit import LEAVES, argument_places, is_leaf
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Span, changed, replace, same
+from rlx.grammar.nodes.python_places import here, module_of
+from rlx.grammar.nodes.rewrite import joined
+from rlx.grammar.nodes.visit import LEAVES, argument_places, is_leaf
 
 __all__ = ["is_in_normal_form", "keep_as_normal", "normalize", "normalize_function"]
 
@@ -327,7 +327,7 @@ def _is_normal_call(call: ast.Call) -> bool:
 
 def _names(function: ast.Function) -> set[str]:
     """Every variable name in a function."""
-    from rlx.grammar.visit import walk
+    from rlx.grammar.nodes.visit import walk
 
     found: set[str] = set()
     for expr in walk(function):

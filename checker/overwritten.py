@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
 
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.node import Span
-from rlx.grammar.visit import argument_places, bindings_in, result_of
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.visit import argument_places, bindings_in, result_of
 from rlx.spec.registry import refuted, rule
 
 IN_PLACE = frozenset(["relax.call_tir_inplace", "relax.call_inplace_packed"])

@@ -8,7 +8,7 @@ from heapq import nlargest
 from operator import attrgetter
 
 from rlx.grammar.diagnostic import Source, region
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.solver.budget import Slow, Statistics
 
 SLOWEST = 3

@@ -10,10 +10,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rlx.generate.elements import DrawnElements, Elements
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Function, StructInfo
-from rlx.grammar.dtype import FLOAT32, DataType
-from rlx.grammar.struct_infos import numbers, of_the_value
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Function, StructInfo
+from rlx.grammar.nodes.dtype import FLOAT32, DataType
+from rlx.grammar.nodes.struct_infos import numbers, of_the_value
 from rlx.operators.evaluation import numpy_dtype
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.question_parser import show

@@ -15,10 +15,10 @@ from rlx.generate.programs.module import build
 from rlx.generate.programs.operators import of_templates
 from rlx.generate.programs.plan import FEATURES, FunctionPlan, ModulePlan, Options
 from rlx.generate.tir.function import prim_func
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Function, IRModule, StructInfo
-from rlx.grammar.dtype import INT64, VOID, dtype
-from rlx.grammar.tir import PrimExpr, PrimFunc
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Function, IRModule, StructInfo
+from rlx.grammar.nodes.dtype import INT64, VOID, dtype
+from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
 from rlx.operators.registry import every_name, lookup
 
 __all__ = [

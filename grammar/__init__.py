@@ -1,6 +1,6 @@
 """The syntax of Relax: nodes, parser, printer and dialects.
 
-:mod:`rlx.grammar.ast` has the nodes of Relax, and :mod:`rlx.grammar.tir` those of PrimFuncs and
+:mod:`rlx.grammar.nodes.ast` has the nodes of Relax, and :mod:`rlx.grammar.nodes.tir` those of PrimFuncs and
 dimensions.
 """
 
@@ -11,42 +11,48 @@ from typing import TYPE_CHECKING
 from rlx import lazy
 
 if TYPE_CHECKING:
-    from rlx.grammar import ast, dtype, tir
-    from rlx.grammar.ast import IRModule
     from rlx.grammar.diagnostic import Diagnostic, Edit, Source
     from rlx.grammar.dialects import DIALECTS
-    from rlx.grammar.equal import first_difference, structural_equal
-    from rlx.grammar.formatting import format_text
-    from rlx.grammar.node import replace
-    from rlx.grammar.parser import ParseError, parse, parse_expr, parse_prim_expr, parse_struct_info
-    from rlx.grammar.printer import print_module, print_node
-    from rlx.grammar.rewrite import Rewriter, rebuild
-    from rlx.grammar.visit import free_vars, walk
+    from rlx.grammar.nodes import ast, dtype, tir
+    from rlx.grammar.nodes.ast import IRModule
+    from rlx.grammar.nodes.equal import first_difference, structural_equal
+    from rlx.grammar.nodes.node import replace
+    from rlx.grammar.nodes.rewrite import Rewriter, rebuild
+    from rlx.grammar.nodes.visit import free_vars, walk
+    from rlx.grammar.print.formatting import format_text
+    from rlx.grammar.print.printer import print_module, print_node
+    from rlx.grammar.read.parser import (
+        ParseError,
+        parse,
+        parse_expr,
+        parse_prim_expr,
+        parse_struct_info,
+    )
 
 _HOMES = {
     "DIALECTS": "dialects",
     "Diagnostic": "diagnostic",
     "Edit": "diagnostic",
-    "IRModule": "ast",
-    "ParseError": "parser",
-    "Rewriter": "rewrite",
+    "IRModule": "nodes.ast",
+    "ParseError": "read.parser",
+    "Rewriter": "nodes.rewrite",
     "Source": "diagnostic",
-    "ast": "",
-    "dtype": "",
-    "first_difference": "equal",
-    "format_text": "formatting",
-    "free_vars": "visit",
-    "parse": "parser",
-    "parse_expr": "parser",
-    "parse_prim_expr": "parser",
-    "parse_struct_info": "parser",
-    "print_module": "printer",
-    "print_node": "printer",
-    "rebuild": "rewrite",
-    "replace": "node",
-    "structural_equal": "equal",
-    "tir": "",
-    "walk": "visit",
+    "ast": "nodes.",
+    "dtype": "nodes.",
+    "first_difference": "nodes.equal",
+    "format_text": "print.formatting",
+    "free_vars": "nodes.visit",
+    "parse": "read.parser",
+    "parse_expr": "read.parser",
+    "parse_prim_expr": "read.parser",
+    "parse_struct_info": "read.parser",
+    "print_module": "print.printer",
+    "print_node": "print.printer",
+    "rebuild": "nodes.rewrite",
+    "replace": "nodes.node",
+    "structural_equal": "nodes.equal",
+    "tir": "nodes.",
+    "walk": "nodes.visit",
 }
 
 __all__ = [

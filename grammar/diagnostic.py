@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from rlx.grammar.lines import line_end
-from rlx.grammar.node import Record, Span
+from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.streams import visible
 from rlx.grammar.suggest import Suggestion
 

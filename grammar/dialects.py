@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar.node import Record, replace
+from rlx.grammar.nodes.node import Record, replace
 
 
 class Dialect(Record):

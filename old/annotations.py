@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.dtype import lacking
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.dtype import lacking
 from rlx.old.shape_exprs import UNKNOWN, RuntimeDepShape
 from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, ShapeType, TupleType, Type
 from rlx.spec.registry import refuted, rule
@@ -70,7 +70,7 @@ def struct_info(type: Type, shape: Expr) -> StructInfo:
 
 def insert_cast(wanted: Type) -> str:
     """What to do where a value may be of the type that is expected."""
-    from rlx.grammar.printer import print_node
+    from rlx.grammar.print.printer import print_node
 
     return f"insert a cast: R.cast(…, type_args={print_node(struct_info(wanted, UNKNOWN), '2022')})"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.node import Span
 from rlx.old.annotations import insert_cast, is_unknown, shape_of_annotation, type_of
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.order import find_glb, is_subtype

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rlx.checker.derive.calls import call as derive_call
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.old.annotations import insert_cast, shape_of_annotation, type_of
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.expressions import cast_help

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from rlx.checker.check import Report
 from rlx.checker.prim_funcs.check import prim_funcs
 from rlx.checker.render.files import Obligations
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Node, replace
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.stack import recursion_room
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.functions import derive
@@ -35,7 +35,7 @@ def check_text(text: str, path: str = "<text>") -> OlderReport:
 
     Constructs that its types and expressions cannot express are errors of their own (OMIX-…).
     """
-    from rlx.grammar.parser import parse
+    from rlx.grammar.read.parser import parse
 
     parsed = parse(text, path)
     return check_modules(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.formatting import CHANGED, Formatted, nested_too_deeply, translated
-from rlx.grammar.node import Node, Record, Span, replace
-from rlx.grammar.printer_relax import pattern_of
-from rlx.grammar.rewrite import rebuild
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.node import Node, Record, Span, replace
+from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.print.formatting import CHANGED, Formatted, nested_too_deeply, translated
+from rlx.grammar.print.relax import pattern_of
 from rlx.grammar.stack import recursion_room
 from rlx.old.annotations import type_of
 from rlx.old.derivation_state import OlderDerivation
@@ -292,7 +292,7 @@ def _alone(info: StructInfo) -> Iterator[tir.Var]:
 
 
 def _has_shapes(info: StructInfo) -> bool:
-    from rlx.grammar.struct_infos import whole
+    from rlx.grammar.nodes.struct_infos import whole
 
     return any(isinstance(p, ast.TensorStructInfo) and p.shape is not None for p in whole(info))
 
@@ -338,7 +338,7 @@ def convert_text(text: str, path: str, system: str) -> Formatted:
 
 
 def _converted(text: str, path: str, system: str) -> Formatted:
-    from rlx.grammar.parser import parse
+    from rlx.grammar.read.parser import parse
 
     parsed = parse(text, path)
     errors = [d for d in parsed.diagnostics if d.is_error]

@@ -6,11 +6,11 @@ from collections.abc import Collection
 
 from rlx.checker.derive.module import RULES
 from rlx.checker.derive.state import DerivationState
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo, Var
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Node, Span
-from rlx.grammar.struct_infos import numbers, whole
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo, Var
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.struct_infos import numbers, whole
 from rlx.old.annotations import struct_info
 from rlx.old.shape_exprs import UNKNOWN
 from rlx.old.types import OBJECT, Type

@@ -6,8 +6,8 @@ rules do not. Here a call has effects only if something that is called by and by
 
 from __future__ import annotations
 
-from rlx.grammar import ast
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.visit import walk
 from rlx.old.calls import is_pure
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.functions import declared_purity

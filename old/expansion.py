@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr
 from rlx.old.shape_exprs import RuntimeDepShape
 from rlx.spec.registry import rule
 

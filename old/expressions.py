@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.dtype import dtype
 from rlx.old.annotations import insert_cast
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.order import find_lub, is_subtype

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from rlx.checker.derive import literals
 from rlx.checker.well_formed.functions import call_graph, on_circle
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, GlobalVar
-from rlx.grammar.node import Node
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, GlobalVar
+from rlx.grammar.nodes.node import Node
 from rlx.grammar.stack import recursion_room
 from rlx.old import bindings, calls, expressions
 from rlx.old.annotations import insert_cast, shape_of_annotation, type_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.dtype import VOID
+from rlx.grammar.nodes.dtype import VOID
 from rlx.old.types import OBJECT, DynTensorType, FuncType, ObjectType, TupleType, Type
 from rlx.spec.registry import refuted, rule
 

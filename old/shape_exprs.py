@@ -1,15 +1,15 @@
 """Shape computations: the expressions that `shape_` may be.
 
 ``ShapeCompExpr ::= ShapeExpr | RuntimeDepShape | Tuple | Call | TupleGetItem``; all but
-:class:`RuntimeDepShape` are nodes of :mod:`rlx.grammar.ast`.
+:class:`RuntimeDepShape` are nodes of :mod:`rlx.grammar.nodes.ast`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, Var
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, Var
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Proved
 
@@ -79,7 +79,7 @@ def can_prove_equal(one: Expr, other: Expr, prover: Prover) -> bool:
         case ast.TupleGetItem(index=i), ast.TupleGetItem(index=k) if i == k:
             return can_prove_equal(one.tuple_value, other.tuple_value, prover)
         case ast.Call(), ast.Call():
-            from rlx.grammar.equal import structural_equal
+            from rlx.grammar.nodes.equal import structural_equal
 
             return structural_equal(one, other)
     return False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, Var
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, Var
+from rlx.grammar.nodes.node import replace
 from rlx.old.shape_exprs import (
     UNKNOWN,
     RuntimeDepShape,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.checker.check import check_modules
-from rlx.grammar import ast
-from rlx.grammar.ast import StructInfo, Var
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Record
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import StructInfo, Var
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.visit import bindings, walk
+from rlx.grammar.read.parser import parse
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import visible
-from rlx.grammar.visit import bindings, walk
 from rlx.old.annotations import has_older_words
 from rlx.old.functions import derive
 from rlx.old.shape_exprs import text as shape_text

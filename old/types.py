@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.nodes.dtype import VOID, DataType
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Call,
     DataTypeImm,
     Expr,
@@ -25,9 +25,9 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     Var,
 )
-from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType
-from rlx.grammar.node import Record
-from rlx.grammar.tir import FloatImm, IntImm, PrimExpr, type_of
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import FloatImm, IntImm, PrimExpr, type_of
 from rlx.operators import attribute_arguments, evaluation_arguments
 from rlx.operators.dim_arithmetic import const
 from rlx.operators.parameters import Parameter, Tensor, Tensors

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.tir import EQ, FloorMod, Or, PrimExpr
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.tir import EQ, FloorMod, Or, PrimExpr
 from rlx.operators.dim_arithmetic import ONE, ZERO, literal, same
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import operator

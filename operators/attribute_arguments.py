@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rlx.grammar import ast, misspelt
-from rlx.grammar.ast import DataTypeImm, Expr, PrimStructInfo, PrimValue, StringImm, Var
-from rlx.grammar.dtype import DataType, dtype, lacking
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import DataTypeImm, Expr, PrimStructInfo, PrimValue, StringImm, Var
+from rlx.grammar.nodes.dtype import DataType, dtype, lacking
+from rlx.grammar.nodes.tir import FloatImm, IntImm, PrimExpr
+from rlx.grammar.read import misspelt
 from rlx.grammar.suggest import did_you_mean
-from rlx.grammar.tir import FloatImm, IntImm, PrimExpr
 from rlx.operators.option_words import is_meant
 from rlx.operators.parameters import Parameter
 from rlx.operators.site import Site, Violation

@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
-from rlx.grammar.dtype import BOOL, DataType
-from rlx.grammar.node import replace
-from rlx.grammar.tir import EQ, FloatImm, IntImm, Or, PrimExpr
+from rlx.grammar.nodes.ast import PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.tir import EQ, FloatImm, IntImm, Or, PrimExpr
 from rlx.operators import registry
 from rlx.operators.dim_arithmetic import ONE, literal, same
 from rlx.operators.parameters import Operand, Tensor

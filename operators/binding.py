@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Literal
 
-from rlx.grammar.ast import Call, Op, Var
-from rlx.grammar.node import Record
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.ast import Call, Op, Var
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.argument_kinds import KINDS, NULL, Convert, null
 from rlx.operators.parameters import REQUIRED, Parameter
 from rlx.operators.site import Site, Violation

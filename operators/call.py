@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Call, Expr, StructInfo, TensorStructInfo, TupleStructInfo
-from rlx.grammar.node import replace
-from rlx.grammar.struct_infos import OBJECT, fields_or_itself
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Call, Expr, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.operators.callee import (
     LITERALS,
     closure,

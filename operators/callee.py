@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import ast
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import (
     Expr,
     FuncStructInfo,
     GlobalVar,
@@ -13,7 +13,7 @@ from rlx.grammar.ast import (
     StructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 

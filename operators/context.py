@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 
 if TYPE_CHECKING:
     from rlx.solver.prover import Prover

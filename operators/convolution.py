@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Record
-from rlx.grammar.tir import EQ, FloorMod, PrimExpr
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, literal, mul, sub
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.parameters import Ints, Tensor, Type

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from math import ceil
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     Expr,
     PrimStructInfo,
     ShapeExpr,
     StructInfo,
     TensorStructInfo,
 )
-from rlx.grammar.dtype import BOOL, FLOAT32, INT64, VOID, DataType
-from rlx.grammar.tir import (
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, VOID, DataType
+from rlx.grammar.nodes.tir import (
     GE,
     GT,
     LT,

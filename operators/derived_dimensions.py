@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.node import changed, same
-from rlx.grammar.tir import Add, Binary, IntImm, Mul, PrimExpr, Sub, Var
+from rlx.grammar.nodes.node import changed, same
+from rlx.grammar.nodes.tir import Add, Binary, IntImm, Mul, PrimExpr, Sub, Var
 
 if TYPE_CHECKING:
     from rlx.operators.context import OperatorContext

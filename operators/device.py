@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     Call,
     Expr,
     ObjectStructInfo,
@@ -18,9 +18,9 @@ from rlx.grammar.ast import (
     Var,
     VDevice,
 )
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.tir import EQ, FloorMod, IntImm
-from rlx.grammar.vdevices import NUMBERS, SHORT, numbered
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import EQ, FloorMod, IntImm
+from rlx.grammar.nodes.vdevices import NUMBERS, SHORT, numbered
 from rlx.operators.dim_arithmetic import ZERO, const, exact, floordiv, mul
 from rlx.operators.parameters import Tensor, Whole
 from rlx.operators.registry import operator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 
-from rlx.grammar.tir import Add, Binary, FloorDiv, IntImm, Max, Min, Mul, PrimExpr, Sub
+from rlx.grammar.nodes.tir import Add, Binary, FloorDiv, IntImm, Max, Min, Mul, PrimExpr, Sub
 
 _SHARED: dict[int, IntImm] = {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 
 if TYPE_CHECKING:
     import numpy as np

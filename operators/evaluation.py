@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.tir import OpaqueExpr, PrimExpr
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.tir import OpaqueExpr, PrimExpr
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.binding import ArgumentMatch, matched
 from rlx.operators.element_types import numpy_type

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, PrimValue, ShapeExpr
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, PrimValue, ShapeExpr
+from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.dim_arithmetic import literal
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import ShapeExpr, StructInfo, TensorStructInfo
-from rlx.grammar.tir import EQ, Or
+from rlx.grammar.nodes.ast import ShapeExpr, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.tir import EQ, Or
 from rlx.operators.dim_arithmetic import (
     ONE,
     literal,

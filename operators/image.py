@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, ShapeExpr, ShapeStructInfo, StructInfo
-from rlx.grammar.tir import FloatImm, PrimExpr
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, ShapeExpr, ShapeStructInfo, StructInfo
+from rlx.grammar.nodes.tir import FloatImm, PrimExpr
 from rlx.operators.dim_arithmetic import const
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.parameters import Size, Tensor, Type

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from rlx.grammar.ast import PrimStructInfo, PrimValue, StructInfo, TensorStructInfo, Var
-from rlx.grammar.node import Record
-from rlx.grammar.python_syntax import expression_of
-from rlx.grammar.tir import FloatImm, IntImm, OpaqueExpr, PrimExpr, type_of
+from rlx.grammar.nodes.ast import PrimStructInfo, PrimValue, StructInfo, TensorStructInfo, Var
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import FloatImm, IntImm, OpaqueExpr, PrimExpr, type_of
+from rlx.grammar.read.python_syntax import expression_of
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, floordiv, literal, mul, sub
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import operator

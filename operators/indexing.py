@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rlx.grammar.ast import Constant, PrimStructInfo, StructInfo, TensorStructInfo
-from rlx.grammar.tir import GE, LT, PrimExpr
+from rlx.grammar.nodes.ast import Constant, PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.tir import GE, LT, PrimExpr
 from rlx.operators.binary import broadcast
 from rlx.operators.dim_arithmetic import ZERO, const, literal, same
 from rlx.operators.parameters import OneOrTensors, Operand, Prim, Tensor, Tensors

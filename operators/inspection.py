@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
-from rlx.grammar.dtype import INT32, INT64, DataType, dtype
-from rlx.grammar.tir import IntImm, PrimExpr
+from rlx.grammar.nodes.ast import PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import INT32, INT64, DataType, dtype
+from rlx.grammar.nodes.tir import IntImm, PrimExpr
 from rlx.operators.dim_arithmetic import literal
 from rlx.operators.parameters import Prim, Tensor
 from rlx.operators.registry import Rule, operator

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import VOID
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.tir import GE, PrimExpr
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import VOID
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import GE, PrimExpr
 from rlx.operators.dim_arithmetic import (
     ZERO,
     ceildiv,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Record
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.operators.dim_arithmetic import ceildiv, const, product
 from rlx.operators.parameters import Tensor

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import VOID
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import VOID
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.binary import broadcast
 from rlx.operators.dim_arithmetic import literal
 from rlx.operators.parameters import Tensor, Tensors, Type

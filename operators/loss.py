@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.indexing import take
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import operator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     DataTypeImm,
     Expr,
     ShapeExpr,
@@ -10,9 +10,9 @@ from rlx.grammar.ast import (
     StructInfo,
     TensorStructInfo,
 )
-from rlx.grammar.dtype import VOID, DataType
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.tir import LE, PrimExpr
+from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import LE, PrimExpr
 from rlx.operators.call import UNIT
 from rlx.operators.dim_arithmetic import ZERO, add, const, mul, product
 from rlx.operators.parameters import Prim, Shape, StrExpr, Tensor, TypeExpr, Whole, WholeShape

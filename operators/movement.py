@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.tir import EQ, FloorMod, PrimExpr
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.dim_arithmetic import (
     ONE,
     ZERO,

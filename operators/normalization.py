@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.tir import EQ, FloorMod, PrimExpr
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.dim_arithmetic import ZERO, const, literal
 from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.registry import operator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.tir import GE, PrimExpr
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.tir import GE, PrimExpr
 from rlx.operators.dim_arithmetic import ZERO, add, const
 from rlx.operators.parameters import Ints, Longs, Tensor
 from rlx.operators.registry import operator

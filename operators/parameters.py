@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from types import CodeType, NoneType
 from typing import Annotated, Any, get_args
 
-from rlx.grammar import ast
-from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
-from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Record
-from rlx.grammar.tir import IntImm, PrimExpr
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import IntImm, PrimExpr
 
 Tensor = TensorStructInfo
 Operand = Annotated[TensorStructInfo | PrimStructInfo, "operand"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
 from rlx.operators.dim_arithmetic import const
 from rlx.operators.layout import Layout, layout, layout_rank
 from rlx.operators.parameters import IntList, Ints, Tensor

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 from typing import NoReturn
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Expr,
     GlobalVar,
     ObjectStructInfo,
@@ -22,8 +22,8 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.struct_infos import fields_or_itself
-from rlx.grammar.tir import Buffer, PrimExpr, PrimFunc
+from rlx.grammar.nodes.struct_infos import fields_or_itself
+from rlx.grammar.nodes.tir import Buffer, PrimExpr, PrimFunc
 from rlx.operators.callee import LITERALS, declared_result
 from rlx.operators.dim_arithmetic import same
 from rlx.operators.site import Site, show, show_shape

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import VOID
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import VOID
 from rlx.operators.dim_arithmetic import literal
 from rlx.operators.parameters import Tensor, Type
 from rlx.operators.registry import operator

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import INT64
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import INT64
 from rlx.operators.dim_arithmetic import ONE, product
 from rlx.operators.parameters import Ints, Tensor, Type
 from rlx.operators.registry import operator

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rlx.grammar.ast import Call, StructInfo
+from rlx.grammar.nodes.ast import Call, StructInfo
 from rlx.grammar.suggest import LIMIT
 from rlx.operators.binding import Reader, plan
 from rlx.operators.context import OperatorContext
@@ -146,7 +146,7 @@ def allow(pattern: str) -> None:
 
 def similar(name: str) -> list[str]:
     """The names in texts that are similar to an unknown operator's name, best first."""
-    from rlx.grammar.forms import FORMS, PROTOTYPE_OPERATORS
+    from rlx.grammar.read.forms import FORMS, PROTOTYPE_OPERATORS
     from rlx.grammar.suggest import closest, distance
     from rlx.operators.foreign_names import own_name
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
-from rlx.grammar.tir import EQ, FloorMod, PrimExpr
+from rlx.grammar.nodes.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
+from rlx.grammar.nodes.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.dim_arithmetic import (
     ZERO,
     const,

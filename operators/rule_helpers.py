@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     Expr,
     PrimStructInfo,
     ShapeExpr,
@@ -15,9 +15,9 @@ from rlx.grammar.ast import (
     Var,
     VDevice,
 )
-from rlx.grammar.dtype import BOOL, VOID, DataType
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.tir import PrimExpr, type_of
+from rlx.grammar.nodes.dtype import BOOL, VOID, DataType
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import PrimExpr, type_of
 from rlx.operators.argument_kinds import UNKNOWN
 from rlx.operators.parameters import Operand, Tensor
 from rlx.operators.site import Dims, Site, show

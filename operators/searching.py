@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.dtype import INT32, INT64
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.dtype import INT32, INT64
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.binary import shaped
 from rlx.operators.dim_arithmetic import ONE, const
 from rlx.operators.parameters import IntExpr, Prim, Tensor

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     Constant,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
 )
-from rlx.grammar.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64
 from rlx.operators.argument_kinds import NULL
 from rlx.operators.dim_arithmetic import const, literal
 from rlx.operators.parameters import Tensor, WholeShape

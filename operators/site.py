@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NoReturn
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Constant,
     Expr,
     FuncStructInfo,
@@ -21,8 +21,8 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     Var,
 )
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.tir import EQ, PrimExpr
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import EQ, PrimExpr
 from rlx.operators.context import Message, OperatorContext, Place
 from rlx.operators.dim_arithmetic import same
 from rlx.operators.parameters import OperatorSignature, Tensor
@@ -325,7 +325,7 @@ class CallAlone(ABC):
 
 def show(node: ast.StructInfo | tir.PrimExpr | ast.Expr) -> str:
     """A struct info, dimension or expression in short form: ``Tensor((n, 4), float32)``."""
-    from rlx.grammar.printer import show as printed
+    from rlx.grammar.print.printer import show as printed
 
     return printed(node)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.tir import (
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.tir import (
     GE,
     LE,
     LT,

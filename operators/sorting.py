@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import INT32, INT64, VOID
-from rlx.grammar.tir import GE
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import INT32, INT64, VOID
+from rlx.grammar.nodes.tir import GE
 from rlx.operators.dim_arithmetic import const, literal
 from rlx.operators.parameters import Count, Tensor, Type
 from rlx.operators.registry import operator

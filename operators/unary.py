@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import BOOL, FLOAT32, VOID
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, VOID
 from rlx.operators.dim_arithmetic import ZERO
 from rlx.operators.parameters import Prim, Tensor, Type
 from rlx.operators.registry import operator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar import ast
-from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import FLOAT32, INT32, INT64
-from rlx.grammar.tir import EQ, FloorMod, PrimExpr
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import FLOAT32, INT32, INT64
+from rlx.grammar.nodes.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.dim_arithmetic import ONE, ZERO, const, literal, mul, product
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.parameters import Ints, Tensor

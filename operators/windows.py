@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.tir import GE, PrimExpr
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import GE, PrimExpr
 from rlx.operators.dim_arithmetic import (
     ZERO,
     add,

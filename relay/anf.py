@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 from rlx.relay.nodes import (
     ATOMS,
     RelayCall,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from rlx.grammar.dtype import SCALAR_NAMES
+from rlx.grammar.nodes.dtype import SCALAR_NAMES
 from rlx.relay.attributes import AttributeObject
 from rlx.relay.cursor import LISTS
 from rlx.relay.lexer import RelayToken

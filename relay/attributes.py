@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.grammar.streams import json_compact
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.relay.attribute_reader import AttributeReader
 from rlx.relay.cursor import Abandoned
 from rlx.relay.lexer import RelayToken

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from rlx.checker.check import check_module
 from rlx.checker.render.files import Obligations
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Record, replace
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Record, replace
 from rlx.relay.nodes import RelayModule
 from rlx.relay.parser import read
 from rlx.relay.translation import translate

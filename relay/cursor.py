@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.relay.lexer import MAX_ERRORS, RelayToken
 
 BLOCKS, SCOPES, TUPLES, TYPES, LISTS = (

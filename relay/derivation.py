@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators import lookup
 from rlx.operators.context import Message, Place
 from rlx.operators.site import CallAlone

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from math import log, prod
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import BOOL, dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import BOOL, dtype
 from rlx.relay.operator_call import SMALL, OperatorCall, call, data_type, prim, scalar
 
 Row = Callable[[OperatorCall], ast.Expr]

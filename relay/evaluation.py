@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.relay.nodes import (
     RelayCall,
     RelayConstant,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rlx.grammar.node import Span, replace
+from rlx.grammar.nodes.node import Span, replace
 from rlx.relay.block_reader import BlockReader
 from rlx.relay.cursor import SCOPES, Abandoned
 from rlx.relay.lexer import RelayToken

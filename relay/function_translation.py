@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.suggest import did_you_mean
 from rlx.relay.derivation import NOTHING, UNKNOWN_TENSOR, QuietDerivation
 from rlx.relay.nodes import (

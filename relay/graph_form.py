@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 from rlx.relay.anf import rebuilt, to_anf
 from rlx.relay.nodes import (
     RelayCall,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from math import prod
 
-from rlx.grammar import ast, tir
-from rlx.grammar.printer import print_node
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.print.printer import print_node
 from rlx.operators.layout import pieces
 from rlx.relay.operator_call import OperatorCall, call, times
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from rlx.grammar.ast import Literal
-from rlx.grammar.dtype import BOOL, VOID, DataType, dtype
-from rlx.grammar.metadata import read_metadata
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.ast import Literal
+from rlx.grammar.nodes.dtype import BOOL, VOID, DataType, dtype
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.metadata import read_metadata
 from rlx.relay.attributes import MetadataReference
 from rlx.relay.cursor import Abandoned, Stopped
 from rlx.relay.lexer import RelayToken, lex

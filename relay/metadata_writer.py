@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from rlx.grammar.ast import Literal
+from rlx.grammar.nodes.ast import Literal
 
 _MAGIC = 0xDD5E40F096B4A13F
 _CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.relay.cursor import Cursor
 from rlx.relay.lexer import RelayToken

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 from rlx.operators.layout import pieces
 from rlx.relay.elementwise_rows import Row
 from rlx.relay.operator_call import OperatorCall, call, reshaped, scalar, sizes, times

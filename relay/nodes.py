@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar.ast import Literal
-from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Record, Span
+from rlx.grammar.nodes.ast import Literal
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import Record, Span
 
 _PRINTER = "rlx.relay.printer"
 """What gives modules their text, by name: it stands on the nodes."""

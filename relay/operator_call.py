@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import NoReturn
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Literal
-from rlx.grammar.dtype import INT32, INT64, DataType, dtype
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Literal
+from rlx.grammar.nodes.dtype import INT32, INT64, DataType, dtype
+from rlx.grammar.nodes.node import Span
 
 InfoOf = Callable[[ast.Expr], ast.StructInfo]
 """What is known of an operand."""

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Literal
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Literal
 from rlx.operators import lookup
 from rlx.operators.element_types import numpy_type
 from rlx.relay.nodes import RelayCall, RelayConstant, RelayExpr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.grammar.suggest import closest
 from rlx.relay import elementwise_rows, network_rows, shape_rows
 from rlx.relay.elementwise_rows import Row

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.node import Span
-from rlx.grammar.tir import IntImm
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.tir import IntImm
 from rlx.relay.operator_call import prim
 
 

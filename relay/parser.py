@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Span, replace
-from rlx.grammar.parser import ParseError
+from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.read.parser import ParseError
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.relay.cursor import NESTING, SCOPES, TUPLES, Abandoned, Stopped

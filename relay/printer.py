@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rlx.grammar.ast import Literal
+from rlx.grammar.nodes.ast import Literal
 from rlx.grammar.stack import recursion_room
 from rlx.relay.attributes import print_attribute, print_float
 from rlx.relay.literal_reader import CONSTANTS

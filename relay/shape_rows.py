@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from math import isfinite
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import DataType
 from rlx.relay.elementwise_rows import Row
 from rlx.relay.layout_rows import layout_transform
 from rlx.relay.operator_call import (
@@ -182,7 +182,7 @@ def _one_hot(c: OperatorCall) -> ast.Expr:
 def _typed(c: OperatorCall, operand: ast.Expr) -> ast.PrimValue:
     """A constant of rank 0 as a scalar of its type."""
     value, kind = _number(c, operand, "a value of one_hot"), c.kind_of(operand)
-    from rlx.grammar.tir import FloatImm, IntImm
+    from rlx.grammar.nodes.tir import FloatImm, IntImm
 
     if kind.is_float:
         return ast.PrimValue(FloatImm(float(value), kind))

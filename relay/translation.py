@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from rlx.grammar import ast
-from rlx.grammar.ast import FuncStructInfo, StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import replace
-from rlx.grammar.parser import ParseError
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.read.parser import ParseError
 from rlx.grammar.stack import recursion_room
 from rlx.relay.anf import to_anf
 from rlx.relay.derivation import NOTHING
@@ -149,7 +149,7 @@ def _called(function: RelayFunction, module: RelayModule) -> list[RelayGlobalVar
 
 
 def _shown(info: StructInfo) -> str:
-    from rlx.grammar.printer import print_node
+    from rlx.grammar.print.printer import print_node
 
     return "" if getattr(info, "params", None) is None else print_node(info)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ShapeExpr,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.node import replace
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.relay.nodes import RelayFuncType, RelayTensorType, RelayTupleType, RelayType
 from rlx.spec.registry import rule
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.misspelt import data_type
+from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.read.misspelt import data_type
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.relay.cursor import TYPES, Cursor
 from rlx.relay.lexer import RelayToken

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
 
 
 def relay_type(info: StructInfo) -> str:

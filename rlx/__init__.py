@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from rlx.api import check, fmt, load, parse, run, show, why
     from rlx.checker.check import IllFormedError, Report
     from rlx.checker.why.place import PlaceError
-    from rlx.grammar.ast import IRModule
     from rlx.grammar.diagnostic import Diagnostic
-    from rlx.grammar.parser import ParseError
-    from rlx.grammar.python_places import MisuseError
+    from rlx.grammar.nodes.ast import IRModule
+    from rlx.grammar.nodes.python_places import MisuseError
+    from rlx.grammar.read.parser import ParseError
     from rlx.operators.external import operator
     from rlx.semantics.outcome import Outcome
     from rlx.solver.api import prove
@@ -48,11 +48,11 @@ _HOMES = {
     "DataflowMutator": "rlx.transform.visitors.dataflow",
     "ExprMutator": "rlx.transform.visitors.mutator",
     "ExprVisitor": "rlx.transform.visitors.visitor",
-    "IRModule": "rlx.grammar.ast",
+    "IRModule": "rlx.grammar.nodes.ast",
     "IllFormedError": "rlx.checker.check",
-    "MisuseError": "rlx.grammar.python_places",
+    "MisuseError": "rlx.grammar.nodes.python_places",
     "Outcome": "rlx.semantics.outcome",
-    "ParseError": "rlx.grammar.parser",
+    "ParseError": "rlx.grammar.read.parser",
     "PlaceError": "rlx.checker.why.place",
     "Report": "rlx.checker.check",
     "SubjectError": "rlx.subject",

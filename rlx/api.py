@@ -21,7 +21,7 @@ from rlx.subject import (
 if TYPE_CHECKING:
     from rlx.checker.check import Report
     from rlx.checker.why.explain import Derivations
-    from rlx.grammar.ast import IRModule
+    from rlx.grammar.nodes.ast import IRModule
     from rlx.semantics.outcome import Outcome
 
 DIALECT = "0.27"
@@ -152,8 +152,8 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
         As :func:`parse` does.
     """
     from rlx.grammar.dialects import dialect as known
-    from rlx.grammar.node import Node
-    from rlx.grammar.printer import print_module, print_node
+    from rlx.grammar.nodes.node import Node
+    from rlx.grammar.print.printer import print_module, print_node
 
     known(dialect)
     if isinstance(subject, Node):
@@ -174,7 +174,7 @@ def fmt(subject: Subject, dialect: str = DIALECT) -> str:
         If there is no such dialect.
     """
     from rlx.grammar.dialects import dialect as known
-    from rlx.grammar.formatting import format_text
+    from rlx.grammar.print.formatting import format_text
 
     known(dialect)
     source = source_of(subject)

@@ -14,8 +14,8 @@ def found(room: str, name: str, homes: Mapping[str, str]) -> object:
     room
         The room's name: ``"rlx.solver"``.
     homes
-        For each public name the module in the room that has it; empty for one that is a module
-        itself.
+        For each public name the module in the room that has it; for a name that is a module itself,
+        the package that contains it with a dot behind it, or empty if that is the room.
 
     Raises
     ------
@@ -29,8 +29,9 @@ def found(room: str, name: str, homes: Mapping[str, str]) -> object:
         raise AttributeError(
             f"module {room!r} has no attribute {name!r}; it has: {', '.join(sorted(homes))}"
         )
-    if not homes[name]:
-        return import_module(f"{room}.{name}")
-    value: object = getattr(import_module(f"{room}.{homes[name]}"), name)
+    home = homes[name]
+    if not home or home.endswith("."):
+        return import_module(f"{room}.{home}{name}")
+    value: object = getattr(import_module(f"{room}.{home}"), name)
     setattr(sys.modules[room], name, value)
     return value

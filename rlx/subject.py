@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
 
 if TYPE_CHECKING:
-    from rlx.grammar.parser import Parsed
+    from rlx.grammar.read.parser import Parsed
 
 
 def whole_number(name: str, found: object, least: int | None = None) -> None:
@@ -118,7 +118,7 @@ def source_of(subject: Subject) -> Source:
     if isinstance(subject, Source):
         return subject
     if isinstance(subject, ast.IRModule):
-        from rlx.grammar.printer import print_module
+        from rlx.grammar.print.printer import print_module
 
         return Source(print_module(subject), "<module>")
     if isinstance(subject, os.PathLike) or (isinstance(subject, str) and _is_path(subject)):
@@ -177,7 +177,7 @@ def _script(subject: object) -> str:
 
 def parsed(subject: Subject) -> Parsed:
     """Read what is handed in; syntax errors are in the result."""
-    from rlx.grammar.parser import parse
+    from rlx.grammar.read.parser import parse
 
     source = source_of(subject)
     return parse(source.text, source.path)
@@ -200,7 +200,7 @@ def module_of(subject: Subject, name: str | None = None) -> ast.IRModule:
     """
     if isinstance(subject, ast.IRModule):
         return subject
-    from rlx.grammar.parser import ParseError
+    from rlx.grammar.read.parser import ParseError
 
     found = parsed(subject)
     errors = tuple(replace(d, source=found.source) for d in found.diagnostics if d.is_error)

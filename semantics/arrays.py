@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 from rlx.operators import element_types
 from rlx.semantics.faults import UnsupportedStop
 from rlx.spec.registry import rule

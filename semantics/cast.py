@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from typing import Any, NoReturn
 
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 from rlx.semantics.demanded import number_at
 from rlx.semantics.values import (
     Closure,

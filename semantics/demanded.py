@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order.demands import Demand, demands, every
 

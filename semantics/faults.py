@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.spec.registry import refuted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from rlx.grammar.node import Record, Span
+from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.streams import visible
 from rlx.semantics.values import Value
 
@@ -31,7 +31,7 @@ class Outcome(Record):
         raise TypeError("an outcome has no truth value: use outcome.ok")
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.notebook import preformatted
+        from rlx.grammar.nodes.notebook import preformatted
 
         return preformatted(str(self))
 

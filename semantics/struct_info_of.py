@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     PrimStructInfo,
     ShapeExpr,
@@ -21,8 +21,8 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     VDevice,
 )
-from rlx.grammar.dtype import dtype
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.semantics.demanded import bound_by
 from rlx.semantics.values import (
     Closure,
@@ -127,7 +127,7 @@ def head_of(text: str) -> ast.Function:
     ValueError
         If it contains anything else.
     """
-    from rlx.grammar.parser import parse
+    from rlx.grammar.read.parser import parse
 
     parsed = parse(text, "<type of a function>")
     match [f for module in parsed.modules for f in module.functions.values()]:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.grammar.dtype import BOOL, INT64, DataType
-from rlx.grammar.node import Record, replace
-from rlx.grammar.tir import PrimFunc
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.tir import PrimFunc
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.tir.values import into, limits
 

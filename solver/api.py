@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import roomy
-from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.budget import undisturbed
 from rlx.solver.context import Context
@@ -15,7 +15,7 @@ from rlx.solver.prover import Prover
 from rlx.solver.verdict import Refuted, Verdict
 
 Goal = object
-"""A text, a :class:`rlx.grammar.tir.PrimExpr`, or a PrimExpr of TVM."""
+"""A text, a :class:`rlx.grammar.nodes.tir.PrimExpr`, or a PrimExpr of TVM."""
 
 Assumptions = Iterable[Goal] | str | PrimExpr
 """A list of conditions, or a single one."""

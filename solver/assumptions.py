@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, normal_form, prim_exprs
 from rlx.solver.budget import FUEL, Work
 from rlx.solver.context import ContextState, Range, divisors

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from rlx.solver.normal_form import Engine
 from collections import Counter
 
-from rlx.grammar.node import Node, Record
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.node import Node, Record
+from rlx.grammar.nodes.tir import PrimExpr
 
 _FUEL = 1_500_000
 _SMT = 1_040_000

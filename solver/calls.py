@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from functools import reduce
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64, dtype
-from rlx.grammar.prim_operators import OPERATORS
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT64, dtype
+from rlx.grammar.nodes.prim_operators import OPERATORS
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.prim_exprs import dtype_range, is_boolean
 
 PREFIXES = frozenset(("T", "tir", "tirx", "tvm.tir", "tvm.tirx"))

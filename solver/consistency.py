@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.context import ContextState, Range
 from rlx.solver.evaluate import UndefinedError, evaluate

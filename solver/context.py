@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64
-from rlx.grammar.node import Record
-from rlx.grammar.prim_operators import INTEGER_DIVISIONS
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT64
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 
 Range = tuple[int | None, int | None]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rlx.grammar import tir
-from rlx.grammar.prim_operators import INTEGER_DIVISIONS
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 
 Demand = Callable[[PrimExpr], PrimExpr]

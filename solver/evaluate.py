@@ -9,9 +9,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1

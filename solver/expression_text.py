@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64, DataType
-from rlx.grammar.prim_operators import BARE, SIGN
-from rlx.grammar.printer_prim import Part, Text, integer, value_text, wrapped
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.grammar.nodes.prim_operators import BARE, SIGN
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.print.prim import Part, Text, integer, value_text, wrapped
 
 
 def show(expr: PrimExpr) -> str:

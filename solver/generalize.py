@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 
 _LEVELS = 3

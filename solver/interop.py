@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import INT64, DataType, dtype
-from rlx.grammar.prim_operators import BY_NAME
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64, DataType, dtype
+from rlx.grammar.nodes.prim_operators import BY_NAME
+from rlx.grammar.nodes.tir import PrimExpr
 
 _EXPECTED = (
     "expected an expression over integers (variables, literals, + - * // %, truncdiv, truncmod,"

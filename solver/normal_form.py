@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, piecewise, prim_exprs
 from rlx.solver.division import Quotients
 from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading

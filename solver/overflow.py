@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import coarse_intervals, intervals, prim_exprs
 from rlx.solver.budget import Statistics
 from rlx.solver.consistency import nearest

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64, DataType
-from rlx.grammar.node import Span
-from rlx.grammar.prim_operators import ON_INTEGERS
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.prim_operators import ON_INTEGERS
+from rlx.grammar.nodes.tir import PrimExpr
 
 ZERO = tir.IntImm(0)
 ONE = tir.IntImm(1)
@@ -19,7 +19,7 @@ TRUE: PrimExpr = tir.IntImm(1, BOOL)
 
 _LEAVES = frozenset((tir.Var, tir.IntImm))
 _PAIRS: frozenset[type[PrimExpr]] = frozenset(ON_INTEGERS)
-"""The common kinds of nodes; :func:`rlx.grammar.tir.children` knows the operands of all."""
+"""The common kinds of nodes; :func:`rlx.grammar.nodes.tir.children` knows the operands of all."""
 
 
 def operands(node: PrimExpr) -> tuple[PrimExpr, ...]:

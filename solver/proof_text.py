@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.prover import Prover, simple_enough
 from rlx.solver.question_parser import show

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, permutations
 from typing import TYPE_CHECKING
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.prim_operators import INTEGER_DIVISIONS
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.budget import NODES, Statistics
 from rlx.solver.context import Context, ContextState, Range
@@ -63,7 +63,7 @@ class Prover:
         Raises
         ------
         TypeError
-            As for all questions: if an argument is not a :class:`~rlx.grammar.tir.PrimExpr`, such
+            As for all questions: if an argument is not a :class:`~rlx.grammar.nodes.tir.PrimExpr`, such
             as a text.
         """
         usage_errors.expressions(a, b)

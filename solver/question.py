@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from rlx.grammar import tir
-from rlx.grammar.prim_operators import INTEGER_DIVISIONS
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import assumptions, intervals, normal_form, prim_exprs, search, smt
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import FUEL, LARGE, Work

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64
-from rlx.grammar.precedence import STRENGTHS, Chain
-from rlx.grammar.prim_operators import NOT, OPERATORS, SIGN, PrimOperator
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT64
+from rlx.grammar.nodes.prim_operators import NOT, OPERATORS, SIGN, PrimOperator
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.read.precedence import STRENGTHS, Chain
 from rlx.solver import calls
 from rlx.solver.expression_text import show
 from rlx.solver.prim_exprs import conjunction, is_boolean

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.normal_form import Engine
 from rlx.solver.piecewise import clamped

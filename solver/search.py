@@ -10,10 +10,10 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.prim_operators import ON_INTEGERS, exact
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.prim_operators import ON_INTEGERS, exact
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.context import Range
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import NODES, Statistics, Work, undisturbed

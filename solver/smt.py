@@ -17,12 +17,12 @@ from importlib.util import find_spec
 from threading import Thread, get_ident
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.node import Record
-from rlx.grammar.prim_operators import BY_NODE
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.prim_operators import BY_NODE
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.processes import safe_environment
-from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.context import Range
 

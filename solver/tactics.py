@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.node import Record
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Record
 from rlx.solver import condition_proofs, intervals, normal_form, prim_exprs, smt
 from rlx.solver.context import ContextState, Range
 from rlx.solver.generalize import generalizations

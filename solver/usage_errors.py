@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import index
 
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 
 _SHOWN = 60

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NoReturn
 
-from rlx.grammar.node import Record
-from rlx.grammar.tir import PrimExpr, Var
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import PrimExpr, Var
 
 CONTRADICTORY = "contradictory assumptions"
 """No values satisfy the assumptions."""
@@ -49,7 +49,7 @@ class Verdict(Record):
         return f"{self.status}: {self._reason()}"
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.notebook import preformatted
+        from rlx.grammar.nodes.notebook import preformatted
 
         return preformatted(str(self))
 
@@ -89,7 +89,7 @@ class Proved(Verdict):
         return "proved"
 
     def _reason(self) -> str:
-        from rlx.grammar.printer import show
+        from rlx.grammar.print.printer import show
 
         divisors = "".join(f", where {show(divisor)} != 0" for divisor in self.divisors)
         return self.means + divisors

@@ -11,11 +11,11 @@ from typing import Any
 
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Binding, IRModule, StructInfo
-from rlx.grammar.node import Node, Record
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Binding, IRModule, StructInfo
+from rlx.grammar.nodes.node import Node, Record
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order import substitute, substitute_prim
 
 __all__ = ["CheckPlan", "DynamicCheck", "analyse", "eliminate", "plan"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order import free_shape_vars
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rlx.grammar.ast import Call
+from rlx.grammar.nodes.ast import Call
 from rlx.transform.builder.given import (
     Dimension,
     Info,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 
 
 def in_order(stmts: Sequence[tir.Stmt]) -> tir.Stmt:

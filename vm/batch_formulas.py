@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.machine.builtins import IMMEDIATE, LOAD, STORE
 from rlx.semantics.machine.prim_funcs import LIMIT

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64
 from rlx.semantics.values import (
     DataTypeValue,
     Scalar,

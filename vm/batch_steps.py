@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64
 from rlx.semantics.native import formulas
 from rlx.semantics.native.kernel import Kernel
 from rlx.semantics.tir.values import fits

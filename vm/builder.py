@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.values import Opaque, Value

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import IRModule
-from rlx.grammar.dtype import INT64, DataType
-from rlx.grammar.printer import print_node
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.print.printer import print_node
 from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.semantics.tir.values import fits

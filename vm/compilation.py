@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.checker.check import IllFormedError, check_alone
-from rlx.grammar.ast import IRModule
+from rlx.grammar.nodes.ast import IRModule
 from rlx.transform.lowering.calls import CallTIRRewrite
 from rlx.transform.lowering.memory import StaticPlanBlockMemory, VMMemoryLower
 from rlx.transform.lowering.passes import ModulePass, Sequential

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import INT64, DataType, dtype
+from rlx.grammar.nodes.dtype import INT64, DataType, dtype
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Stop
 from rlx.semantics.tir.values import fits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlx.grammar.node import fields
+from rlx.grammar.nodes.node import fields
 from rlx.vm.executable_parts import ExecutableParts
 
 if TYPE_CHECKING:

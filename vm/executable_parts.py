@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.semantics.values import Value
 from rlx.vm.instructions import VMInstruction, decode
 

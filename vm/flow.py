@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.vm.instructions import (
     MOST_REGISTERS,
     VM_STATE,

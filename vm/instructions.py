@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, IntEnum
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 
 class Opcode(IntEnum):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import CheckStop, FaultStop, Stop
 from rlx.semantics.machine import builtin_words

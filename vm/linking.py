@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.read.parser import parse
 from rlx.semantics import faults, outcome
 from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.machine.builtins import READING

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import INT64
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT64
 
 
 class OperatorFunction(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rlx.grammar import ast
-from rlx.grammar.ast import IRModule
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import IRModule
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.values import Tensor, Value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rlx.grammar.printer_prim import quoted
+from rlx.grammar.print.prim import quoted
 from rlx.grammar.streams import unbracketed
 from rlx.vm.constants import to_json
 from rlx.vm.executable_parts import ExecutableParts

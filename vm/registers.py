@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
-from rlx.grammar.node import changed
+from rlx.grammar.nodes.node import changed
 from rlx.vm.flow import SPECIAL, BasicBlocks, Code, last_uses, reads, writes
 from rlx.vm.instructions import (
     VOID,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from rlx.grammar import tir
-from rlx.grammar.node import Record
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Record
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.question_parser import parse
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from benchmarks.prover.families import FamilyQuestion
 from benchmarks.prover.recheck import name, questions
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.solver import Prover, prove
 from rlx.solver.question_parser import parse
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.prover.families import FamilyQuestion
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, to_smtlib
 from rlx.solver.question_parser import parse
 

@@ -12,9 +12,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, Verdict
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.prim_exprs import transform, variables

@@ -16,9 +16,9 @@ from typing import Any
 
 from rlx.checker.check import check_text
 from rlx.checker.derive.knowledge import AliasProver
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.question_parser import show
 

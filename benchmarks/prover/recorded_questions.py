@@ -21,8 +21,8 @@ from benchmarks.prover.families import FamilyQuestion, holds
 from benchmarks.prover.peers import to_tvm
 from benchmarks.prover.record_questions import RECORDED
 from rlx.checker.derive.knowledge import AliasProver
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Prover, Verdict
 from rlx.solver.budget import Statistics
 from rlx.solver.question_parser import parse

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.solver import prove
 
 LARGEST = 2**63 - 1

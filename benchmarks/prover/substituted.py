@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from benchmarks.prover.families import HELD_OUT, KNOWN, FamilyQuestion, cases
-from rlx.grammar import tir
-from rlx.grammar.node import Record
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Context, Prover, Verdict
 from rlx.solver.prim_exprs import transform
 from rlx.solver.question_parser import parse, show

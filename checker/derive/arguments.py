@@ -16,8 +16,8 @@ from rlx.checker.derive.message_text import (
     written,
 )
 from rlx.checker.derive.state import DerivationState
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -25,7 +25,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     VDevice,
 )
-from rlx.grammar.struct_infos import OBJECT, numbers, of_the_value
+from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.solver.order import Compatibility, Conflict, Instance, free_shape_vars, instantiate
 from rlx.solver.order.subtype import name_dimensions
 

@@ -8,18 +8,18 @@ from rlx.checker.derive import naming, policy
 from rlx.checker.derive.message_text import definition, named, show, written
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.diagnostic import Label
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.diagnostic import Label
-from rlx.grammar.dtype import VOID
-from rlx.grammar.node import Span, replace
-from rlx.grammar.struct_infos import OBJECT, numbers, of_the_value
+from rlx.grammar.nodes.dtype import VOID
+from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.solver.order import Compatibility, disjoint, substitute
 from rlx.solver.order import bind as bind_dimensions
 from rlx.solver.order.substitute import Image, Key, dimensions

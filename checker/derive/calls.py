@@ -9,10 +9,10 @@ from rlx.checker.derive.message_text import callee, definition, of_global, own, 
 from rlx.checker.derive.state import DerivationState, Effects
 from rlx.checker.lowered.operators import LOWERED
 from rlx.checker.overwritten import IN_PLACE
-from rlx.grammar import ast
-from rlx.grammar.ast import FuncStructInfo, StructInfo, TupleStructInfo
 from rlx.grammar.diagnostic import Edit
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TupleStructInfo
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators import is_known, lookup, similar
 from rlx.spec.registry import rule

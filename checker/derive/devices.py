@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.message_text import callee, named, of_argument, show
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo, VDevice
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.node import Node, Record
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo, VDevice
+from rlx.grammar.nodes.node import Node, Record
+from rlx.grammar.nodes.visit import walk
 from rlx.solver.order.substitute import same_device
 from rlx.spec.registry import refuted, rule
 

@@ -10,8 +10,8 @@ from rlx.checker.derive.bindings import bind
 from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.message_text import definition, own, show, written
 from rlx.checker.derive.state import DerivationState
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -21,9 +21,9 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import lub
 from rlx.solver.prim_exprs import may_be_condition
 from rlx.spec.registry import rule

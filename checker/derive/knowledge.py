@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Node, Span
-from rlx.grammar.struct_infos import of_the_value
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.struct_infos import of_the_value
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.budget import Statistics
 from rlx.solver.context import Context

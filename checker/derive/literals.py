@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import DataType
 
 if TYPE_CHECKING:
     from rlx.checker.derive.state import DerivationState

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Var
 from rlx.grammar.diagnostic import Label
-from rlx.grammar.node import Node, Span
-from rlx.grammar.struct_infos import numbers, whole
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Var
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.struct_infos import numbers, whole
 from rlx.operators.context import Place
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def show(node: Node) -> str:
     """A node in short form: ``Tensor((n, 4), float32)``."""
-    from rlx.grammar.printer_show import show as shown
+    from rlx.grammar.print.show import show as shown
 
     return shown(node)
 
@@ -27,8 +27,8 @@ def written(node: Node) -> str:
     """A struct info as a program writes it: ``R.Tensor((n, 4), dtype="float32")``; in short form if
     it has a dimension that is too long for that.
     """
-    from rlx.grammar.long_dimensions import is_long
-    from rlx.grammar.printer import print_struct_info
+    from rlx.grammar.print.long_dimensions import is_long
+    from rlx.grammar.print.printer import print_struct_info
 
     if any(is_long(dim) for part in whole(node) for dim in numbers(part)):  # type: ignore[arg-type]
         return show(node)

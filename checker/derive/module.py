@@ -12,8 +12,9 @@ from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.message_text import named, show, written
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState, Effects, Rule
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     GlobalVar,
     IRModule,
@@ -23,12 +24,11 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.dtype import HANDLE, INT64
-from rlx.grammar.node import Node, Record, Span
+from rlx.grammar.nodes.dtype import HANDLE, INT64
+from rlx.grammar.nodes.node import Node, Record, Span
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.visit import called_globals
 from rlx.grammar.stack import recursion_room
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.visit import called_globals
 from rlx.solver.budget import Statistics
 from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import rule

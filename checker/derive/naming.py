@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.message_text import show
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     PrimStructInfo,
     ShapeExpr,
@@ -17,9 +17,9 @@ from rlx.grammar.ast import (
     StructInfo,
     TensorStructInfo,
 )
-from rlx.grammar.dtype import INT64
-from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import OBJECT, held_shape, numbers, of_the_value, whole
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.struct_infos import OBJECT, held_shape, numbers, of_the_value, whole
 from rlx.solver import prim_exprs
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank

@@ -12,8 +12,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.message_text import show, values
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     Expr,
     ShapeExpr,
     ShapeStructInfo,
@@ -22,9 +22,9 @@ from rlx.grammar.ast import (
     Var,
     VDevice,
 )
-from rlx.grammar.dtype import BOOL, lacking
-from rlx.grammar.node import Record
-from rlx.grammar.struct_infos import whole
+from rlx.grammar.nodes.dtype import BOOL, lacking
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.struct_infos import whole
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars, free_vars, substitute
 from rlx.solver.verdict import Relation
 

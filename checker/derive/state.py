@@ -7,18 +7,18 @@ from typing import Any
 
 from rlx.checker.derive import message_text, naming, policy
 from rlx.checker.derive.knowledge import Knowledge
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Expr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
     VDevice,
 )
-from rlx.grammar.dtype import lacking
-from rlx.grammar.node import Node
-from rlx.grammar.vdevices import declared
-from rlx.grammar.visit import bindings
+from rlx.grammar.nodes.dtype import lacking
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.vdevices import declared
+from rlx.grammar.nodes.visit import bindings
 from rlx.operators.context import Message, Place
 
 Rule = Callable[["DerivationState", Any], StructInfo]

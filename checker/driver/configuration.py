@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Record, replace
+from rlx.grammar.nodes.node import Record, replace
 
 NAME = "pyproject.toml"
 LISTS = ("operators", "allow-operators", "select", "ignore", "exclude")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rlx.checker.driver.sources import STDIN, decode, displayed, read
 from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 from rlx.checker.fixing import Mended, mended
-from rlx.grammar.node import Record, replace
+from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import complain_line, lines_of, visible
 from rlx.writing import rewrite

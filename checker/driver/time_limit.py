@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.grammar.streams import complain_line
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rlx.checker.dynamic_checks.model import CheckPart, DynamicCheck
 
 if TYPE_CHECKING:
-    from rlx.grammar.ast import IRModule
+    from rlx.grammar.nodes.ast import IRModule
 
 __all__ = ["CheckPart", "DynamicCheck", "analyse"]
 

@@ -22,11 +22,11 @@ from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.checker.dynamic_checks.entry_checks import EntryCalls, is_private, settle
 from rlx.checker.dynamic_checks.model import DynamicCheck, summed_up
 from rlx.checker.dynamic_checks.uses import Survey, stand_once
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Node
-from rlx.grammar.struct_infos import OBJECT, fields_or_itself
-from rlx.grammar.visit import bindings_in
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
+from rlx.grammar.nodes.visit import bindings_in
 from rlx.spec.registry import refuted, rule
 
 ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})

@@ -11,8 +11,8 @@ from typing import Any
 
 from rlx.checker.derive.message_text import show
 from rlx.checker.dynamic_checks.model import EXCLUDE, CheckPart, PartStatus, Path, joined
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -22,9 +22,9 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     VDevice,
 )
-from rlx.grammar.node import Node
-from rlx.grammar.prim_operators import INTEGER_DIVISIONS
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.order import disjoint, substitute, substitute_prim, subtype
 from rlx.solver.order.demands import KINDS, Demand, demands, every, sizes

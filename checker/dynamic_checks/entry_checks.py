@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rlx.checker.dynamic_checks.model import CheckPart, Path
-from rlx.grammar import ast, tir
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import replace
 from rlx.spec.registry import refuted, rule
 
 Key = tuple[Path, str]

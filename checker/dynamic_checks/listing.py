@@ -8,12 +8,12 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Region, region
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 if TYPE_CHECKING:
     from rlx.checker.dynamic_checks.model import CheckPart, DynamicCheck
-    from rlx.grammar.ast import IRModule
     from rlx.grammar.diagnostic import Source
+    from rlx.grammar.nodes.ast import IRModule
 
 STATUSES = ("redundant", "impossible", "needed")
 _SUBJECTS = {"entry": "parameter {}", "cast": "cast of {}", "return": "{}"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from rlx.grammar import ast, tir
-from rlx.grammar.node import Node, Record, Span, replace
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node, Record, Span, replace
+from rlx.grammar.nodes.tir import PrimExpr
 
 Path = tuple[str, ...]
 PartStatus = Literal["proved", "binds", "needed", "impossible"]

@@ -9,9 +9,9 @@ from rlx.checker.dynamic_checks.analysis import Analysis
 from rlx.checker.dynamic_checks.entry_checks import is_private
 from rlx.checker.dynamic_checks.model import DynamicCheck, summed_up
 from rlx.checker.dynamic_checks.uses import stand_once
-from rlx.grammar import ast
-from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.struct_infos import OBJECT
 
 _ORDER = ("entry", "cast", "return")
 

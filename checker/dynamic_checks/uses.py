@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.node import Node
-from rlx.grammar.struct_infos import numbers, whole
-from rlx.grammar.tir import PrimExpr
-from rlx.grammar.visit import sequences, struct_infos, walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.struct_infos import numbers, whole
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import sequences, struct_infos, walk
 from rlx.solver.order import free_vars
 from rlx.solver.prim_exprs import variables
 

@@ -11,10 +11,10 @@ from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece
 from rlx.checker.lowered.operators import KILLS, STORAGE, TENSOR
 from rlx.checker.lowered.slot_values import KnownValues
 from rlx.checker.overwritten import either
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Span
-from rlx.grammar.visit import bindings_in, result_of, walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.visit import bindings_in, result_of, walk
 
 Held = frozenset[MemoryPiece] | tuple["Held", ...]
 """The memory of a value: the pieces that it may lie in, or the memory of each field of a tuple."""

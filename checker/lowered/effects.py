@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from rlx.checker.lowered.first_access import UNKNOWN, UNUSED, MemoryAccess, first_accesses
 from rlx.checker.overwritten import SAME_MEMORY, is_noalias
-from rlx.grammar import ast, tir
-from rlx.grammar.visit import bindings_in, result_of, walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.visit import bindings_in, result_of, walk
 
 LOOKING = frozenset(
     f"vm.builtin.{name}"

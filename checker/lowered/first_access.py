@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 
 
 class MemoryAccess(NamedTuple):

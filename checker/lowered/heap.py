@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from rlx.checker.lowered.effects import LOOKING
 from rlx.checker.lowered.slot_values import KnownValues
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Span
 from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import refuted, rule
 

@@ -7,9 +7,9 @@ from itertools import permutations
 from typing import NamedTuple, TypeVar
 
 from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece, apart, at_most, never
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Span
 from rlx.spec.registry import refuted, rule
 
 

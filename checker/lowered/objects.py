@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from rlx.grammar import tir
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Span
 from rlx.solver.prover import Prover
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import INT64, VOID, DataType, dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT64, VOID, DataType, dtype
 
 
 class KnownValues:

@@ -9,12 +9,12 @@ from rlx.checker.prim_funcs.expressions import dimension
 from rlx.checker.prim_funcs.out_of_bounds import bounds
 from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey
 from rlx.checker.prim_funcs.statements import statement
-from rlx.grammar import tir
-from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.kept_text import kept_names
-from rlx.grammar.node import Node, Span
-from rlx.grammar.source_tokens import words_in
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.read.kept_text import kept_names
+from rlx.grammar.read.source_tokens import words_in
 from rlx.spec.registry import rule
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, DataType
-from rlx.grammar.kept_text import indexes_a_number, kept_names
-from rlx.grammar.node import Span
-from rlx.grammar.prim_types import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.kept_text import indexes_a_number, kept_names
+from rlx.grammar.read.prim_types import (
     TEXT,
     UNKNOWN,
     Typed,
@@ -22,7 +22,7 @@ from rlx.grammar.prim_types import (
     scalar,
     type_text,
 )
-from rlx.grammar.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known, meant_by
+from rlx.grammar.read.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known, meant_by
 from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import rule
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from itertools import islice, product
 
 from rlx.checker.prim_funcs.state import PrimFuncCheck
-from rlx.grammar import tir
-from rlx.grammar.node import Span
-from rlx.grammar.visit import shape_vars_of
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.spec.registry import rule
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from rlx.grammar import tir
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.kept_text import kept_names
-from rlx.grammar.node import Node, Span
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.visit import shape_vars_of
+from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import refuted, rule
 
 Named = tir.Var | tir.Buffer

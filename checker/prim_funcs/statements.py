@@ -17,12 +17,12 @@ from rlx.checker.prim_funcs.expressions import (
     wrong_rank,
 )
 from rlx.checker.prim_funcs.state import PrimFuncCheck, bind, is_bound
-from rlx.grammar import tir
-from rlx.grammar.kept_text import KeptName, kept_names
-from rlx.grammar.node import Span
-from rlx.grammar.prim_types import Typed, is_float, scalar, type_text
-from rlx.grammar.script_vocabulary import is_known
-from rlx.grammar.visit import shape_vars_of
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.visit import shape_vars_of
+from rlx.grammar.read.kept_text import KeptName, kept_names
+from rlx.grammar.read.prim_types import Typed, is_float, scalar, type_text
+from rlx.grammar.read.script_vocabulary import is_known
 from rlx.spec.registry import rule
 
 _AXES = frozenset(["S", "R", "scan", "opaque"])

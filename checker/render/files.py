@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 if TYPE_CHECKING:
     from rlx.checker.dynamic_checks.listing import Listed
     from rlx.checker.questions import Questions
-    from rlx.grammar.ast import IRModule
+    from rlx.grammar.nodes.ast import IRModule
 
 
 class Obligations(Record):
@@ -106,7 +106,7 @@ def summarise(files: Sequence[FileReport]) -> Summary:
 
 def definitions_of(modules: Iterable[IRModule]) -> DefinitionCounts:
     """Count the definitions of the modules of a text."""
-    from rlx.grammar.tir import PrimFunc
+    from rlx.grammar.nodes.tir import PrimFunc
 
     named = functions = prim_funcs = 0
     for module in modules:

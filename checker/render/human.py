@@ -10,7 +10,7 @@ from typing import IO
 
 from rlx.checker.render.files import FileReport, counted, counterexample, summarise
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
-from rlx.grammar.node import Record, Span
+from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.streams import own, visible, without_own
 
 SHOWN_LINES = 6

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.checker.render.files import FileReport, summarise
 from rlx.grammar.diagnostic import Diagnostic, Source, region
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import json_text
 
 VERSION = 1

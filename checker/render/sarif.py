@@ -12,7 +12,7 @@ from urllib.parse import quote
 from rlx.checker.explain import Described
 from rlx.checker.render.files import FileReport
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import json_text, without_links
 
 SCHEMA = (

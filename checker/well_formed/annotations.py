@@ -10,11 +10,12 @@ from rlx.checker.well_formed.state import (
     names_in_scope,
     similar,
 )
-from rlx.grammar import ast, misspelt, tir
-from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType, lacking
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType, lacking
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.struct_infos import children, numbers
+from rlx.grammar.read import misspelt
 from rlx.grammar.streams import visible
-from rlx.grammar.struct_infos import children, numbers
 from rlx.grammar.suggest import did_you_mean
 from rlx.solver import order
 from rlx.spec.registry import rule
@@ -210,7 +211,7 @@ def dimensions_are_int64(
     for value in values:
         kind = _type_of_dimension(value)
         if kind != INT64 and state.once((_culprit(value), "dtype")):
-            from rlx.grammar.printer import show
+            from rlx.grammar.print.printer import show
 
             message = f"a dimension must be an int64, but {show(value)!r} is of type {kind}"
             state.report("WF05-dtype", message, span)

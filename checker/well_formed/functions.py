@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 
 from rlx.checker.well_formed.state import WellFormedCheck
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Label
-from rlx.grammar.node import Span
-from rlx.grammar.visit import argument_places
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.visit import argument_places
 from rlx.spec.registry import rule
 
 
@@ -17,7 +17,7 @@ def call_graph(
     module: ast.IRModule,
 ) -> tuple[dict[ast.GlobalVar, list[ast.GlobalVar]], set[ast.GlobalVar]]:
     """The global functions that each function mentions, and those that are mentioned as values."""
-    from rlx.grammar.visit import walk
+    from rlx.grammar.nodes.visit import walk
 
     graph: dict[ast.GlobalVar, list[ast.GlobalVar]] = {}
     as_values: set[ast.GlobalVar] = set()
@@ -88,7 +88,7 @@ def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: as
     state.local_functions[var] = function
     if function.ret_struct_info is not None:
         return
-    from rlx.grammar.visit import walk
+    from rlx.grammar.nodes.visit import walk
 
     if any(expr is var for expr in walk(function)):
         state.report(

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.node import Node, Span
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.vdevices import declared, kind_of
+from rlx.grammar.nodes.visit import walk
 from rlx.grammar.suggest import did_you_mean
-from rlx.grammar.vdevices import declared, kind_of
-from rlx.grammar.visit import walk
 from rlx.spec.registry import refuted, rule
 
 

@@ -38,10 +38,10 @@ from rlx.checker.well_formed.state import (
     is_in_scope,
     is_no_value,
 )
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Node, Span
-from rlx.grammar.visit import argument_places, places
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.visit import argument_places, places
 from rlx.spec.registry import rule
 
 Next = tuple[ast.Expr, Span | None]
@@ -124,7 +124,7 @@ def _outside(state: WellFormedCheck, info: ast.StructInfo, bound: set[tir.Var]) 
 
 def _names_bound(function: ast.Function) -> dict[str, ast.Var]:
     """Every variable bound anywhere in a function, by name; of several the first."""
-    from rlx.grammar.visit import walk
+    from rlx.grammar.nodes.visit import walk
 
     found: dict[str, ast.Var] = {}
     for expr in walk(function):

@@ -10,10 +10,10 @@ from rlx.checker.why.leaf_steps import alike, changed_nothing, failed_premise, q
 from rlx.checker.why.premises import that_apply
 from rlx.checker.why.recorder import Application
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
-from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Span
-from rlx.grammar.printer_show import show
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.print.show import show
 from rlx.solver.order import Compatibility
 from rlx.spec import premise_rule, rules
 

@@ -16,11 +16,11 @@ from rlx.checker.why.leaf_steps import (
 from rlx.checker.why.place import Construct, cut, is_nameless, on_one_line
 from rlx.checker.why.recorder import Application, DerivationRecorder
 from rlx.checker.why.step import Step
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Node, Span
-from rlx.grammar.printer_show import show
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.print.show import show
 from rlx.spec import premise_rule
 
 TEXT = 72

@@ -10,7 +10,7 @@ from rlx.checker.why.place import Construct, PlaceError, at_column, constructs, 
 from rlx.checker.why.recorder import DerivationRecorder, recording
 from rlx.checker.why.step import ERROR, Step, every, settle
 from rlx.grammar.diagnostic import Diagnostic, Source, region
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import visible
 
@@ -36,7 +36,7 @@ class Derivations(Record):
         return "\n".join(map(visible, render(self.roots, self.source, {})))
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.notebook import preformatted
+        from rlx.grammar.nodes.notebook import preformatted
 
         return preformatted(str(self))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlx.grammar import ast, tir
-from rlx.grammar.node import Node
-from rlx.grammar.visit import bindings_in, walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.visit import bindings_in, walk
 
 
 class Index:

@@ -117,7 +117,7 @@ def _codes(step: Step) -> dict[str, str | None]:
 
 
 def _written(step: Step) -> str | None:
-    from rlx.grammar.printer import print_struct_info
+    from rlx.grammar.print.printer import print_struct_info
 
     return None if step.info is None else print_struct_info(step.info)
 

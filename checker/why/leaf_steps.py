@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rlx.checker.why import values
 from rlx.checker.why.recorder import Application
 from rlx.checker.why.step import Step
-from rlx.grammar import tir
-from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.printer_show import show
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.print.show import show
 from rlx.operators.parameters import Parameter
 from rlx.spec import premise_rule
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.node import Node, Record, Span
-from rlx.grammar.source_tokens import parts_of
-from rlx.grammar.visit import subexpressions
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node, Record, Span
+from rlx.grammar.nodes.visit import subexpressions
+from rlx.grammar.read.source_tokens import parts_of
 
 _STATEMENTS = frozenset(["binding", "parameter", "result", "function", "primfunc"])
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rlx.checker.why.recorder import Application
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.operators import lookup
 
 Applies = Callable[[Application], bool]

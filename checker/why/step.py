@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Span
 
 HOLDS, NOTE, WARNING, ERROR = "holds", "note", "warning", "error"
 GRAVITY = (HOLDS, NOTE, WARNING, ERROR)

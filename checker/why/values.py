@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Record, fields
-from rlx.grammar.printer_show import show
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import Record, fields
+from rlx.grammar.print.show import show
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
 LENGTH = 160

@@ -154,7 +154,8 @@ def edges() -> list[tuple[str, str]]:
     """Which of the infos stand directly above which, by the rules SUB-…: the prover is asked about
     each pair.
     """
-    from rlx.grammar import parse_struct_info, tir
+    from rlx.grammar import parse_struct_info
+    from rlx.grammar.nodes import tir
     from rlx.solver import Proved, Prover
     from rlx.solver.order import subtype
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import rlx
-from rlx.grammar.ast import Expr, IRModule
+from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.transform import Match, is_op, rewrite, wildcard
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import rlx
-from rlx.grammar.ast import Call, Expr, IRModule
+from rlx.grammar.nodes.ast import Call, Expr, IRModule
 
 
 class ExpandRelu(rlx.ExprMutator):

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     StructInfo,
     Var,
 )

@@ -13,10 +13,10 @@ import ast as python
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.node import Record
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import PrimExpr
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "f": ("float32", "float16", "float64"),

@@ -25,11 +25,11 @@ from rlx.generate.calls.pattern import (
     element,
     parse,
 )
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.node import Record
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.registry import Operator
 
 

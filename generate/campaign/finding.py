@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 
 class Finding(Record):
@@ -176,7 +176,7 @@ def operators_of(text: str) -> list[str]:
 
 def with_operators(finding: Finding) -> Finding:
     """The finding with the operators of its program named, where its cause says too little."""
-    from rlx.grammar.node import replace
+    from rlx.grammar.nodes.node import replace
 
     if not finding.says_little:
         return finding

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rlx.grammar.node import Record, replace
+from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.streams import visible
 from rlx.writing import make_folder, write
 

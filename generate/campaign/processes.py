@@ -12,7 +12,7 @@ from typing import Any
 from rlx.generate.campaign.child import Child
 from rlx.generate.campaign.finding import Finding, from_record, with_operators
 from rlx.generate.campaign.state import ChunkResult
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.processes import python
 
 _ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "RLX_TRACE_RULES": "1"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 from rlx.generate.programs.plan import DEFAULT, FEATURES, Options
-from rlx.grammar import ast
-from rlx.grammar.node import replace
-from rlx.grammar.printer import print_module
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.print.printer import print_module
 
 UNSPEAKABLE = {
     "runtime": (

@@ -7,7 +7,7 @@ import time
 from rlx.generate.campaign.finding import Finding, with_operators
 from rlx.generate.campaign.processes import Worker, findings
 from rlx.generate.reduce.text_reduction import reduced
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 
 SECONDS = 25.0
 """So long one finding is reduced; what is smallest by then is kept."""

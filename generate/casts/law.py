@@ -12,8 +12,8 @@ from random import Random
 
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
-from rlx.grammar import ast
-from rlx.grammar.node import Record, Span
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Record, Span
 from rlx.semantics import values as v
 from rlx.semantics.machine import Configuration, MachineProgram, load
 from rlx.semantics.outcome import CheckFailed, Ended, Outcome, Returned
@@ -180,7 +180,7 @@ def _shown(values: Sequence[v.Value]) -> str:
 
 def _value(choose: Random, info: ast.StructInfo | None) -> v.Value:
     """A value that an annotation probably allows, or any."""
-    from rlx.grammar.dtype import BOOL, INT64, dtype
+    from rlx.grammar.nodes.dtype import BOOL, INT64, dtype
 
     if choose.random() < 0.06:
         info = None

@@ -13,7 +13,7 @@ from rlx.generate.near.obligations import BROKEN
 from rlx.generate.near.steps import STEPS, broken_call
 from rlx.generate.programs.module import build
 from rlx.generate.programs.plan import FEATURES, Options, random_plan
-from rlx.grammar.ast import IRModule
+from rlx.grammar.nodes.ast import IRModule
 
 __all__ = ["CODES", "near_miss"]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const, tensor
-from rlx.grammar import ast
-from rlx.grammar.ast import Binding, Expr, StructInfo, TensorStructInfo, Var, VarBinding
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Binding, Expr, StructInfo, TensorStructInfo, Var, VarBinding
+from rlx.grammar.nodes.dtype import dtype
 
 Step = Callable[[FunctionBuilder, Choices], None]
 FLOAT = dtype("float32")

@@ -9,9 +9,9 @@ from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const
 from rlx.generate.tir.function import prim_func
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, Var
-from rlx.grammar.dtype import VOID
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo, Var
+from rlx.grammar.nodes.dtype import VOID
 
 
 def _call(builder: FunctionBuilder, name: str, args: tuple[Expr, ...], *types: StructInfo) -> Var:

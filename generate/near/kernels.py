@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from rlx.grammar.ast import IRModule
-from rlx.grammar.node import replace
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.read.parser import parse
 
 KERNEL = """@T.prim_func(private=True, s_tir=True)
 def kernel(a: T.Buffer((8, 16), "float32"), b: T.Buffer((8, 16), "float32"), n: T.int64):

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from rlx.generate.programs.dims import const, tensor
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Call,
     DataflowBlock,
     Function,
@@ -19,8 +19,8 @@ from rlx.grammar.ast import (
     Var,
     VarBinding,
 )
-from rlx.grammar.dtype import dtype
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.node import replace
 
 Change = Callable[[IRModule], IRModule]
 FLOAT = dtype("float32")

@@ -6,9 +6,9 @@ from rlx.generate.near.building import FLOAT, Step, hide, some
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, ShapeExpr, TensorStructInfo
-from rlx.grammar.dtype import VOID, dtype
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, ShapeExpr, TensorStructInfo
+from rlx.grammar.nodes.dtype import VOID, dtype
 
 
 def _call(builder: FunctionBuilder, name: str, *args: Expr, **attrs: object) -> None:

@@ -7,9 +7,9 @@ from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const, tensor
 from rlx.generate.tir.function import prim_func
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
+from rlx.grammar.nodes.dtype import dtype
 
 
 def _new(

@@ -16,8 +16,8 @@ from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const, tensor
 from rlx.generate.programs.operators import arguments
 from rlx.generate.tir.function import prim_func
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     DataflowVar,
     Expr,
     FuncStructInfo,
@@ -28,8 +28,8 @@ from rlx.grammar.ast import (
     Var,
     VarBinding,
 )
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.struct_infos import OBJECT
 
 
 def broken_call(code: str, builder: FunctionBuilder, choices: Choices) -> None:

@@ -6,7 +6,7 @@ import random
 
 from rlx.generate.programs.module import build
 from rlx.generate.programs.plan import DEFAULT, FEATURES, ModulePlan, Options, random_plan
-from rlx.grammar.ast import IRModule
+from rlx.grammar.nodes.ast import IRModule
 
 __all__ = ["DEFAULT", "FEATURES", "ModulePlan", "Options", "build", "random_module", "random_plan"]
 

@@ -11,8 +11,8 @@ from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import Dims, Placement, free, tensor, variables
 from rlx.generate.programs.module_builder import ModuleBuilder
 from rlx.generate.programs.values import Key, KnownValue, ScopeValues, nearest
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Binding,
     BindingBlock,
     DataflowBlock,
@@ -26,9 +26,9 @@ from rlx.grammar.ast import (
     Var,
     VarBinding,
 )
-from rlx.grammar.dtype import BOOL, DataType
-from rlx.grammar.struct_infos import of_the_value
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.struct_infos import of_the_value
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.dim_arithmetic import literal
 
 _FLOATS = (1.0, 0.5, -1.0, 2.0, 0.0, 3.5)

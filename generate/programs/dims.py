@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     PrimStructInfo,
     ShapeExpr,
@@ -16,9 +16,9 @@ from rlx.grammar.ast import (
     StructInfo,
     TensorStructInfo,
 )
-from rlx.grammar.dtype import DataType
-from rlx.grammar.struct_infos import OBJECT, children, numbers, with_children, with_numbers
-from rlx.grammar.tir import IntImm, PrimExpr
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.struct_infos import OBJECT, children, numbers, with_children, with_numbers
+from rlx.grammar.nodes.tir import IntImm, PrimExpr
 from rlx.operators import dim_arithmetic as arithmetic
 
 Dims = tuple[PrimExpr, ...]

@@ -10,10 +10,16 @@ from rlx.generate.programs.dims import tensor
 from rlx.generate.programs.operators import any_value, operator_call
 from rlx.generate.programs.scopes import arguments
 from rlx.generate.tir.function import prim_func
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, ExternFunc, FuncStructInfo, TensorStructInfo, TupleStructInfo
-from rlx.grammar.dtype import dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
+    Expr,
+    ExternFunc,
+    FuncStructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.tir import PrimExpr
 
 _KINDS = ("float32", "int64", "float16", "int32")
 

@@ -10,8 +10,8 @@ from rlx.generate.programs.dims import free, variables, visible
 from rlx.generate.programs.mention import mentioned
 from rlx.generate.programs.module_builder import Callee, ModuleBuilder
 from rlx.generate.programs.values import KnownValue, nearest
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Expr,
     Function,
     GlobalVar,
@@ -22,9 +22,9 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     Var,
 )
-from rlx.grammar.dtype import dtype
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.struct_infos import OBJECT
 
 _KINDS = ("float32", "int64", "float16")
 

@@ -8,8 +8,8 @@ from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import tensor
 from rlx.generate.programs.values import KnownValue, nearest
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     DataTypeImm,
     Expr,
     ExternFunc,
@@ -18,7 +18,7 @@ from rlx.grammar.ast import (
     StructInfo,
     TensorStructInfo,
 )
-from rlx.grammar.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64
 
 STORE, NOTHING, COMPARE = 1, 2, 3
 """What ``match_shape`` does with a dimension."""

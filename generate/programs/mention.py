@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from rlx.generate.programs.builder import Body
 from rlx.generate.programs.dims import free, variables
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.visit import walk
 
 
 def mentioned(body: Body) -> set[tir.Var]:

@@ -8,7 +8,7 @@ from rlx.generate.programs.functions import Extra
 from rlx.generate.programs.module_builder import ModuleBuilder
 from rlx.generate.programs.plan import DEFAULT, ModulePlan, Options
 from rlx.generate.programs.steps import step
-from rlx.grammar.ast import IRModule
+from rlx.grammar.nodes.ast import IRModule
 
 
 def build(plan: ModulePlan, options: Options = DEFAULT, extra: Extra | None = None) -> IRModule:

@@ -8,10 +8,10 @@ from typing import Any
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import Interner, const
 from rlx.generate.programs.plan import Options
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import GlobalVar, StructInfo
-from rlx.grammar.node import Record
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import GlobalVar, StructInfo
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import PrimExpr
 
 
 class Callee(Record):

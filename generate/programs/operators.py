@@ -22,9 +22,9 @@ from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import variables
 from rlx.generate.programs.plan import Options
 from rlx.generate.programs.values import nearest
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.parameters import Parameter
 from rlx.operators.registry import families, lookup
 

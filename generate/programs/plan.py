@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from rlx.generate.programs.choices import SIZE
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 FEATURES = frozenset(
     {

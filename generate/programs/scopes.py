@@ -7,8 +7,8 @@ from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import free, tensor, visible
 from rlx.generate.programs.operators import operator_call
 from rlx.generate.programs.values import KnownValue, nearest
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Expr,
     FuncStructInfo,
     Function,
@@ -17,8 +17,8 @@ from rlx.grammar.ast import (
     Var,
     VarBinding,
 )
-from rlx.grammar.dtype import dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Prover
 from rlx.solver.order import lub
 

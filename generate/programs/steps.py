@@ -13,16 +13,16 @@ from rlx.generate.programs.lowered import ranked, run_time_calls
 from rlx.generate.programs.operators import any_value, operator_call
 from rlx.generate.programs.plan import Options
 from rlx.generate.programs.values import KnownValue, nearest
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.dtype import VOID, dtype
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.dtype import VOID, dtype
+from rlx.grammar.nodes.struct_infos import OBJECT
 
 Step = Callable[[FunctionBuilder, Choices], None]
 EXTERNAL = ast.FuncStructInfo(None, OBJECT, False, "default")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     Expr,
     FuncStructInfo,
     PrimStructInfo,
@@ -14,7 +14,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.tir import PrimExpr
 
 Key = object
 

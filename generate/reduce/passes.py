@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.node import Node, fields, replace
-from rlx.grammar.rewrite import rebuild
-from rlx.grammar.visit import bindings, walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node, fields, replace
+from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.visit import bindings, walk
 
 Site = Any
 Info = Mapping[ast.Var, ast.StructInfo]
@@ -341,7 +341,7 @@ def size(module: ast.IRModule) -> tuple[int, int, int]:
     """What every step must make smaller: functions, bindings and statements; then the text; then
     the numbers.
     """
-    from rlx.grammar.printer import print_module
+    from rlx.grammar.print.printer import print_module
 
     parts = len(module.functions) + len(_all_bindings(module)) + len(_statements(module))
     numbers = sum(abs(n.value) for n in _nodes(module) if isinstance(n, tir.IntImm))

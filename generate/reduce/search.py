@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from rlx.generate.reduce.passes import PASSES, Pass, cutting, size
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 
 T = TypeVar("T")
 Test = Callable[[ast.IRModule], bool]
@@ -24,7 +24,7 @@ def reduce(module: ast.IRModule, interesting: Test) -> ast.IRModule:
     interesting
         The test; it may be called with modules that break any rule.
     """
-    from rlx.grammar.printer import print_module
+    from rlx.grammar.print.printer import print_module
 
     seen: dict[str, bool] = {}
 

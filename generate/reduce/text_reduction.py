@@ -10,8 +10,8 @@ def reduced(text: str, interesting: Callable[[str], bool]) -> str:
     interesting.
     """
     from rlx.generate.reduce.search import reduce, reduce_text
-    from rlx.grammar.parser import parse
-    from rlx.grammar.printer import print_module
+    from rlx.grammar.print.printer import print_module
+    from rlx.grammar.read.parser import parse
 
     parsed = parse(text)
     broken = any(found.is_error for found in parsed.diagnostics)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from rlx.generate.programs.choices import Choices
 from rlx.generate.tir.stages import Stages
-from rlx.grammar import tir
-from rlx.grammar.ast import ShapeExpr, TensorStructInfo
-from rlx.grammar.dtype import HANDLE, INT32
-from rlx.grammar.tir import Buffer, PrimExpr, PrimFunc
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import ShapeExpr, TensorStructInfo
+from rlx.grammar.nodes.dtype import HANDLE, INT32
+from rlx.grammar.nodes.tir import Buffer, PrimExpr, PrimFunc
 
 
 class _Shapes:

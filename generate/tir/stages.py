@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from rlx.generate.programs.choices import Choices
 from rlx.generate.tir.terms import Axis, Terms, number
-from rlx.grammar import tir
-from rlx.grammar.dtype import INT32, INT64
-from rlx.grammar.tir import Buffer, PrimExpr, Stmt, Var
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT32, INT64
+from rlx.grammar.nodes.tir import Buffer, PrimExpr, Stmt, Var
 
 _EXTENTS = (2, 1, 3)
 

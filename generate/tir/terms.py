@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rlx.generate.programs.choices import Choices
-from rlx.grammar import tir
-from rlx.grammar.dtype import FLOAT32, INT32, INT64, DataType
-from rlx.grammar.tir import Buffer, PrimExpr, Var
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import FLOAT32, INT32, INT64, DataType
+from rlx.grammar.nodes.tir import Buffer, PrimExpr, Var
 
 _ZERO = tir.IntImm(0)
 _LIMIT = 100

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.printer_relax import pattern_of
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.print.relax import pattern_of
 from rlx.old.annotations import shape_of_annotation, type_of
 from rlx.old.evaluation.expressions import function
 from rlx.old.evaluation.machine import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
 from rlx.old.evaluation.bindings import checked, compare_shapes
 from rlx.old.evaluation.machine import Evaluating, OlderMachine, evaluation
 from rlx.old.evaluation.scopes import OlderClosure, OlderScope

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.visit import free_vars
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.visit import free_vars
 from rlx.old.evaluation.machine import Evaluating, OlderMachine, dimension, evaluation, numbers_of
 from rlx.old.evaluation.scopes import OlderClosure, OlderScope
 from rlx.old.shape_exprs import RuntimeDepShape

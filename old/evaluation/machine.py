@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.evaluation.outside import Outside
 from rlx.old.evaluation.scopes import OlderScope

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.node import replace
 from rlx.semantics.machine import load
 from rlx.semantics.machine.program import External, MachineProgram
 from rlx.semantics.outcome import Outcome, Returned

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.old.evaluation import bindings, calls, expressions
 from rlx.old.evaluation.machine import OlderRule
 from rlx.old.shape_exprs import RuntimeDepShape

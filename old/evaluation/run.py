@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.old.evaluation.calls import entered
 from rlx.old.evaluation.machine import Evaluating, OlderMachine
 from rlx.old.evaluation.outside import Outside, OutsideEnded

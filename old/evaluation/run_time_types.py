@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.evaluation.scopes import OlderClosure
 from rlx.old.functions import signature

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 from rlx.semantics.values import Value
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rlx.checker.well_formed.functions import on_circle
-from rlx.grammar import ast
-from rlx.grammar.node import Span
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.visit import walk
 from rlx.old.expressions import is_boolean
 from rlx.old.well_formed.state import OlderCriteria
 from rlx.spec.registry import rule

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Node, Span
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Node, Span
 from rlx.old.shape_exprs import RuntimeDepShape
 from rlx.old.well_formed import calls, variables
 from rlx.old.well_formed.state import OlderCriteria

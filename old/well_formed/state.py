@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rlx.checker.well_formed.functions import call_graph, reachable
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Node, Span
-from rlx.grammar.visit import bindings
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.visit import bindings
 from rlx.spec.registry import refuted
 
 

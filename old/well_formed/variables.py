@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Span
 from rlx.old.annotations import has_older_words
 from rlx.old.shape_exprs import inside
 from rlx.old.well_formed.state import OlderCriteria

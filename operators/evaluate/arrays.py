@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.spec.registry import rule
 

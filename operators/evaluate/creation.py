@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.operators.evaluate.arrays import Array, back, kind_of, number, sizes
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 from rlx.operators.evaluate.arrays import Array, Function, is_float, kind_of, quiet, sizes, wide
 from rlx.operators.evaluate.elementwise import convert
 from rlx.operators.evaluate.windows import arranged, canonical, spread

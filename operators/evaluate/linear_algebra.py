@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 from rlx.operators.evaluate.arrays import Array, back, broadcast, kind_of, quiet, wide
 from rlx.operators.evaluate.elementwise import convert
 from rlx.operators.evaluation import OperatorFault

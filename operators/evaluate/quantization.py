@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 from rlx.operators.evaluate.arrays import Array, axis_of, back, is_float, kind_of, quiet, wide
 from rlx.operators.evaluate.elementwise import convert
 from rlx.operators.evaluation import OperatorFault

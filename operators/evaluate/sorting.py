@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 from rlx.operators.evaluate.arrays import Array, axis_of, back, kind_of, wide
 from rlx.operators.evaluate.indexing import from_zero
 from rlx.operators.evaluation import OperatorFault

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 INPUT = "(the input)"
 """Stands for a pass where the program was wrong before the first one."""

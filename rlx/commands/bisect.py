@@ -105,7 +105,7 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     """
     from rlx.api import show
     from rlx.grammar.diagnostic import Source
-    from rlx.grammar.parser import ParseError
+    from rlx.grammar.read.parser import ParseError
     from rlx.subject import SubjectError, module_of, why_unreadable
 
     subject: object = Path(path)

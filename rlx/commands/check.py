@@ -12,7 +12,7 @@ from rlx.checker.driver.configuration import Selection, matches, parse
 from rlx.checker.render.files import FileReport, summarise
 from rlx.commands.check_options import parser_of, version
 from rlx.commands.project import settings
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.streams import complain, complain_line, say, write_data, write_program
 
 if TYPE_CHECKING:

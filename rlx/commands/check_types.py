@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.grammar.streams import complain_line, json_text, say, write_data
 
 FORMATS = ("human", "json")

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from rlx.checker.check import IllFormedError
 from rlx.commands.os_errors import words_of
-from rlx.grammar.ast import IRModule
+from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.streams import complain_line
 from rlx.semantics.run.options import ENDED, UNABLE, UNDECIDED, UsageError, checked, show_errors
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from rlx.checker.driver.time_limit import HELP, Lost, TimeLimitError, each_limited
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
-from rlx.grammar.formatting import CHANGED, FAILED, SAME, Formatted, format_text
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.print.formatting import CHANGED, FAILED, SAME, Formatted, format_text
 from rlx.grammar.streams import complain_line, lines_of, say, visible, write_program
 
 EPILOG = """\

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from rlx.generate.programs.plan import FEATURES, NEEDS, Options
-from rlx.grammar.ast import IRModule
 from rlx.grammar.command_line import CommandParser, integer, positive
 from rlx.grammar.dialects import DEFAULT, DIALECTS
+from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.streams import say_line, write_program
 from rlx.writing import make_folder, write
 
@@ -61,7 +61,7 @@ def _modules(given: argparse.Namespace, options: Options) -> Iterator[IRModule]:
     """The programs, each under a name of its own."""
     from rlx.generate.near import near_miss
     from rlx.generate.programs import random_module
-    from rlx.grammar.node import replace
+    from rlx.grammar.nodes.node import replace
 
     for seed in range(given.seed, given.seed + given.count):
         rng = random.Random(seed)
@@ -73,7 +73,7 @@ def _modules(given: argparse.Namespace, options: Options) -> Iterator[IRModule]:
 
 
 def _text(module: IRModule, given: argparse.Namespace) -> str:
-    from rlx.grammar.printer import print_module
+    from rlx.grammar.print.printer import print_module
 
     return print_module(module, given.dialect)
 

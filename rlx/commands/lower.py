@@ -8,8 +8,8 @@ from difflib import get_close_matches
 
 from rlx.commands.compiling import made_or_status, program
 from rlx.commands.project import UNABLE, add_options, loaded
-from rlx.grammar.ast import IRModule
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.streams import write_program
 from rlx.semantics.run.options import UsageError
 
@@ -22,7 +22,7 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
     int
         The exit status.
     """
-    from rlx.grammar.printer import print_module
+    from rlx.grammar.print.printer import print_module
     from rlx.vm.compilation import STAGES
 
     names = [stage.__name__ for stage in STAGES]

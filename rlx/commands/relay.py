@@ -240,7 +240,7 @@ def _to_relax(module: RelayModule, text: str, path: str) -> int:
     from rlx.checker.render.files import FileReport
     from rlx.checker.render.human import theme_for
     from rlx.grammar.diagnostic import Source
-    from rlx.grammar.printer import print_module
+    from rlx.grammar.print.printer import print_module
     from rlx.relay.translation import translate
 
     made = translate(module, path)

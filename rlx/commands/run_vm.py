@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import write_tensors
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.grammar.streams import (
     complain,
     complain_line,
@@ -74,7 +74,7 @@ def _executable(path: str) -> Executable:
 
 
 def _entry(executable: Executable, name: str | None) -> tuple[str, ast.Function]:
-    from rlx.grammar.parser import parse
+    from rlx.grammar.read.parser import parse
     from rlx.semantics.machine.program import default_entry
 
     known = {function.name: function for function in executable.functions}

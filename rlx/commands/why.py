@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser, natural
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.grammar.streams import complain_line, json_text, say_line, write_data
 
 FINE, FOUND, UNABLE = 0, 1, 2

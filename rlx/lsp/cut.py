@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from rlx.grammar.entries import Token
-from rlx.grammar.lexer import OPENING, words_of
-from rlx.grammar.node import Record, Span, replace
-from rlx.grammar.outline import FunctionOutline, outline
-from rlx.grammar.source_tokens import closing, statements
+from rlx.grammar.nodes.node import Record, Span, replace
+from rlx.grammar.read.entries import Token
+from rlx.grammar.read.lexer import OPENING, words_of
+from rlx.grammar.read.outline import FunctionOutline, outline
+from rlx.grammar.read.source_tokens import closing, statements
 
 
 class Piece(Record):

@@ -10,11 +10,11 @@ from typing import Any
 
 from rlx.checker.check import Report, check_text
 from rlx.checker.why.place import Construct, constructs
-from rlx.grammar import ast
-from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Edit, Source
-from rlx.grammar.node import Record, Span
-from rlx.grammar.source_tokens import open_bracket, statements, words_in
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Record, Span
+from rlx.grammar.read.source_tokens import open_bracket, statements, words_in
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import fenced, visible
 
@@ -226,8 +226,8 @@ class Document:
         program.
         """
         from rlx.checker.fixing import with_edits_applied
-        from rlx.grammar.equal import structural_equal
-        from rlx.grammar.parser import parse
+        from rlx.grammar.nodes.equal import structural_equal
+        from rlx.grammar.read.parser import parse
 
         renamed = parse(with_edits_applied(self.source.text, edits), self.source.path)
         before = parse(self.source.text, self.source.path)
@@ -345,7 +345,7 @@ def _outputs(report: Report, text: str) -> Iterator[Occurrence]:
 
 
 def _dataflow_blocks(function: object) -> Iterator[ast.DataflowBlock]:
-    from rlx.grammar.visit import walk
+    from rlx.grammar.nodes.visit import walk
 
     if not isinstance(function, ast.Function):
         return

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping
 
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label
-from rlx.grammar.node import Record, Span, replace
+from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.lsp.cut import Cut, Piece, words
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlx.checker.check import Report, check_text
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Record, replace
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.stack import recursion_room
 
 
@@ -56,7 +56,7 @@ def _attrs(function: ast.Function | tir.PrimFunc) -> str:
 
 def _face_of_prim_func(function: tir.PrimFunc) -> str:
     """Its parameters, what it stores to, and of a straight one what it reads and stores."""
-    from rlx.grammar.printer import print_node
+    from rlx.grammar.print.printer import print_node
     from rlx.operators.prim_call import stored
 
     body = function.body

@@ -17,7 +17,7 @@ from functools import cached_property
 from rlx.checker.check import position
 from rlx.checker.driver.configuration import ALWAYS
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.suggest import closest
 from rlx.lsp.cut import Cut, cut, recut, words
 from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.lines import line_end
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 
 Position = tuple[int, int]
 Range = tuple[Position, Position]

@@ -21,7 +21,7 @@ from rlx.checker.driver.check_files import crashed, keep_traceback
 from rlx.checker.driver.time_limit import seconds
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.lines import line_end
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import visible
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.faces import checked
@@ -307,7 +307,7 @@ def _add_edits(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        from rlx.grammar.formatting import format_text
+        from rlx.grammar.print.formatting import format_text
 
         source = server.text(params.text_document.uri).document.source
         outcome = format_text(source.text, source.path)

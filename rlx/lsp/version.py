@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rlx.checker.driver.configuration import ALWAYS
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.lsp.cut import Cut
 from rlx.lsp.excerpt import Move
 from rlx.lsp.faces import Checked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.node import Record, Span
+from rlx.grammar.nodes.node import Record, Span
 from rlx.lsp.cut import Cut
 from rlx.lsp.document import Document
 from rlx.lsp.excerpt import Excerpt, Move, excerpt

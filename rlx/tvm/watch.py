@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.checker.check import Report, check_text
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 if TYPE_CHECKING:
     from rlx.generate.campaign.oracles.meaning import Meaning

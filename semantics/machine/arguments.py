@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.operators import lookup
 from rlx.operators.binding import matched
 from rlx.semantics.faults import FaultStop

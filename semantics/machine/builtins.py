@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rlx.grammar.dtype import INT64, DataType, dtype
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.dtype import INT64, DataType, dtype
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.semantics.cast import CastFailed
 from rlx.semantics.cast import check as check_values
 from rlx.semantics.faults import CheckStop, FaultStop
@@ -211,7 +211,7 @@ def _reshape(value: Tensor, shape: ShapeValue) -> Value:
 
 
 def _read_if_cond(value: Value) -> Value:
-    from rlx.grammar.dtype import BOOL
+    from rlx.grammar.nodes.dtype import BOOL
     from rlx.semantics.machine.control import truth
 
     return Scalar(truth(value), BOOL)

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast, tir
-from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.visit import free_vars, struct_infos
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.visit import free_vars, struct_infos
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine import control, expression_rules, prim_exprs

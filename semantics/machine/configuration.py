@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from rlx.grammar import ast, tir
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Span
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.outcome import Outcome

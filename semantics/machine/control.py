@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.nodes.dtype import BOOL
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.configuration import (
     Code,

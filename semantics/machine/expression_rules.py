@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.grammar.dtype import DataType
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import replace
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine.builtins import ELSEWHERE
 from rlx.semantics.machine.configuration import (

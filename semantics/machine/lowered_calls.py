@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from rlx.grammar import ast
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
 
 Given = Sequence[ast.Expr]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, dtype
 from rlx.semantics import values as v
 from rlx.semantics.arrays import forwards
 from rlx.semantics.faults import FaultStop

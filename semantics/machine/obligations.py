@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.struct_infos import OBJECT, numbers, of_the_value
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.operators.context import Message, Place
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS, sizes
 from rlx.operators.evaluation import OperatorFault, numpy_dtype

@@ -9,9 +9,9 @@ from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import dtype
-from rlx.grammar.vdevices import numbered
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.vdevices import numbered
 from rlx.operators import lookup
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS
 from rlx.operators.registry import Operator

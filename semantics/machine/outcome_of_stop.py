@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.semantics import faults, outcome
 from rlx.semantics.machine.configuration import Configuration, Frame
 from rlx.semantics.values import Value

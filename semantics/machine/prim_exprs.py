@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, DataType
-from rlx.grammar.prim_operators import BY_NODE, DIVISIONS, exact
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.prim_operators import BY_NODE, DIVISIONS, exact
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine.configuration import Frame, Reader, ScopeSlots
 from rlx.semantics.tir.values import limits

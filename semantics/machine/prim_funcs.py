@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlx.grammar import tir
-from rlx.grammar.node import fields
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import fields
 from rlx.semantics.faults import FaultStop, IllFormedStop, OutOfFuelStop, Stop, UnsupportedStop
 from rlx.semantics.live_memory import TooMuchMemory, current
 from rlx.semantics.machine.builtin_words import TAKES, misused

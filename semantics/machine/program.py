@@ -12,8 +12,8 @@ from typing import Any
 
 from rlx.checker.normalize import normalize
 from rlx.checker.well_formed.functions import is_private
-from rlx.grammar import ast, tir
-from rlx.grammar.vdevices import declared
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.vdevices import declared
 from rlx.semantics import faults
 from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.compile import Compiler

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import VOID
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import VOID
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.cast import CastFailed, compare
 from rlx.semantics.faults import CheckStop, UnsupportedStop

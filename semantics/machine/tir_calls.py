@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from rlx.grammar import ast
-from rlx.grammar.node import Record
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Record
 from rlx.semantics.arrays import identical, numpy_type
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine import prim_exprs, untouched_memory

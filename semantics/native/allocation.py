@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import INT64
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import integral, value_of

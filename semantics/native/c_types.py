@@ -6,8 +6,8 @@ import math
 import struct
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT32, INT64, DataType, dtype
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT32, INT64, DataType, dtype
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.tir.values import limits
 

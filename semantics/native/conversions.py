@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType
-from rlx.grammar.dtype import dtype as dtype_of
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType
+from rlx.grammar.nodes.dtype import dtype as dtype_of
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import FLOAT64, ZERO, CValue
 from rlx.semantics.native.state import Generation

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics.native import c_types
 from rlx.semantics.native.emit_rows import emit_row
 from rlx.semantics.native.expressions import value_of

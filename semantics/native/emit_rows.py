@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
 from rlx.semantics.native import c_types
 from rlx.semantics.native.allocation import value_of_address
 from rlx.semantics.native.ranges import literal

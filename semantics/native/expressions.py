@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64, DataType
-from rlx.grammar.dtype import dtype as dtype_of
-from rlx.grammar.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.grammar.nodes.dtype import dtype as dtype_of
+from rlx.grammar.nodes.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
 from rlx.semantics.native import c_types, intrinsics
 from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.conversions import (

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rlx.grammar import tir
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Span
 from rlx.semantics.native.conversions import converted
 from rlx.semantics.native.expressions import integral, value_of
 from rlx.semantics.native.indices import usable

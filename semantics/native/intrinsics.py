@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT32, DataType
-from rlx.grammar.prim_operators import BY_INTRINSIC
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT32, DataType
+from rlx.grammar.nodes.prim_operators import BY_INTRINSIC
 from rlx.semantics.native import c_types
 from rlx.semantics.native.refusal import refuse
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import INT64, DataType
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64, DataType
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop
 from rlx.semantics.native import compiler

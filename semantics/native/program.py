@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import INT32
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT32
 from rlx.semantics.native import c_types, prelude, statements
 from rlx.semantics.native.allocation import MOST, plan, strides
 from rlx.semantics.native.arrays import GUARDED

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics.native import c_types
 from rlx.semantics.native.hoisting import bind_axis, loop_range, unguarded
 from rlx.semantics.native.ranges import IndexSum

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics.native import c_types
 from rlx.semantics.native.allocation import element
 from rlx.semantics.native.c_types import CValue

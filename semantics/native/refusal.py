@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 from rlx.semantics.faults import UnsupportedStop
 from rlx.spec.registry import refuted
 

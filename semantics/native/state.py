@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT32, INT64
-from rlx.grammar.node import Record, Span
-from rlx.grammar.prim_operators import DIVISIONS
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT32, INT64
+from rlx.grammar.nodes.node import Record, Span
+from rlx.grammar.nodes.prim_operators import DIVISIONS
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import ZERO, CValue
 from rlx.semantics.native.indices import facts_of, poly_of, rejoined, usable

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Span
 from rlx.semantics.native import c_types, emit_reduction, hoisting
 from rlx.semantics.native.allocation import allocate, element, release
 from rlx.semantics.native.conversions import converted

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 
 
 def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.node import Span
 
 
 class StopSite:

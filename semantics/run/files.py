@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.format import write_array
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import VOID, DataType
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.print.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.arrays import forwards
 from rlx.semantics.values import Tensor, TupleValue, Value

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import FLOAT32, INT64, DataType
-from rlx.grammar.node import replace
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import FLOAT32, INT64, DataType
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.print.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.live_memory import TooMuchMemory, current, total
 from rlx.semantics.machine.numpy_conversion import values_inside

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import BOOL, INT64, VOID, DataType, dtype
-from rlx.grammar.printer import show
-from rlx.grammar.python_syntax import expression_of
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import BOOL, INT64, VOID, DataType, dtype
+from rlx.grammar.print.printer import show
+from rlx.grammar.read.python_syntax import expression_of
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.run.files import elements
 from rlx.semantics.values import (

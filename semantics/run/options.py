@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
-from rlx.grammar import ast
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.diagnostic import Source
+from rlx.grammar.nodes import ast
 from rlx.grammar.streams import complain
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
+from rlx.grammar.nodes import ast
 from rlx.grammar.streams import json_compact
 from rlx.semantics.machine.configuration import Configuration, Frame
 from rlx.semantics.outcome import KINDS, Ended, Outcome, Returned

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.printer import show
+from rlx.grammar.print.printer import show
 from rlx.semantics import outcome
 from rlx.semantics.values import (
     Closure,

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
-from rlx.grammar.visit import shape_vars_of
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.semantics.arrays import address
 from rlx.semantics.tir.memory import (
     Array,

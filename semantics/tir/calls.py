@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import HANDLE, INT32, DataType, dtype
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType, dtype
 from rlx.semantics.tir.c_math import C_MATH
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.intrinsics import intrinsic, regrouped, reinterpret, unknown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics.tir.terms import Evaluate, Term, converted
 from rlx.semantics.tir.values import unsupported, vector_element
 from rlx.spec.registry import rule

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64, DataType
-from rlx.grammar.prim_operators import DIVISIONS, exact
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.grammar.nodes.prim_operators import DIVISIONS, exact
 from rlx.semantics.tir import calls, memory, pointer_calls
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler
 from rlx.semantics.tir.terms import (

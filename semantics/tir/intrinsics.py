@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType
-from rlx.grammar.node import Span
-from rlx.grammar.prim_operators import BY_INTRINSIC
-from rlx.grammar.script_vocabulary import ARITY
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.prim_operators import BY_INTRINSIC
+from rlx.grammar.read.script_vocabulary import ARITY
 from rlx.operators.element_types import numpy_type as element_type
 from rlx.semantics.tir.values import (
     Number,

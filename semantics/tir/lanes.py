@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import DataType
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.terms import Evaluate, Frame, Term, converted, located
 from rlx.semantics.tir.values import fault

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 from rlx.semantics.tir.c_math import C_MATH, OPERANDS
 from rlx.semantics.tir.intrinsics import bitwise
 from rlx.semantics.tir.terms import Evaluate, Term, lifted

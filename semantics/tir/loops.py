@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from rlx.grammar import tir
-from rlx.grammar.node import fields
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import fields
 from rlx.semantics.tir import memory
 from rlx.semantics.tir.terms import Evaluate, Frame, located
 from rlx.semantics.tir.values import fault, limits, wrapping

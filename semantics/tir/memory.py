@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 from rlx.operators import element_types
 from rlx.semantics.faults import OutOfFuelStop
 from rlx.semantics.tir.values import Number, fault, unsupported

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, HANDLE, INT32, DataType, dtype
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, HANDLE, INT32, DataType, dtype
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.pointers import Pointer, data_of, place_of, whole_bytes

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlx.grammar.dtype import DataType
-from rlx.grammar.dtype import dtype as named
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.dtype import dtype as named
 from rlx.semantics.tir.memory import Array, BoundBuffer, Cells, numpy_type
 from rlx.semantics.tir.values import fault, unsupported
 from rlx.spec.registry import rule

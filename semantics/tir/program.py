@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rlx.grammar import tir
-from rlx.grammar.visit import shape_vars_of
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.semantics.tir.arguments import Values, bind
 from rlx.semantics.tir.loops import Execute
 from rlx.semantics.tir.memory import TirRun

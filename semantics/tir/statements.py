@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Span
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import Span
 from rlx.semantics.tir import loops, memory, pointers
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.expressions import COMPILERS, element

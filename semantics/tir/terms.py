@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Span
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import Span
 from rlx.semantics.faults import Stop
 from rlx.semantics.tir.values import cast
 from rlx.spec.registry import rule

@@ -16,11 +16,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NoReturn
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, FLOAT32, DataType
-from rlx.grammar.dtype import dtype as named
-from rlx.grammar.node import Span
-from rlx.grammar.prim_operators import DIVISIONS, exact
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, DataType
+from rlx.grammar.nodes.dtype import dtype as named
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.prim_operators import DIVISIONS, exact
 from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.spec.registry import refuted, rule
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -18,8 +18,8 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.node import Record
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.order.partial import demand
 from rlx.solver.order.substitute import apart, rank, same_text, unknown_type

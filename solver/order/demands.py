@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from rlx.grammar import ast
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Record
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order.substitute import rank
 from rlx.solver.order.subtype import says_nothing
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,

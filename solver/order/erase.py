@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     PrimStructInfo,
     ShapeExpr,
@@ -18,8 +18,8 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.struct_infos import OBJECT, with_children
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.struct_infos import OBJECT, with_children
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.order.bind import bound_by
 from rlx.solver.order.substitute import dimensions, rank

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     Expr,
     FuncStructInfo,
     ObjectStructInfo,
@@ -22,9 +22,9 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     VDevice,
 )
-from rlx.grammar.dtype import VOID, DataType
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order.bind import bind, bound_by, unify
 from rlx.solver.order.partial import lower, upper
 from rlx.solver.order.substitute import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rlx.grammar.node import Node
+from rlx.grammar.nodes.node import Node
 from rlx.solver.order.substitute import dimensions, rank
 from rlx.solver.order.subtype import Mismatch, Path, sides
 
@@ -31,7 +31,7 @@ def why(mismatch: Mismatch) -> str:
 
 
 def _show(node: Node) -> str:
-    from rlx.grammar.printer import show
+    from rlx.grammar.print.printer import show
 
     return show(node)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.definedness import both, defined, partial
 from rlx.solver.order.substitute import Dimensions, identical, same_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     PrimStructInfo,
     ShapeExpr,
@@ -17,10 +17,10 @@ from rlx.grammar.ast import (
     Var,
     VDevice,
 )
-from rlx.grammar.dtype import DataType
-from rlx.grammar.node import replace
-from rlx.grammar.struct_infos import children, held_shape, numbers, with_children
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.struct_infos import children, held_shape, numbers, with_children
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.spec.registry import rule
 
@@ -319,6 +319,6 @@ def same_text(a: PrimExpr, b: PrimExpr) -> bool:
     """Whether two expressions have the same text, as the last resort if the prover cannot
     decide.
     """
-    from rlx.grammar.equal import structural_equal
+    from rlx.grammar.nodes.equal import structural_equal
 
     return structural_equal(a, b)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -21,9 +21,9 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.node import Record
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order.bind import instantiate
 from rlx.solver.order.partial import demand
 from rlx.solver.order.substitute import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
@@ -10,7 +10,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order.substitute import rank
 from rlx.spec.registry import rule
 

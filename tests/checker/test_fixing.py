@@ -11,7 +11,7 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.checker.edits import EDITS
 from rlx.checker.fixing import mended
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 from tests.hostile.damage import damaged, tokens
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

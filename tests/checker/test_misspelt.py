@@ -15,7 +15,7 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.dtype import dtype, lacking
+from rlx.grammar.nodes.dtype import dtype, lacking
 from rlx.operators import lookup
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))

@@ -10,7 +10,7 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.lexer import TOKEN
+from rlx.grammar.read.lexer import TOKEN
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
 UNKNOWN = "zz_unknown"

@@ -9,8 +9,8 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import analyse
 from rlx.checker.dynamic_checks.uses import prim_exprs, stand_once
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import ShapeStructInfo
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import ShapeStructInfo
 
 N, M = tir.Var("n"), tir.Var("m")
 

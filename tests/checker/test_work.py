@@ -9,9 +9,9 @@ from types import FrameType
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar.ast import StructInfo, TensorStructInfo, TupleStructInfo
-from rlx.grammar.printer import show
-from rlx.grammar.struct_infos import whole
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.nodes.struct_infos import whole
+from rlx.grammar.print.printer import show
 from rlx.grammar.suggest import closest, distance
 from rlx.solver.order import erase, free_shape_vars, lub
 from rlx.solver.prover import Prover
@@ -86,7 +86,7 @@ def test_bounds_of_shared_tuples_are_found_once() -> None:
 
 
 def kinds() -> tuple:  # type: ignore[type-arg]
-    from rlx.grammar.dtype import dtype
+    from rlx.grammar.nodes.dtype import dtype
 
     return dtype("float32"), dtype("int32")
 

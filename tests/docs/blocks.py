@@ -21,7 +21,7 @@ from pathlib import Path
 
 import yaml
 
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?: +title=\"(?P<title>[^\"]+)\")?(?P<rest>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$",

@@ -9,10 +9,10 @@ import pytest
 import rlx
 from rlx.commands.generate import main
 from rlx.generate.programs import FEATURES
-from rlx.grammar.ast import Function, Op
 from rlx.grammar.dialects import DIALECTS
-from rlx.grammar.parser import parse
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes.ast import Function, Op
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.read.parser import parse
 
 
 def made(capsys: pytest.CaptureFixture[str], *argv: str) -> str:

@@ -8,10 +8,10 @@ from hypothesis.vendor.pretty import pretty
 
 import rlx
 from rlx.generate import functions, modules, prim_funcs, struct_infos
-from rlx.grammar.ast import Function, IRModule, StructInfo
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.node import Node
-from rlx.grammar.tir import PrimFunc
+from rlx.grammar.nodes.ast import Function, IRModule, StructInfo
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.tir import PrimFunc
 
 FAST = settings(max_examples=40, deadline=None)
 

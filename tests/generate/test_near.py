@@ -14,10 +14,10 @@ from rlx.checker.normal_form import normal_form
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.near.kernels import BREAKS, KERNEL, TEXT_BREAKS
 from rlx.generate.near.modules import FORMS
-from rlx.grammar import tir
-from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Node, fields
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import Node, fields
 
 SPEC = Path(__file__).parents[2] / "spec"
 FILES = ("well_formedness", "normal_form", "derivation", "operators", "prim_funcs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from rlx.generate.programs.values import KnownValue, nearest
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 
 
 def test_labels_go_round() -> None:

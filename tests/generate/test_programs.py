@@ -13,10 +13,10 @@ from rlx.checker.check import Report, check_text
 from rlx.generate.programs import FEATURES, Options, build, random_module, random_plan
 from rlx.generate.programs.choices import SIZE, Choices
 from rlx.generate.programs.plan import FunctionPlan, ModulePlan
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.printer import print_module
-from rlx.grammar.visit import bindings, walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.visit import bindings, walk
+from rlx.grammar.print.printer import print_module
 
 
 def expressions(module: ast.IRModule) -> Iterator[Expr]:

@@ -19,8 +19,8 @@ from rlx.generate.inputs import value
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.programs import random_module
 from rlx.generate.strategies import prim_func_of
-from rlx.grammar import ast
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.printer import print_module
 from rlx.solver.evaluate import UndefinedError
 
 

@@ -25,12 +25,12 @@ from rlx.generate import (
 )
 from rlx.generate.elements import RandomElements
 from rlx.generate.inputs import value
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.dtype import dtype
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.semantics import native
 from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.tir import evaluate as evaluate_prim

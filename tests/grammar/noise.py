@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from rlx.grammar.lexer import OPENING, Lexer
+from rlx.grammar.read.lexer import OPENING, Lexer
 
 COMMENTS = ["# note", "#", "# R.output(x)", '# a "string', "# with R.dataflow():", "# @R.function"]
 _DEFINITION = re.compile(r"\s*(@|#)")

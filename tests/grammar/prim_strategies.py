@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, FLOAT32, HANDLE, INT32, INT64, DataType, dtype
-from rlx.grammar.tir import PrimExpr, Stmt
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, HANDLE, INT32, INT64, DataType, dtype
+from rlx.grammar.nodes.tir import PrimExpr, Stmt
 
 T = TypeVar("T")
 

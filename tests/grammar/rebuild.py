@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.node import Node, fields
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.node import Node, fields
 
 NAMED = (ast.Var, tir.Var, tir.Buffer)
 

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import BOOL, FLOAT32, INT64, VOID, dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, VOID, dtype
+from rlx.grammar.nodes.tir import PrimExpr
 
 from .prim_strategies import prim_funcs
 

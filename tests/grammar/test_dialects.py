@@ -9,7 +9,7 @@ import pytest
 
 from rlx.grammar import dialects
 from rlx.grammar.dialects import DIALECTS
-from rlx.grammar.node import fields
+from rlx.grammar.nodes.node import fields
 
 FOLDER = Path(dialects.__file__).parent
 WORDS = {
@@ -24,7 +24,7 @@ SPELLED = {
         for node in python.walk(python.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, python.Constant) and isinstance(node.value, str)
     }
-    for path in FOLDER.glob("*.py")
+    for path in FOLDER.rglob("*.py")
     if path.name not in ("dialects.py", "__init__.py")  # one of our modules is called so, too
 }
 FIELDS_OF_NODES = {"sinfo_args", "alloc_buffer"}
@@ -38,7 +38,7 @@ def test_no_file_but_the_table_spells_a_word_of_a_dialect(word: str) -> None:
 
 def test_every_table_is_read_by_someone() -> None:
     readers_of = [
-        *FOLDER.glob("*.py"),
+        *FOLDER.rglob("*.py"),
         *(FOLDER.resolve().parent / "rlx" / "commands").glob("*.py"),
     ]
     texts = [path.read_text(encoding="utf-8") for path in readers_of]

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import FLOAT32, INT32
-from rlx.grammar.equal import first_difference, structural_equal
-from rlx.grammar.node import Node, replace
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import FLOAT32, INT32
+from rlx.grammar.nodes.equal import first_difference, structural_equal
+from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.read.parser import parse
 
 from .rebuild import changes, copied
 from .strategies import dims, modules

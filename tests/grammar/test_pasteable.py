@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.node import Node
-from rlx.grammar.parser import parse
-from rlx.grammar.pasteable import pasteable
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.pasteable import pasteable
+from rlx.grammar.read.parser import parse
 
 TEXT = """
 @R.function

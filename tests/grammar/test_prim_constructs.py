@@ -6,10 +6,10 @@ from textwrap import indent
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 HEAD = """@I.ir_module
 class Module:

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.grammar import tir
-from rlx.grammar.parser import parse_struct_info
-from rlx.grammar.prim_operators import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.prim_operators import (
     BY_INTRINSIC,
     BY_NODE,
     INTEGER_DIVISIONS,
@@ -16,7 +15,8 @@ from rlx.grammar.prim_operators import (
     OPERATORS,
     exact,
 )
-from rlx.grammar.printer import show
+from rlx.grammar.print.printer import show
+from rlx.grammar.read.parser import parse_struct_info
 from rlx.solver import question_parser
 from rlx.solver.evaluate import UndefinedError, evaluate
 

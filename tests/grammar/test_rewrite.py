@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from rlx.grammar import ast
-from rlx.grammar.rewrite import joined
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.rewrite import joined
 
 
 def test_blocks_are_joined() -> None:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlx.grammar import ast, tir
 from rlx.grammar.dialects import DIALECTS
-from rlx.grammar.equal import first_difference
-from rlx.grammar.parser import parse, parse_prim_expr, parse_struct_info
-from rlx.grammar.printer import print_module, print_prim_expr, print_struct_info
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.print.printer import print_module, print_prim_expr, print_struct_info
+from rlx.grammar.read.parser import parse, parse_prim_expr, parse_struct_info
 
 from .strategies import dims, modules, struct_infos
 

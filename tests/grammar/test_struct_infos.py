@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.parser import parse_struct_info
-from rlx.grammar.struct_infos import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.struct_infos import (
     children,
     held_shape,
     numbers,
@@ -16,6 +15,7 @@ from rlx.grammar.struct_infos import (
     with_children,
     with_numbers,
 )
+from rlx.grammar.read.parser import parse_struct_info
 from rlx.solver.order import free_shape_vars, substitute
 from tests.solver.order.strategies import struct_infos
 

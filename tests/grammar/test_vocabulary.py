@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar.script_vocabulary import is_known, meant_by
+from rlx.grammar.read.script_vocabulary import is_known, meant_by
 
 KNOWN = """axis axis. axis.S axis.R axis.spatial axis.reduce axis.scan axis.opaque axis.remap block block.x
 grid serial int32 int32x4 u8 i64 float8_e4m3 f16 bf16 bool int64x4 handle dtype void _x Buffer ptx.cp"""

@@ -10,11 +10,11 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.checker.why.place import on_one_line
-from rlx.grammar.kept_text import kept_names
-from rlx.grammar.misspelt import form
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
-from rlx.grammar.source_tokens import words_in
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.kept_text import kept_names
+from rlx.grammar.read.misspelt import form
+from rlx.grammar.read.parser import parse
+from rlx.grammar.read.source_tokens import words_in
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ["checker", "grammar", "operators", "solver", "tests/lsp", "tests/grammar"]

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable
 from itertools import pairwise
 
-from rlx.grammar.outline import metadata_span
+from rlx.grammar.read.outline import metadata_span
 from rlx.operators.registry import every_name
 
 from .damage import Place

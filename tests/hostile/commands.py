@@ -14,8 +14,8 @@ from types import FrameType
 
 from rlx.commands import build, check, disasm, lower, prove, run, step, why
 from rlx.generate.reduce.text_reduction import reduced
-from rlx.grammar.formatting import format_text
-from rlx.grammar.parser import parse
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.read.parser import parse
 from rlx.transform.lowering.passes import PassError
 from rlx.vm.compilation import STAGES
 from tests.vm.agreement import differences

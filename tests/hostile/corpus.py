@@ -10,7 +10,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from rlx.commands import check as command
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CLEAN, FOUND, UNABLE = 0, 1, 2

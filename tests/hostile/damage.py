@@ -6,8 +6,8 @@ import json
 import random
 from typing import Any
 
-from rlx.grammar.lexer import TOKEN
-from rlx.grammar.outline import metadata_span
+from rlx.grammar.read.lexer import TOKEN
+from rlx.grammar.read.outline import metadata_span
 
 Place = tuple[int, int]
 

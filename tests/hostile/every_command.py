@@ -26,7 +26,7 @@ from rlx.checker.driver.sources import decode
 from rlx.cli import BUG
 from rlx.cli import main as rlx
 from rlx.completion import parser_of
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.transform.lowering.passes import PassError
 from tests.vm.agreement import differences
 from tests.vm.damage import damaged as damaged_executable

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rlx.checker.check import check_text
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
 from rlx.transform.lowering.passes import PassError
 from rlx.vm.code_generation import generate
 from rlx.vm.compilation import STAGES

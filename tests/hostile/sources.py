@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rlx.generate.programs import Options, random_module
-from rlx.grammar import ast
-from rlx.grammar.outline import metadata_span
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.outline import metadata_span
+from rlx.grammar.read.parser import parse
 from tests.spec.programs import CHAPTERS, beside
 
 from .corpus import examples

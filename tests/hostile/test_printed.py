@@ -22,9 +22,9 @@ from rlx.checker.render.files import FileReport
 from rlx.generate.campaign.finding_file import FindingFile, parse_entry, show
 from rlx.generate.campaign.index import page
 from rlx.grammar.diagnostic import Diagnostic, Label, Source
-from rlx.grammar.formatting import format_text
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 from .printed import (
     EVIL,
@@ -100,7 +100,7 @@ def test_a_printed_literal_reads_back(text: str) -> None:
 
 
 def _nodes(module: object) -> list[object]:
-    from rlx.grammar.visit import walk
+    from rlx.grammar.nodes.visit import walk
 
     return [node for function in module.functions.values() for node in walk(function)]  # type: ignore[attr-defined]
 

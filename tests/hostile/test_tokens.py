@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rlx.grammar.metadata import read_metadata
-from rlx.grammar.outline import metadata_span, metadata_text
-from rlx.grammar.parser import parse
+from rlx.grammar.read.metadata import read_metadata
+from rlx.grammar.read.outline import metadata_span, metadata_text
+from rlx.grammar.read.parser import parse
 
 from . import sources
 from .commands import complaints, proved

@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rlx.grammar.outline import metadata_span
+from rlx.grammar.read.outline import metadata_span
 
 from . import sources
 from .commands import complaints, proved

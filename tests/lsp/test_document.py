@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.fixing import with_edits_applied
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.lsp.document import Document, RenameError, operator_names, signature
 from rlx.lsp.positions import offset, position
 from tests.hostile.damage import damaged, tokens

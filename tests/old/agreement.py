@@ -19,14 +19,14 @@ from rlx.checker.well_formed.functions import call_graph
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.programs import Options, random_module
 from rlx.generate.programs.operators import usable
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.dtype import INT64, dtype
-from rlx.grammar.node import Node, replace
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
-from rlx.grammar.rewrite import rebuild
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT64, dtype
+from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.old.check import check_modules as check_older
 from rlx.old.conversion import to_2022
 from rlx.old.derivation_state import OlderDerivation

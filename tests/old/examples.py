@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.read.parser import parse
 from rlx.old import check_text
 from rlx.old.check import check_modules
 from rlx.old.evaluation import run

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast as python
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.parser import parse_prim_expr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.read.parser import parse_prim_expr
 from rlx.old.shape_exprs import UNKNOWN
 from rlx.old.substitution import UnificationError, map_shape_vars
 from rlx.solver.prover import Prover

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar import ast
-from rlx.grammar.node import Node
-from rlx.grammar.parser import parse
-from rlx.grammar.rewrite import rebuild
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.read.parser import parse
 from rlx.old.well_formed.criteria import well_formed
 
 BRANCHES = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.old.evaluation import run
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.old.check import check_modules
 from rlx.old.evaluation import run
 from rlx.old.expansion import check_annotation, expanded

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from rlx.checker.check import check_text as check_today
-from rlx.grammar import ast
-from rlx.grammar.dtype import VOID, dtype
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import VOID, dtype
+from rlx.grammar.read.parser import parse
 from rlx.old import check_text
 from rlx.old.evaluation import run
 from rlx.old.expansion import check_annotation

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.dtype import dtype
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.read.parser import parse
 from rlx.old import check_text
 from rlx.old.check import check_modules
 from rlx.old.evaluation import run

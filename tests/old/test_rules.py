@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import dtype
 from rlx.old.order import find_glb, find_lub, is_subtype
 from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, TupleType, Type
 from rlx.spec import registry, rules

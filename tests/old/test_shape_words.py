@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 from rlx.old import RuntimeDepShape
 from rlx.old.shape_exprs import text
 

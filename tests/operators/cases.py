@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar.ast import ObjectStructInfo, ShapeExpr, VDevice
+from rlx.grammar.nodes.ast import ObjectStructInfo, ShapeExpr, VDevice
 from tests.operators.context import (
     constant,
     half,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Constant,
     Expr,
     FuncStructInfo,
@@ -18,7 +18,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     Var,
 )
-from rlx.grammar.dtype import VOID, dtype
+from rlx.grammar.nodes.dtype import VOID, dtype
 from rlx.operators import lookup
 from rlx.operators.context import Message, Place
 from rlx.operators.site import CallAlone
@@ -189,7 +189,7 @@ class Derived:
         return report[2]
 
     def __str__(self) -> str:
-        from rlx.grammar.printer import show
+        from rlx.grammar.print.printer import show
 
         return show(self.info)
 

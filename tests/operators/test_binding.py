@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, ObjectStructInfo, PrimStructInfo, TupleStructInfo
-from rlx.grammar.dtype import FLOAT32, INT64, dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, ObjectStructInfo, PrimStructInfo, TupleStructInfo
+from rlx.grammar.nodes.dtype import FLOAT32, INT64, dtype
 from rlx.operators import lookup
 from rlx.operators.argument_kinds import KINDS, NULL
 from rlx.operators.evaluation import evaluation

@@ -8,10 +8,16 @@ from typing import Any
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import FuncStructInfo, GlobalVar, ObjectStructInfo, StructInfo, TupleStructInfo
-from rlx.grammar.dtype import HANDLE, dtype
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
+    FuncStructInfo,
+    GlobalVar,
+    ObjectStructInfo,
+    StructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.nodes.dtype import HANDLE, dtype
+from rlx.grammar.nodes.node import replace
 from rlx.operators import lookup
 from tests.operators.context import (
     Derived,

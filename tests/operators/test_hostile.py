@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -16,7 +16,7 @@ from rlx.grammar.ast import (
     StructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.dtype import INT64, dtype
+from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.operators import lookup
 from rlx.operators.registry import families
 from tests.operators.context import constant, derive, m, n, plus, prim, shape, tensor, variable

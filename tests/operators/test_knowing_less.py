@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
@@ -17,9 +17,9 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.dtype import INT64, VOID
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.tir import PrimExpr, free_vars
+from rlx.grammar.nodes.dtype import INT64, VOID
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import PrimExpr, free_vars
 from rlx.solver.evaluate import evaluate
 from tests.operators.cases import LEGAL
 from tests.operators.context import derive, variable

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.grammar import tir
-from rlx.grammar.ast import ShapeExpr, TensorStructInfo
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import ShapeExpr, TensorStructInfo
 from rlx.operators import dim_arithmetic
 from rlx.solver.evaluate import evaluate
 from tests.operators.context import constant, derive, k, m, n, prim, tensor

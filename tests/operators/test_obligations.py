@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rlx.grammar.ast import TensorStructInfo, VDevice
-from rlx.grammar.tir import OpaqueExpr
+from rlx.grammar.nodes.ast import TensorStructInfo, VDevice
+from rlx.grammar.nodes.tir import OpaqueExpr
 from tests.operators.cases import (
     ILLEGAL,
     LEGAL,

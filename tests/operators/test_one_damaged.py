@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rlx.grammar.ast import ShapeExpr, TensorStructInfo, Var
-from rlx.grammar.dtype import dtype
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.ast import ShapeExpr, TensorStructInfo, Var
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators import lookup
 from tests.operators.cases import LEGAL, Case
 from tests.operators.context import Derived, Recorder, derive, shape, tensor, variable

@@ -22,7 +22,7 @@ DECLARATION = '''
 import numpy as np
 
 import rlx
-from rlx.grammar.ast import StructInfo
+from rlx.grammar.nodes.ast import StructInfo
 from rlx.operators.parameters import Tensor
 from rlx.operators.rule_helpers import axis
 from rlx.operators.site import Site

@@ -125,8 +125,8 @@ CHANGES = {
             Edit("operators/linear_algebra.py", "", RULE),
             Edit(
                 "operators/linear_algebra.py",
-                "from rlx.grammar.ast import StructInfo, TensorStructInfo\n",
-                "from typing import Any\n\nfrom rlx.grammar.ast import StructInfo, TensorStructInfo\n",
+                "from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo\n",
+                "from typing import Any\n\nfrom rlx.grammar.nodes.ast import StructInfo, TensorStructInfo\n",
             ),
             Edit("operators/linear_algebra.py", "import literal\n", "import const, literal\n"),
             Edit("operators/linear_algebra.py", "import agree, known", "import agree, axis, known"),
@@ -145,8 +145,10 @@ CHANGES = {
     ),
     "word of the grammar": Change(
         (
-            Edit("grammar/lexer.py", '"this string is not closed', '"this text is not closed'),
-            Edit("grammar/relax_branches.py", "both branches of an if", "the branches of an if"),
+            Edit("grammar/read/lexer.py", '"this string is not closed', '"this text is not closed'),
+            Edit(
+                "grammar/read/relax_branches.py", "both branches of an if", "the branches of an if"
+            ),
         ),
         ("grammar",),
     ),

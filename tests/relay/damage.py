@@ -17,7 +17,7 @@ from typing import Any
 
 import rlx
 from rlx import relay
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
 from rlx.relay.evaluation import Evaluator
 from rlx.relay.lexer import lex
 from rlx.relay.parser import read

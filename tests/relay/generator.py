@@ -11,8 +11,8 @@ from __future__ import annotations
 from random import Random
 from struct import pack
 
-from rlx.grammar.ast import Literal
-from rlx.grammar.dtype import BOOL, FLOAT32, INT32
+from rlx.grammar.nodes.ast import Literal
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32
 from rlx.relay.nodes import (
     RelayCall,
     RelayConstant,

@@ -18,7 +18,7 @@ import numpy as np
 from rlx import relay
 from rlx.checker.check import check_module
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.printer import print_node
+from rlx.grammar.print.printer import print_node
 from rlx.relay.nodes import RelayModule
 from rlx.relay.translation import Translation, translate
 from rlx.semantics.machine import load

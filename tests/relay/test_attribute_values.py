@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from rlx import ParseError, relay
-from rlx.grammar.dtype import SCALAR_NAMES
+from rlx.grammar.nodes.dtype import SCALAR_NAMES
 from rlx.relay.attributes import AttributeObject, MetadataReference, print_attribute
 from rlx.relay.nodes import RelayCall
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlx import relay
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
 from tests.markdown import assert_example, examples
 from tests.relay.operator_calls import CALLS
 from tests.relay.test_operators import text_of

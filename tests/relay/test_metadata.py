@@ -9,8 +9,8 @@ import pytest
 
 import rlx
 from rlx import relay
-from rlx.grammar.ast import Literal
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.ast import Literal
+from rlx.grammar.nodes.dtype import dtype
 from rlx.relay.nodes import (
     RelayCall,
     RelayConstant,

@@ -9,7 +9,7 @@ import pytest
 
 import rlx
 from rlx import relay
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
 from rlx.relay.operator_table import TABLE
 from rlx.relay.translation import translate
 from rlx.semantics.machine import load

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlx import ParseError, relay
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.relay.attributes import MetadataReference
 from rlx.relay.nodes import (
     RelayCall,

@@ -9,7 +9,7 @@ import pytest
 
 import rlx
 from rlx import relay
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
 from rlx.relay.attributes import AttributeObject
 from rlx.relay.nodes import RelayCall, RelayConstant
 from rlx.relay.parser import read

@@ -7,8 +7,8 @@ from itertools import combinations
 import pytest
 
 from rlx import relay
-from rlx.grammar.ast import TensorStructInfo
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.ast import TensorStructInfo
+from rlx.grammar.nodes.dtype import dtype
 from rlx.relay.type_text import relay_type
 
 FUNCTIONS = (

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.grammar import tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.dtype import INT64, dtype
-from rlx.grammar.parser import parse_struct_info
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.dtype import INT64, dtype
+from rlx.grammar.read.parser import parse_struct_info
 from rlx.semantics.cast import CastFailed, check, match_cast
 from rlx.semantics.values import (
     Closure,
@@ -135,7 +135,7 @@ def test_the_place_inside_of_a_value() -> None:
 @given(st.integers(0, 5), st.integers(0, 5), st.permutations([0, 1, 2]))
 def test_the_order_of_arguments_does_not_matter(n: int, m: int, order: list[int]) -> None:
     a, b = tir.Var("n"), tir.Var("m")
-    from rlx.grammar.ast import ShapeStructInfo
+    from rlx.grammar.nodes.ast import ShapeStructInfo
 
     infos = [
         ShapeStructInfo((tir.Mul(a, b),), 1),
@@ -149,7 +149,7 @@ def test_the_order_of_arguments_does_not_matter(n: int, m: int, order: list[int]
 
 @given(st.lists(st.integers(0, 4), max_size=3))
 def test_a_value_passes_the_cast_to_what_it_is(sizes: list[int]) -> None:
-    from rlx.grammar.ast import ShapeExpr, TensorStructInfo
+    from rlx.grammar.nodes.ast import ShapeExpr, TensorStructInfo
 
     dims = ShapeExpr(tuple(tir.IntImm(size) for size in sizes))
     info = TensorStructInfo(dims, dtype("float32"), len(sizes))

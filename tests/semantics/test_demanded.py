@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics.demanded import bound_by
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
 

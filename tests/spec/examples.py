@@ -20,9 +20,9 @@ from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.checker.normal_form import normal_form
 from rlx.checker.well_formed import well_formed
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import dtype
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.read.parser import parse
 from rlx.semantics import native
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine import load

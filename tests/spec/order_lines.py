@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rlx.grammar import ast, tir
-from rlx.grammar.parser import parse_prim_expr, parse_struct_info
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.print.printer import show
+from rlx.grammar.read.parser import parse_prim_expr, parse_struct_info
 from rlx.solver.context import Context
 from rlx.solver.order import (
     bind,

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.node import Node
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node
 from rlx.spec import blocks, rules
 from rlx.spec.judgements import JUDGEMENTS, judgement_of
 from rlx.spec.reader import Inference, Rule, inference

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rlx.checker.check import Report, check_text
 from rlx.checker.normal_form import normal_form
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast
-from rlx.grammar.dtype import dtype
-from rlx.grammar.parser import parse, parse_prim_expr
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.read.parser import parse, parse_prim_expr
 from rlx.spec import rules
 
 

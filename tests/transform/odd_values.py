@@ -20,7 +20,7 @@ import numpy as np
 
 import rlx
 from rlx import te, transform
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 from rlx.operators.registry import every_name, lookup
 from rlx.transform import (
     PatternError,

@@ -18,10 +18,10 @@ from rlx.generate.campaign.oracles.meaning import arguments, compare
 from rlx.generate.campaign.peer import PACKED
 from rlx.generate.programs import random_module
 from rlx.generate.programs.plan import DEFAULT
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, IRModule
-from rlx.grammar.node import replace
-from rlx.grammar.visit import called_globals
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, IRModule
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.visit import called_globals
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.solver.order.substitute import dimensions

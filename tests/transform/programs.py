@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from rlx.checker.check import Report, check_text
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```rlx\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 
 from .programs import module_of
 

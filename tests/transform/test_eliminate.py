@@ -8,12 +8,12 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
-from rlx.grammar import ast, tir
-from rlx.grammar.equal import first_difference
-from rlx.grammar.node import replace
-from rlx.grammar.printer import print_module
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.visit import bindings
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.visit import bindings
+from rlx.grammar.print.printer import print_module
 from rlx.solver.order import substitute_prim
 from rlx.transform.dynamic_checks import eliminate, plan
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rlx.generate.campaign.programs import is_legal, program
-from rlx.grammar.ast import IRModule
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.read.parser import parse
 from rlx.transform import passes
 from rlx.transform.dynamic_checks import eliminate
 from rlx.transform.legalization import legalize

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import analyse, comparisons
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import INT64, VOID, dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT64, VOID, dtype
 from rlx.semantics import cast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Returned

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Outcome
 from rlx.semantics.values import ShapeValue

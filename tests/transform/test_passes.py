@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 import rlx
-from rlx.grammar.ast import IRModule
+from rlx.grammar.nodes.ast import IRModule
 from rlx.transform import passes
 from tests.transform.passes import failures
 

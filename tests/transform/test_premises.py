@@ -8,7 +8,7 @@ import pytest
 
 from rlx.checker.dynamic_checks import analyse
 from rlx.checker.normalize import normalize
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.spec import registry
 from rlx.transform.dynamic_checks import eliminate
 

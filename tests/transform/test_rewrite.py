@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.printer import print_module
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.tir import PrimExpr
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.print.printer import print_module
 
 from .programs import CLEAN, TEXTS, module_of, report
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import analyse
 from rlx.generate import modules
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Ended, Outcome, Returned
 from rlx.semantics.values import Tensor, TupleValue, Value

@@ -19,11 +19,11 @@ from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import CheckPart, analyse, analysis
 from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.equal import first_difference
-from rlx.grammar.node import replace
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.print.printer import print_module
 from rlx.semantics.cast import CastFailed, check
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Fault

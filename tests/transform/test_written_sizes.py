@@ -12,7 +12,7 @@ import numpy as np
 
 from rlx import transform
 from rlx.checker.check import check_text
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.semantics.values import Tensor

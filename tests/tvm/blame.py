@@ -18,9 +18,9 @@ import rlx
 from rlx.bisect.blame import Blame, Pipeline
 from rlx.bisect.process import Process
 from rlx.generate.programs import Options, random_module
-from rlx.grammar.ast import Function
-from rlx.grammar.node import Record
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes.ast import Function
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.print.printer import print_module
 from rlx.semantics import Tensor
 
 ILLEGAL, MEANING, RAISES, CRASH = KINDS = ("illegal", "meaning", "raises", "crash")

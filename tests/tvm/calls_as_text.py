@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.dtype import DataType
-from rlx.grammar.printer import print_expr, print_prim_expr, print_struct_info
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.print.printer import print_expr, print_prim_expr, print_struct_info
 from rlx.operators import lookup
 from tests.operators.cases import LEGAL, Case
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Record
-from rlx.grammar.printer import show
-from rlx.grammar.visit import bindings
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.visit import bindings
+from rlx.grammar.print.printer import show
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 

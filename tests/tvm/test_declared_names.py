@@ -9,7 +9,7 @@ import tvm
 from tvm.script.parser import tirx
 
 from rlx.checker.check import check_text
-from rlx.grammar.script_vocabulary import is_known
+from rlx.grammar.read.script_vocabulary import is_known
 
 RELAX = '@R.function\ndef main(x: R.Tensor(("n", 4), "float32"), w: R.Tensor("float32", ndim=2)):\n'
 CAST = 'y = R.match_cast(w, R.Tensor(({}, 4), "float32"))\nreturn y'

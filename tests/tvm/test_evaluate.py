@@ -12,7 +12,7 @@ import pytest
 import tvm
 from tvm import relax
 
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.operators.evaluation import OperatorFault, Plain
 from tests.operators.evaluate.awkward import STYLES, redrawn
 from tests.operators.evaluate.concrete import POINTS, Concrete, concrete

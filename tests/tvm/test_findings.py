@@ -11,7 +11,7 @@ from tvm import relax  # noqa: F401
 from rlx.generate.campaign.finding_file import FindingFile, read_entries
 from rlx.generate.campaign.peer import version
 from rlx.generate.campaign.replay import replay
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 
 ENTRIES = read_entries(Path(__file__).parents[2] / "findings")
 BY_PATH = {entry.path: entry for entry in ENTRIES}

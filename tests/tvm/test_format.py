@@ -15,8 +15,8 @@ import tvm
 import tvm_ffi
 
 from rlx.generate.programs import Options, random_module
-from rlx.grammar.formatting import format_text
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.print.printer import print_module
 from tests.grammar.noise import noisy
 from tests.hostile.corpus import EXAMPLES
 

@@ -10,10 +10,10 @@ import pytest
 import tvm
 from tvm import relax
 
-from rlx.grammar import ast
-from rlx.grammar.node import replace
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.run.inputs import inputs

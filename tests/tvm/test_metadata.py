@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar.dtype import dtype
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.read.parser import parse
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.machine.program import load
 from rlx.semantics.outcome import Returned

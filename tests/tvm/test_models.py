@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar.equal import first_difference
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 from . import constructs, models, passes
 from .compare import Comparison, compare, without_annotations

@@ -13,8 +13,8 @@ import tvm.relax.op.vm
 from tvm import relax, tirx
 from tvm.script import relax as script
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Constant,
     ObjectStructInfo,
     PrimStructInfo,
@@ -24,9 +24,9 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import show
-from rlx.grammar.visit import bindings
+from rlx.grammar.nodes.visit import bindings
+from rlx.grammar.print.printer import show
+from rlx.grammar.read.parser import parse
 from rlx.operators import lookup
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import families

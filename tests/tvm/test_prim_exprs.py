@@ -10,9 +10,9 @@ import pytest
 import tvm
 from tvm import tirx
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import INT64
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, prove
 from rlx.solver.question_parser import parse, show
 from tests.solver.arith.test_spelling import Written, agree

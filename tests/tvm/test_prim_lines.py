@@ -11,7 +11,7 @@ pytest.importorskip("tvm")
 import tvm_ffi
 
 from rlx.checker.check import check_text
-from rlx.grammar.formatting import format_text
+from rlx.grammar.print.formatting import format_text
 
 from .test_printer import read
 

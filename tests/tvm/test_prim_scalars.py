@@ -12,9 +12,9 @@ import tvm
 import tvm_ffi
 
 from rlx.checker.check import check_text
-from rlx.grammar import tir
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import tir
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.semantics import native
 from rlx.semantics.tir import evaluate
 

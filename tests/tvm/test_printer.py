@@ -11,8 +11,8 @@ import tvm
 import tvm_ffi
 from tvm.script.parser.core.entry import _default_globals
 
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 from .constructs import TEXTS
 from .models import MODELS, STAGES

@@ -7,7 +7,7 @@ import pytest
 import tvm
 from tvm import relax
 
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Tensor

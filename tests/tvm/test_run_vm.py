@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rlx import vm
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.semantics.values import TupleValue, Value
 
 from .test_run_models import (

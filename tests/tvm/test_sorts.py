@@ -11,8 +11,8 @@ import tvm
 from tvm import relax
 
 import rlx
-from rlx.grammar import tir
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import tir
+from rlx.grammar.read.parser import parse
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned

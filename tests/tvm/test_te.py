@@ -12,8 +12,8 @@ from tvm import te as theirs
 from tvm import tirx
 
 import rlx
-from rlx.grammar import tir
-from rlx.grammar.ast import GlobalVar, IRModule
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import GlobalVar, IRModule
 from rlx.semantics.tir import evaluate
 from rlx.solver.evaluate import evaluate as number
 from rlx.transform import te as ours

@@ -10,8 +10,8 @@ import pytest
 import tvm
 from tvm import relax, tirx
 
-from rlx.grammar import tir
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import tir
+from rlx.grammar.read.parser import parse
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.tir import evaluate
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.dtype import VOID, dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.dtype import VOID, dtype
+from rlx.grammar.nodes.tir import PrimExpr
 
 BINARY: dict[str, type[tir.Binary]] = {
     "Add": tir.Add,

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rlx.generate.campaign.programs import is_legal, program
-from rlx.grammar import ast
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned
 from rlx.semantics.run.inputs import inputs

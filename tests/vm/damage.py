@@ -10,7 +10,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.nodes.dtype import BOOL
 from rlx.semantics.values import Scalar, Tensor, Value
 from rlx.vm import Executable, LoadError, RunError, VirtualMachine
 from rlx.vm.executable_parts import VMFunction

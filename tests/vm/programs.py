@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlx.grammar.dtype import dtype
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.read.parser import parse
 from rlx.vm import ExecBuilder, Executable, build
 
 MODULE = """

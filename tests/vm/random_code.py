@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.vm import ExecBuilder, ExecBuildError, Executable
 from rlx.vm.builder import UnusedInput
 from rlx.vm.instructions import Argument

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rlx import vm
-from rlx.grammar.dtype import dtype
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.read.parser import parse
 from rlx.semantics.values import Scalar, ShapeValue, Storage, Tensor, Value
 from rlx.vm.batch_runs import MOST_PLANS, BatchRunner
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlx import vm
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.vm.flow import problems
 from rlx.vm.instructions import (
     CallInstruction,

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics.values import (
     NULL,
     DataTypeValue,

@@ -9,7 +9,7 @@ import pytest
 
 import rlx as rx
 from rlx import vm as relax
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 
 PACKED: dict[str, Any] = {
     "vm.move": lambda src: src,

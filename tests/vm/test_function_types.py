@@ -8,8 +8,8 @@ from itertools import product
 
 import numpy as np
 
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.semantics.values import Tensor, Value
 from rlx.vm import Executable, VirtualMachine, build
 from rlx.vm.compilation import STAGES

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.values import Packed, ShapeValue, Tensor, Value
 from rlx.transform import CallTIRRewrite, Sequential, ToNonDataflow, VMMemoryLower, VMShapeLower

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlx import vm
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.semantics.values import Packed, Scalar, Value
 from rlx.vm.rules import MachineStep
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rlx import vm
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import Storage, Tensor, Value
 from rlx.vm.instructions import Argument

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import Scalar
 from rlx.vm import ExecBuildError, Executable, OutOfFuelError, RunError, VirtualMachine

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker import check_text
-from rlx.grammar import ast
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import dtype
 from rlx.transform.lowering.passes import PassError
 from rlx.vm.pool import constant_tensor
 from tests.vm.agreement import differences

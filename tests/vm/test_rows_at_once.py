@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.dtype import BOOL, FLOAT32, INT32, dtype
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, dtype
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import (
     NULL,

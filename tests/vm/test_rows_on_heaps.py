@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlx import vm
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics.values import Scalar, Tensor
 from tests.vm.test_batches import EXECUTABLE, floats, machine, plans
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rlx.commands import disasm, run
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 from rlx.vm import ExecBuilder, Executable, LoadError, VirtualMachine
 from rlx.vm.saving import from_bytes, to_bytes
 from rlx.vm.shipped_code import differing, generated

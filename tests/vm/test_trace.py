@@ -12,8 +12,8 @@ import pytest
 
 from rlx.commands.step import main
 from rlx.generate.campaign.programs import is_legal, program
-from rlx.grammar import ast
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.read.parser import parse
 from rlx.semantics.outcome import Returned
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.run.trace import LIMIT

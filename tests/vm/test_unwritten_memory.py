@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics.values import ShapeValue
 from rlx.vm import ExecBuilder, Fault, VirtualMachine
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.vm import CheckFailed, VirtualMachine, build
 
 PROGRAM = """

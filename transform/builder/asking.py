@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.python_places import Place, described, here
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.python_places import Place, described, here
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.prover import Prover
 from rlx.solver.usage_errors import condition as expect_condition
 from rlx.solver.verdict import Verdict

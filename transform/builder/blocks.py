@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Binding
-from rlx.grammar.node import Span, all_same
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Binding
+from rlx.grammar.nodes.node import Span, all_same
 
 
 class OpenBlock:

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from rlx.checker.derive.naming import signature
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, GlobalVar, StructInfo
-from rlx.grammar.node import replace
-from rlx.grammar.python_places import Place, here
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.python_places import Place, here
 from rlx.transform.builder import taken
 from rlx.transform.builder.asking import Asking, Given
 from rlx.transform.builder.errors import misuse

@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Sequence
 
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import replace
-from rlx.grammar.python_places import Place
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.python_places import Place
 
 
 class BuildError(ValueError):

@@ -6,10 +6,10 @@ from rlx.checker.derive import expressions, module
 from rlx.checker.overwritten import overwritten
 from rlx.checker.well_formed.traversal import end as leave_function
 from rlx.checker.well_formed.traversal import walk_result
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.node import changed, replace, same
-from rlx.grammar.python_places import Place
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.node import changed, replace, same
+from rlx.grammar.nodes.python_places import Place
 from rlx.solver.order import compatibility, free_vars
 from rlx.transform.builder.errors import BuildError
 from rlx.transform.builder.frame import Frame

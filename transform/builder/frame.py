@@ -11,15 +11,15 @@ from rlx.checker.normalize import Blocks, Normalizer
 from rlx.checker.well_formed.functions import symbol_is_name
 from rlx.checker.well_formed.traversal import begin as enter_function
 from rlx.checker.well_formed.traversal import walk_binding, walk_result
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.node import Span, replace
-from rlx.grammar.python_places import Place
-from rlx.grammar.struct_infos import OBJECT, bind_callable, binding_positions
-from rlx.grammar.visit import free_vars as free_vars_of
-from rlx.grammar.visit import is_leaf
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.nodes.python_places import Place
+from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions
+from rlx.grammar.nodes.visit import free_vars as free_vars_of
+from rlx.grammar.nodes.visit import is_leaf
 from rlx.solver.order import compatibility, free_shape_vars, free_vars
 from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks

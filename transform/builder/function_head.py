@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.python_places import Place
-from rlx.grammar.struct_infos import bind_callable, binding_positions
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.python_places import Place
+from rlx.grammar.nodes.struct_infos import bind_callable, binding_positions
 
 
 def head_of(

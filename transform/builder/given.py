@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.dtype import INT64, DataType
-from rlx.grammar.overloaded import element_type, expr, prim, python_number
-from rlx.grammar.python_places import described
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.overloaded import element_type, expr, prim, python_number
+from rlx.grammar.nodes.python_places import described
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.semantics.tir.values import fits
 
 

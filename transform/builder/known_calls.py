@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from rlx.checker.derive.state import DerivationState
 from rlx.checker.overwritten import IN_PLACE
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.operators import lookup
 
 Key = tuple[object, ...]

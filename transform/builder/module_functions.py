@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rlx.checker.derive.state import DerivationState
-from rlx.grammar.ast import Expr, Function, GlobalVar, IRModule, Var
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.node import replace
-from rlx.grammar.python_places import Place, described, here
-from rlx.grammar.tir import PrimFunc
+from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, IRModule, Var
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.python_places import Place, described, here
+from rlx.grammar.nodes.tir import PrimFunc
 from rlx.transform.builder import states, taken
 from rlx.transform.builder.errors import misuse, violation
 from rlx.transform.builder.frame import Frame

@@ -13,10 +13,10 @@ from rlx.checker.derive.naming import signature
 from rlx.checker.well_formed.traversal import Around, walk_result
 from rlx.checker.well_formed.traversal import begin as enter_function
 from rlx.checker.well_formed.traversal import end as leave_function
-from rlx.grammar import ast
-from rlx.grammar.ast import DataflowVar, Expr
-from rlx.grammar.node import Span, changed, same
-from rlx.grammar.python_places import Place
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import DataflowVar, Expr
+from rlx.grammar.nodes.node import Span, changed, same
+from rlx.grammar.nodes.python_places import Place
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.frame import Frame
 from rlx.transform.builder.known_calls import KnownCalls

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.node import replace
-from rlx.grammar.overloaded import NUMBER
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.overloaded import NUMBER
 
 
 class _Known(Protocol):

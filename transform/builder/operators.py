@@ -8,10 +8,10 @@ from inspect import Signature
 from itertools import takewhile
 from typing import Any
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Call, Expr, StructInfo
-from rlx.grammar.overloaded import NUMBER, is_number
-from rlx.grammar.python_places import MisuseError, Place, here
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Call, Expr, StructInfo
+from rlx.grammar.nodes.overloaded import NUMBER, is_number
+from rlx.grammar.nodes.python_places import MisuseError, Place, here
 from rlx.operators.parameters import REQUIRED, Parameter
 from rlx.operators.registry import Operator, declared, every_name, is_listed_prefix, lookup, similar
 from rlx.transform.builder import values

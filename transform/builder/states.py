@@ -12,12 +12,12 @@ from rlx.checker.normalize import normalize_function
 from rlx.checker.well_formed.functions import recursive_result_is_annotated, symbol_is_name
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.checker.well_formed.traversal import walk_function
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.visit import bindings, called_globals
 from rlx.grammar.stack import recursion_room
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.visit import bindings, called_globals
 
 
 class Marks(set[Any]):

@@ -17,7 +17,7 @@ _HEAD = '''"""The operators, as functions that make calls of them; written by `m
 
 from collections.abc import Sequence
 
-from rlx.grammar.ast import Call
+from rlx.grammar.nodes.ast import Call
 from rlx.transform.builder.given import (
     Dimension,
     Info,

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, Function, GlobalVar, StructInfo
-from rlx.grammar.overloaded import expr
-from rlx.grammar.python_places import MisuseError, Place, described
-from rlx.grammar.tir import PrimExpr, PrimFunc
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, StructInfo
+from rlx.grammar.nodes.overloaded import expr
+from rlx.grammar.nodes.python_places import MisuseError, Place, described
+from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
 from rlx.transform.builder import values
 from rlx.transform.builder.errors import misuse
 

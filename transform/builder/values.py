@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.dtype import BOOL, DataType, lacking
-from rlx.grammar.dtype import dtype as named_type
-from rlx.grammar.overloaded import constant, element_type, prim
-from rlx.grammar.parser import ParseError, parse_prim_expr, parse_struct_info
-from rlx.grammar.python_places import MisuseError, Place, described, here
-from rlx.grammar.struct_infos import whole
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.dtype import BOOL, DataType, lacking
+from rlx.grammar.nodes.dtype import dtype as named_type
+from rlx.grammar.nodes.overloaded import constant, element_type, prim
+from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
+from rlx.grammar.nodes.struct_infos import whole
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.read.parser import ParseError, parse_prim_expr, parse_struct_info
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.operators.binding import ArgumentMatch, matched, plan
 from rlx.operators.context import OperatorContext
 from rlx.operators.registry import Operator

@@ -9,9 +9,9 @@ from functools import reduce
 from operator import mul
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType
-from rlx.grammar.dtype import dtype as named
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType
+from rlx.grammar.nodes.dtype import dtype as named
 from rlx.transform import te
 from rlx.transform.legalization.result import Result, decline
 from rlx.transform.te.scalar import Scalar, binary, logical

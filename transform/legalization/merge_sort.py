@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.transform import te
 from rlx.transform.legalization.elements import both, int64, wide
 from rlx.transform.te.external import external

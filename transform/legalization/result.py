@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import Record
 from rlx.transform.te.scalar import Scalar
 
 

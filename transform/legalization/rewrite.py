@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from rlx.checker.check import IllFormedError, Report, check_alone
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.dtype import INT64
-from rlx.grammar.node import Node, Record, replace
-from rlx.grammar.python_places import here, module_of
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.struct_infos import fields_or_itself
-from rlx.grammar.visit import bindings, bound_vars, walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.node import Node, Record, replace
+from rlx.grammar.nodes.python_places import here, module_of
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.struct_infos import fields_or_itself
+from rlx.grammar.nodes.visit import bindings, bound_vars, walk
 from rlx.operators import lookup
 from rlx.operators.context import Place
 from rlx.operators.registry import Operator

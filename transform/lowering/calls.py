@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import IRModule
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import replace
 from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
 from rlx.transform.lowering.passes import ModulePass, PassError
 from rlx.transform.lowering.structure import dataflow_blocks

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from rlx.checker.normalize import keep_as_normal
-from rlx.grammar import ast
-from rlx.grammar.node import replace
-from rlx.grammar.visit import sequences
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.visit import sequences
 
 UNIT = ast.TupleStructInfo(())
 
@@ -135,7 +135,7 @@ def packed(name: str, *args: ast.Expr, info: ast.StructInfo = UNIT) -> ast.Call:
 @lru_cache(4096)
 def number(value: int) -> ast.PrimValue:
     """A boxed integer."""
-    from rlx.grammar.tir import IntImm
+    from rlx.grammar.nodes.tir import IntImm
 
     return ast.PrimValue(IntImm(value))
 

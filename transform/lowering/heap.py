@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import INT64, dtype
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64, dtype
+from rlx.grammar.nodes.node import replace
 from rlx.transform.statements import in_order
 
 IMMEDIATE, FROM_HEAP = 0, 1

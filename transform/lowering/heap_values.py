@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import INT64, dtype
-from rlx.grammar.node import replace
-from rlx.grammar.printer import print_node
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT64, dtype
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.print.printer import print_node
 from rlx.transform.lowering.emitter import Emitter, number, packed
 from rlx.transform.lowering.heap import FROM_HEAP, IMMEDIATE, STORE, Heap, shape_function
 from rlx.transform.lowering.passes import ModulePass

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rlx.grammar import ast
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.visit import walk
 from rlx.transform.lowering.emitter import operator_name
 
 ALLOCATIONS = frozenset({"relax.builtin.alloc_tensor"})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import IRModule
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.node import changed, replace
-from rlx.grammar.visit import sequences
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.node import changed, replace
+from rlx.grammar.nodes.visit import sequences
 from rlx.semantics.arrays import numpy_type
 from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
 from rlx.transform.lowering.lifetimes import ALLOCATIONS, KILLS, Lives

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rlx.grammar.ast import IRModule
+from rlx.grammar.nodes.ast import IRModule
 from rlx.solver.budget import undisturbed
 
 Hook = Callable[["ModulePass", IRModule], None]

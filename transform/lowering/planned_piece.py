@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.transform.lowering.arrangement import Amount, Most, Need, arrange
 from rlx.transform.lowering.emitter import number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order.subtype import says_nothing
 from rlx.transform.lowering.emitter import Emitter, number, packed

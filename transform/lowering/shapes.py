@@ -7,11 +7,11 @@ from typing import Any
 from weakref import proxy
 
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import IRModule
-from rlx.grammar.node import changed, replace, same
-from rlx.grammar.printer_pieces import struct_info_printer
-from rlx.grammar.struct_infos import OBJECT, numbers, with_children
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import changed, replace, same
+from rlx.grammar.nodes.struct_infos import OBJECT, numbers, with_children
+from rlx.grammar.print.pieces import struct_info_printer
 from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import CheckPlan, plan

@@ -7,12 +7,12 @@ from typing import Any
 
 from rlx.checker.derive import derive
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import IRModule
-from rlx.grammar.node import changed, replace
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.visit import free_vars, sequences, struct_infos, walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import changed, replace
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.visit import free_vars, sequences, struct_infos, walk
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order import free_vars as vars_of_info
 from rlx.solver.order.erase import erase

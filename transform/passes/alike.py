@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rlx.checker.overwritten import IN_PLACE
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, IRModule
-from rlx.grammar.python_places import here, module_of
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, IRModule
+from rlx.grammar.nodes.python_places import here, module_of
+from rlx.grammar.nodes.visit import walk
 from rlx.operators.registry import lookup
 
 Key = tuple[object, ...]
@@ -47,7 +47,7 @@ def _leaf(given: object) -> object:
 
 def _scalar(part: object) -> object:
     """Variables are told apart by what they are, not by their names."""
-    from rlx.grammar import tir
+    from rlx.grammar.nodes import tir
 
     if isinstance(part, tir.IntImm):
         return (part.value, part.dtype)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, IRModule, StructInfo, TensorStructInfo
-from rlx.grammar.node import Node
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.visit import walk
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.patterns.arguments import operands
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.node import Record, replace
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.tir import PrimExpr
-from rlx.grammar.visit import bindings, free_vars, walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import bindings, free_vars, walk
 from rlx.solver.order import substitute, substitute_prim
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.mentioned import mentioned_sizes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, IRModule
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.transform.passes.alike import Key, key, writes
 from rlx.transform.visitors.dataflow import DataflowMutator
 

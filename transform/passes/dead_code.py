@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rlx.checker.derive import derive
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, IRModule
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.transform.passes.certain import all_written, cannot_fail
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import unneeded

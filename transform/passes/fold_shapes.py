@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, IRModule, TensorStructInfo
-from rlx.grammar.node import replace
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, IRModule, TensorStructInfo
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.passes.numbers import folded, in_new_shape
 from rlx.transform.patterns.arguments import operands

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import Expr, IRModule, Var
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.ast import Expr, IRModule, Var
+from rlx.grammar.nodes.node import replace
 from rlx.transform.patterns import Match, is_op, rewrite, wildcard
 from rlx.transform.shapes.outline import outline
 

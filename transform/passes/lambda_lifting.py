@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, IRModule
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.transform.passes.closures import LocalClosure, closures, lifted
 from rlx.transform.visitors.mutator import ExprMutator
 

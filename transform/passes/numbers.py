@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.dtype import INT64
-from rlx.grammar.node import replace
-from rlx.grammar.overloaded import scalar
-from rlx.grammar.prim_operators import BY_NODE
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.overloaded import scalar
+from rlx.grammar.nodes.prim_operators import BY_NODE
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.dim_arithmetic import literal
 from rlx.semantics.tir.values import fits
 from rlx.solver.prim_exprs import topological

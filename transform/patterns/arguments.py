@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import DataType
 from rlx.operators.binding import matched
 from rlx.operators.registry import lookup
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.python_places import here, located
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.python_places import here, located
 from rlx.solver.prover import Prover
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.python_places import MisuseError, described, here
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import Operator, lookup, similar

@@ -4,8 +4,8 @@ the call.
 
 from __future__ import annotations
 
-from rlx.grammar.overloaded import python_number
-from rlx.grammar.python_places import MisuseError, described, here, located
+from rlx.grammar.nodes.overloaded import python_number
+from rlx.grammar.nodes.python_places import MisuseError, described, here, located
 
 
 class PatternError(ValueError):

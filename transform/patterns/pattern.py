@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
-from rlx.grammar.dtype import DataType, lacking
-from rlx.grammar.overloaded import element_type
-from rlx.grammar.python_places import MisuseError, described, here
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import DataType, lacking
+from rlx.grammar.nodes.overloaded import element_type
+from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
 from rlx.solver.order.substitute import dimensions

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize, normalize_function
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, IRModule, StructInfo
-from rlx.grammar.python_places import here, module_of
-from rlx.grammar.rewrite import Rewriter
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
+from rlx.grammar.nodes.python_places import here, module_of
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.visit import bindings, walk
 from rlx.grammar.stack import recursion_room
-from rlx.grammar.visit import bindings, walk
 from rlx.operators.registry import lookup
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken

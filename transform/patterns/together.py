@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Binding, Expr, IRModule, StructInfo
-from rlx.grammar.printer import show
-from rlx.grammar.python_places import MisuseError, here
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Binding, Expr, IRModule, StructInfo
+from rlx.grammar.nodes.python_places import MisuseError, here
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.print.printer import show
 from rlx.solver.order import subtype
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from rlx.checker.derive import derive
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo, TensorStructInfo
-from rlx.grammar.dtype import VOID, DataType
-from rlx.grammar.node import Node, replace
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.binary import ARITHMETIC, COMPARISON
 from rlx.operators.unary import ANY, FLOAT, FLOAT_NN, TEST
 from rlx.solver.order import free_shape_vars

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.struct_infos import binding_positions
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.solver.order import compatibility, erase, free_shape_vars, substitute
 from rlx.transform.builder.builder import BlockBuilder
 

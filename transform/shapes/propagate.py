@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.visit import called_globals
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.visit import called_globals
 from rlx.transform.shapes.shape_functions import ShapeFunction, shape_function
 from rlx.transform.shapes.specialise import is_open, says_more, specialised
 from rlx.transform.visitors.mutator import ExprMutator

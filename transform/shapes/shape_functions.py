@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rlx.checker.normalize import normalize_function
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, GlobalVar, ShapeStructInfo, StructInfo, TensorStructInfo
-from rlx.grammar.node import Record, replace
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.struct_infos import held_shape
-from rlx.grammar.visit import bindings, walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, GlobalVar, ShapeStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.struct_infos import held_shape
+from rlx.grammar.nodes.visit import bindings, walk
 from rlx.operators.registry import lookup
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.builder.builder import BlockBuilder

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlx.checker.normalize import normalize_function
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, GlobalVar, ShapeStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, GlobalVar, ShapeStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.struct_infos import of_the_value
 from rlx.grammar.stack import recursion_room
-from rlx.grammar.struct_infos import of_the_value
 from rlx.solver.order import bind, compatibility, erase, free_vars, substitute
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.builder.builder import BlockBuilder

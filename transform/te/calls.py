@@ -6,13 +6,13 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, GlobalVar, StructInfo, TensorStructInfo, TupleStructInfo
-from rlx.grammar.dtype import INT64
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.node import Record, replace
-from rlx.grammar.overloaded import expr
-from rlx.grammar.python_places import described
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.overloaded import expr
+from rlx.grammar.nodes.python_places import described
 from rlx.transform.te.convert import Converter, alike
 from rlx.transform.te.errors import fail, here
 from rlx.transform.te.external import computed

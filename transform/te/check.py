@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.node import Record
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import Record
 from rlx.transform.te.errors import TensorExpressionError, here
 from rlx.transform.te.rebuild import Rebuild, once
 from rlx.transform.te.scalar import Scalar
@@ -211,7 +211,7 @@ class _Ranges:
         return Rebuild({}, load, canonical=False)(expr).node
 
     def _report(self, read: Read, axis: int, verdict: object) -> None:
-        from rlx.grammar.printer import show
+        from rlx.grammar.print.printer import show
 
         values = dict(getattr(verdict, "values", {}))
         example = {v.name: n for v, n in values.items()}

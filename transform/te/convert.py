@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     Expr,
     PrimStructInfo,
     ShapeStructInfo,
@@ -191,7 +191,7 @@ def _hint(expr: Expr) -> str:
 
 
 def _shown(expr: Expr, info: StructInfo | None) -> str:
-    from rlx.grammar.printer import show
+    from rlx.grammar.print.printer import show
 
     what = expr.name_hint if isinstance(expr, ast.Var) else type(expr).__name__.lower()
     return what if info is None else f"{what}: {show(info)}"

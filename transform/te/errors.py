@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NoReturn
 
-from rlx.grammar.python_places import Place, here
+from rlx.grammar.nodes.python_places import Place, here
 
 
 class TensorExpressionError(ValueError):

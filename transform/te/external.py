@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import DataType
 from rlx.transform.te.errors import here
 from rlx.transform.te.scalar import Scalar
 from rlx.transform.te.tensor import Operation, Tensor

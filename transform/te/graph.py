@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.transform.te.external import External
 from rlx.transform.te.rebuild import reads
 from rlx.transform.te.tensor import Operation, Tensor

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.semantics.tir.values import limits
 from rlx.transform.te.errors import fail
 from rlx.transform.te.scalar import (

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from functools import reduce
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
-from rlx.grammar.equal import structural_equal
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.transform.te.scalar import Scalar
 
 _MOST = 16

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import HANDLE, INT32, DataType
-from rlx.grammar.node import Record
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
+from rlx.grammar.nodes.node import Record
 from rlx.transform.statements import in_order
 from rlx.transform.te.errors import fail
 from rlx.transform.te.external import External, computed

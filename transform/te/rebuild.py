@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, DataType
-from rlx.grammar.prim_operators import BY_INTRINSIC
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.prim_operators import BY_INTRINSIC
 from rlx.transform.te import intrinsics
 from rlx.transform.te.linear import against_number, simplified
 from rlx.transform.te.scalar import Scalar, binary, bitwise, cast, divide, logical, negation

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Record
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import Record
 from rlx.transform.te import intrinsics
 from rlx.transform.te.errors import TensorExpressionError, fail, here
 from rlx.transform.te.scalar import Scalar, cast, common, condition, const, scalar

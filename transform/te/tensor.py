@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import INT32, INT64, DataType
-from rlx.grammar.node import Record
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT32, INT64, DataType
+from rlx.grammar.nodes.node import Record
 from rlx.semantics.tir.values import fits
 from rlx.transform.te.errors import Place, fail, here
 from rlx.transform.te.intrinsics import if_then_else

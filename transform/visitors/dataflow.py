@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Binding, Expr, IRModule
-from rlx.grammar.python_places import here
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Binding, Expr, IRModule
+from rlx.grammar.nodes.python_places import here
+from rlx.grammar.nodes.visit import walk
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.visitors.dispatch import callable_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from rlx.grammar import ast
-from rlx.grammar.python_places import MisuseError, Place, described
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.python_places import MisuseError, Place, described
 
 F = TypeVar("F")
 

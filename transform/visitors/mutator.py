@@ -8,14 +8,14 @@ from typing import Any, Self
 
 from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.node import changed, replace, same
-from rlx.grammar.python_places import Place, here, module_of
-from rlx.grammar.rewrite import Rewriter
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.node import changed, replace, same
+from rlx.grammar.nodes.python_places import Place, here, module_of
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import bindings
 from rlx.grammar.stack import recursion_room
-from rlx.grammar.tir import PrimExpr
-from rlx.grammar.visit import bindings
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.errors import misuse

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr
-from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.visit import bindings, struct_infos, walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.visit import bindings, struct_infos, walk
 from rlx.solver.order import free_vars
 
 

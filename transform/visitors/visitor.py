@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, IRModule, StructInfo
-from rlx.grammar.python_places import MisuseError, described, here
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
+from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import recursion_room
-from rlx.grammar.tir import PrimExpr
 from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
 
 

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from rlx.generate.campaign.finding import Finding, cause_of
 from rlx.generate.campaign.oracles.case import Case, raised
-from rlx.grammar import ast
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
 
 
 def derive(case: Case) -> list[Finding]:
     """TVM derives every type anew and prints it as an annotation; our checker compares annotations
     with values.
     """
-    from rlx.grammar.parser import parse
-    from rlx.grammar.printer import print_module
+    from rlx.grammar.print.printer import print_module
+    from rlx.grammar.read.parser import parse
 
     case.begin("derivation")
     if case.error(case.text) or case.peer is None:
@@ -39,8 +39,8 @@ def derive(case: Case) -> list[Finding]:
 
 def without_annotations(module: ast.IRModule) -> ast.IRModule:
     """The module with no annotation on any variable that is bound to a value."""
-    from rlx.grammar.rewrite import rebuild
-    from rlx.grammar.visit import bindings
+    from rlx.grammar.nodes.rewrite import rebuild
+    from rlx.grammar.nodes.visit import bindings
 
     bound = {
         binding.var

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast
-from rlx.grammar.node import Record
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Record
 from rlx.semantics.outcome import Ended, Fault, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -80,7 +80,7 @@ def meanings(
         made up depends on names and annotations, which a pass may change.
     """
     from rlx.generate.campaign.peer import PACKED
-    from rlx.grammar.parser import parse
+    from rlx.grammar.read.parser import parse
     from rlx.semantics.machine import load
 
     module, *_ = parse(text).modules

@@ -74,7 +74,7 @@ def own(name: str) -> Callable[[Case], list[Finding]]:
     function = function_of(name)
 
     def look(case: Case) -> list[Finding]:
-        from rlx.grammar.parser import parse
+        from rlx.grammar.read.parser import parse
 
         module, *_ = parse(case.text).modules
         _, _, word = name.rpartition(":")

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlx.generate.campaign.oracles.meaning import FUEL, ITERATIONS
 from rlx.generate.campaign.peer import PACKED
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.values import Tensor, TupleValue, Value
 
@@ -37,7 +37,7 @@ class Rerun:
         Outcome | None
             How the run ended; None if it took too many steps.
         """
-        from rlx.grammar.parser import parse
+        from rlx.grammar.read.parser import parse
         from rlx.semantics.machine import Configuration, environment, load
 
         module, *_ = parse(self.text).modules  # anew, for what is seen may be changed

@@ -8,9 +8,9 @@ from rlx.generate.campaign.oracles.case import Case, raised
 
 def roundtrip(case: Case) -> list[Finding]:
     """Our printer and parser; TVM's, by TVM; TVM's print, by us."""
-    from rlx.grammar.equal import structural_equal
-    from rlx.grammar.parser import parse
-    from rlx.grammar.printer import print_module
+    from rlx.grammar.nodes.equal import structural_equal
+    from rlx.grammar.print.printer import print_module
+    from rlx.grammar.read.parser import parse
 
     case.begin("our round trip")
     module, *_ = parse(case.text).modules

@@ -23,14 +23,14 @@ from rlx.generate.campaign.oracles.rerun import Rerun
 from rlx.generate.campaign.oracles.rounding import is_rounding
 from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND, MEMORY_PLAN, SHAPE, trait
 from rlx.generate.campaign.peer import PACKED
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
 
 def run(case: Case) -> list[Finding]:
     """Run every entry on inputs of several sizes."""
-    from rlx.grammar.parser import parse
+    from rlx.grammar.read.parser import parse
     from rlx.semantics.machine import load
 
     case.begin("relax-check")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from textwrap import dedent, indent
 
 from rlx.checker.derive import Derivation, derive
-from rlx.grammar import ast
-from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.print.printer import show
+from rlx.grammar.read.parser import parse
 
 
 class Derived:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.derive.arguments import same_kind
-from rlx.grammar.ast import (
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
@@ -13,8 +13,8 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.dtype import FLOAT32, INT64, VOID
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes.dtype import FLOAT32, INT64, VOID
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import compatibility
 from rlx.solver.prover import Prover
 

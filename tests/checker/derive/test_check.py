@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import Report, check_module, check_text
-from rlx.grammar import ast
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.printer import show
+from rlx.grammar.read.parser import parse
 
 
 def codes(report: Report) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 
 from .programs import main
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rlx.checker.derive import propagate_vdevices
-from rlx.grammar import ast
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.printer import show
 
 from .programs import Derived, module
 

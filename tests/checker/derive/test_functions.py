@@ -95,7 +95,7 @@ def test_a_circle_without_annotations_is_left_to_well_formedness() -> None:
 
 def test_a_chain_of_ten_thousand_functions_is_no_problem() -> None:
     from rlx.checker.derive import derive
-    from rlx.grammar import ast, tir
+    from rlx.grammar.nodes import ast, tir
 
     names = [ast.GlobalVar(f"f{i}") for i in range(10_000)]
     functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}

@@ -10,8 +10,8 @@ import pytest
 from rlx.checker.derive.bindings import learn, learn_sizes
 from rlx.checker.derive.knowledge import AliasProver
 from rlx.checker.derive.state import DerivationState
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import FLOAT32
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import FLOAT32
 from rlx.solver.budget import Statistics
 
 from .programs import main, module

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.checker.derive import derive
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType
-from rlx.grammar.node import Node
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.print.printer import show
 from rlx.solver.order import free_shape_vars, free_vars
 
 UNARY = ["exp", "negative", "nn.relu", "permute_dims", "sum"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.solver.order import free_shape_vars, free_vars
 
 from .programs import main, module

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.printer import show
 
 
 def codes(text: str) -> list[str]:

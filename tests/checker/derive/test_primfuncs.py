@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import FLOAT32, HANDLE, INT32
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import FLOAT32, HANDLE, INT32
 
 from .programs import module
 
@@ -52,7 +52,7 @@ def test_a_direct_call_is_an_effect() -> None:
 
 def prim_func(params: tuple[tir.Var, ...], buffers: dict[tir.Var, tir.Buffer], ret: object) -> str:
     from rlx.checker.derive import derive
-    from rlx.grammar.printer import show
+    from rlx.grammar.print.printer import show
 
     gv = ast.GlobalVar("f")
     function = tir.PrimFunc(params, tir.SeqStmt(()), ret, buffers, {})  # type: ignore[arg-type]

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from rlx.checker.check import check_text
 from rlx.generate.campaign.programs import is_legal, program
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.transform.legalization import legalize
 from rlx.transform.lowering.passes import PassError
 from rlx.vm.compilation import STAGES

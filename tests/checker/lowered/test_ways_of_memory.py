@@ -8,9 +8,9 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.checker.lowered.slot_values import KnownValues
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.solver.evaluate import evaluate
 
 PROGRAM = """

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rlx.checker.normal_form import normal_form
 from rlx.checker.normalize import normalize
 from rlx.checker.well_formed import well_formed
-from rlx.grammar import ast
-from rlx.grammar.dtype import dtype
-from rlx.grammar.equal import structural_equal
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.equal import structural_equal
 
 X = ast.Var("x")
 OPS = [ast.op(f"relax.{name}") for name in ("exp", "sin", "add")]

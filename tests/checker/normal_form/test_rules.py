@@ -6,11 +6,11 @@ import pytest
 
 from rlx.checker.normal_form import normal_form
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import dtype
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.node import Span
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.parser import parse
 from rlx.spec import rules
 
 ONE = ast.Constant(ast.Literal(1, dtype("int32"), ()))

@@ -8,9 +8,9 @@ import re
 import numpy as np
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast, tir
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.semantics.tir import evaluate
 from tests.semantics.native.sanitised.nests import Nest

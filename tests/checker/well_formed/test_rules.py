@@ -6,10 +6,10 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.checker.well_formed import well_formed
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import FLOAT32, INT64, dtype
-from rlx.grammar.parser import parse
-from rlx.grammar.tir import IntImm
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import FLOAT32, INT64, dtype
+from rlx.grammar.nodes.tir import IntImm
+from rlx.grammar.read.parser import parse
 from rlx.spec import rules
 
 X = 'x: R.Tensor((n, 4), "float32")'

@@ -15,9 +15,9 @@ from rlx.checker.why.explain import at_place
 from rlx.checker.why.recorder import recording
 from rlx.checker.why.step import Step, every, settle
 from rlx.generate.near import CODES, near_miss
-from rlx.grammar import ast
-from rlx.grammar.printer import print_module
-from rlx.grammar.printer_show import show
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.print.show import show
 from rlx.spec import rules
 from rlx.spec.registry import implementations
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 from rlx.generate import modules
 from rlx.generate.near import CODES, near_miss
-from rlx.grammar.ast import IRModule
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.print.printer import print_module
 
 from .laws import broken_laws, of_rules
 

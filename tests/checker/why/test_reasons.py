@@ -7,8 +7,8 @@ from itertools import combinations
 import pytest
 
 from rlx.checker.why.values import reasons
-from rlx.grammar import tir
-from rlx.grammar.parser import parse_prim_expr
+from rlx.grammar.nodes import tir
+from rlx.grammar.read.parser import parse_prim_expr
 from rlx.solver.evaluate import evaluate
 from rlx.solver.prover import Prover
 

@@ -13,7 +13,7 @@ from rlx.checker.why.place import constructs
 from rlx.checker.why.step import Step, every
 from rlx.checker.why.tree_text import render
 from rlx.generate.near import CODES, near_miss
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
 from tests.checker.why.laws import of_rules
 
 TEXTS = [text for _, _, text in of_rules()]

@@ -26,7 +26,7 @@ from rlx.generate.campaign.finding_file import (
 from rlx.generate.campaign.index import main, page
 from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.case import kind_of
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 from rlx.spec.reader import premise_rule, rules
 
 FOLDER = Path(__file__).parents[3] / "findings"

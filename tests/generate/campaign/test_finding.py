@@ -8,7 +8,7 @@ from rlx.generate.campaign.finding import Finding, cause_of, with_operators
 from rlx.generate.campaign.processes import Worker
 from rlx.generate.campaign.shrinking import reduce
 from rlx.generate.campaign.state import CampaignState
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 
 TEXT = """\
 # from tvm.script import ir as I

@@ -10,7 +10,7 @@ from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.finding_file import read_entries
 from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.traits import trait
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 
 TABLE = read_entries(Path(__file__).parents[3] / "findings")
 

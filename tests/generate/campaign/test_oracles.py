@@ -15,9 +15,9 @@ from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import SIZES, arguments
 from rlx.generate.campaign.oracles.rerun import Rerun
 from rlx.generate.campaign.oracles.run import _with_more
-from rlx.grammar import ast
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Tensor, TupleValue, Value

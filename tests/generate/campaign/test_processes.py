@@ -13,7 +13,7 @@ import pytest
 from rlx.generate.campaign.child import Child, Silence, processor_time, state
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.processes import EARLIER, Worker, culprit, examine
-from rlx.grammar.node import replace
+from rlx.grammar.nodes.node import replace
 
 FAKE = (str(Path(__file__).with_name("fake_worker.py")),)
 

@@ -14,8 +14,8 @@ from rlx.generate.campaign.oracles.meaning import arguments
 from rlx.generate.campaign.oracles.rerun import Rerun, tensors
 from rlx.generate.campaign.oracles.rounding import distance, is_rounding, nudge
 from rlx.generate.campaign.programs import program as random_text
-from rlx.grammar import ast
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.read.parser import parse
 from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Tensor, TupleValue
 from tests.generate.campaign.test_oracles import Array, Peer, put

@@ -10,7 +10,7 @@ import pytest
 from rlx.generate.campaign.oracles import ORACLES
 from rlx.generate.campaign.oracles.case import Case
 from rlx.generate.campaign.oracles.run import _form, _from_peer, _ours, _to_peer
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics.outcome import Fault, Outcome, Returned, Stuck
 from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleValue, Value
 from tests.generate.campaign.test_oracles import ILLEGAL, LEGAL_SEED, PROGRAM, Array, Peer, put

@@ -15,11 +15,11 @@ from rlx.generate.casts import __main__ as command
 from rlx.generate.casts import examine, law, program
 from rlx.generate.casts.__main__ import main
 from rlx.generate.casts.law import CastVerdict, ends_alike
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.dtype import dtype
-from rlx.grammar.node import replace
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.read.parser import parse
 from rlx.semantics.outcome import CheckFailed, Fault, Outcome, Returned
 from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleValue
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlx.generate.programs import FEATURES
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_plain, typed
 from rlx.semantics.outcome import Outcome, Returned

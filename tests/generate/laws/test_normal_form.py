@@ -9,11 +9,11 @@ from rlx.checker.check import check_module
 from rlx.checker.normal_form import normal_form
 from rlx.checker.normalize import normalize
 from rlx.generate import inputs_for, modules
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 from .running import RUNNABLE, entry, run, same
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from rlx.generate import struct_infos
 from rlx.generate.elements import RandomElements
 from rlx.generate.inputs import value
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import VOID
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import VOID
 from rlx.semantics.cast import check
 from rlx.semantics.machine.numpy_conversion import typed
 from rlx.solver import Proved

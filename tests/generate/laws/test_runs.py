@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from rlx.checker.check import check_module
 from rlx.checker.normalize import normalize
 from rlx.generate import inputs_for, modules
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.node import replace
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.visit import walk
 from rlx.semantics.machine.numpy_conversion import typed
 from rlx.semantics.outcome import IllFormed, Returned, Stuck
 from rlx.transform.dynamic_checks import eliminate

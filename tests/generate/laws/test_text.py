@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 
 from rlx.generate import modules
-from rlx.grammar import ast
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 
 @settings(max_examples=60, deadline=None)

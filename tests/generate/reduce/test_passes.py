@@ -8,8 +8,8 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.generate.reduce.passes import PASSES, Pass, size
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from tests.markdown import assert_example, examples
 
 TAKEN = Path(__file__).with_name("passes.md")

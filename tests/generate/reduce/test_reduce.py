@@ -14,9 +14,9 @@ from rlx.checker.check import check_text
 from rlx.commands import reduce as command
 from rlx.commands.reduce import main
 from rlx.generate.reduce import reduce, reduce_text
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
-from rlx.grammar.visit import bindings
+from rlx.grammar.nodes.visit import bindings
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 LONG = """
 @I.ir_module

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from rlx.grammar import ast
-from rlx.grammar.equal import first_difference
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.read.parser import parse
 
 FRAME = """\
 @R.function(pure=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 OUT = 'R.Tensor((8,), dtype="float32")'
 TEXT = """

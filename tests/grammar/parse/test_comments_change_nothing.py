@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from rlx.grammar.lexer import Lexer
-from rlx.grammar.parser import parse
+from rlx.grammar.read.lexer import Lexer
+from rlx.grammar.read.parser import parse
 from tests.hostile.damage import damaged, tokens
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

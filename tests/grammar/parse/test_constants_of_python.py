@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from rlx.grammar.literals import NoConstant, constant
+from rlx.grammar.read.literals import NoConstant, constant
 
 LEAVES = (
     *("0", "1", "2", "3", "7", "64", "65", "2 ** 62", "9223372036854775807", "10 ** 400"),

@@ -8,10 +8,10 @@ import struct
 
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.parser import parse, parse_expr, parse_prim_expr, parse_struct_info
-from rlx.grammar.printer import print_struct_info
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.print.printer import print_struct_info
+from rlx.grammar.read.parser import parse, parse_expr, parse_prim_expr, parse_struct_info
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,16 @@ import random
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast, outline
-from rlx.grammar.lexer import MAX_NESTING
-from rlx.grammar.parser import ParseError, parse, parse_expr, parse_prim_expr, parse_struct_info
+from rlx.grammar.nodes import ast
+from rlx.grammar.read import outline
+from rlx.grammar.read.lexer import MAX_NESTING
+from rlx.grammar.read.parser import (
+    ParseError,
+    parse,
+    parse_expr,
+    parse_prim_expr,
+    parse_struct_info,
+)
 
 HEAD = "@R.function\ndef f(x: R.Tensor((4,), 'float32')):\n"
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.read.parser import parse
 from tests.grammar.parse.python_definitions import Definition, definitions
 
 IMPORTS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rlx.grammar.equal import first_difference
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 RELAX = """\
 @R.function

@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.solver.evaluate import evaluate
 
 HEAD = """@R.function

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rlx.grammar.lexer import OPENING, Lexer
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.lexer import OPENING, Lexer
+from rlx.grammar.read.parser import parse
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FILES = sorted(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar.parser import parse
-from rlx.grammar.tir import PrimFunc
+from rlx.grammar.nodes.tir import PrimFunc
+from rlx.grammar.read.parser import parse
 from rlx.semantics.native import compile
 from rlx.semantics.tir import evaluate
 

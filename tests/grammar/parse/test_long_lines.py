@@ -9,8 +9,8 @@ import pytest
 
 from rlx.checker import consequences
 from rlx.checker.check import check_text
-from rlx.grammar import cascade, lexer
-from rlx.grammar.formatting import format_text
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.read import cascade, lexer
 from tests.hostile.sources import of_examples
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from tests.listed import listed
 from tests.markdown import Example, assert_example, examples
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar.equal import difference
-from rlx.grammar.forms import FORMS
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes.equal import difference
+from rlx.grammar.read.forms import FORMS
+from rlx.grammar.read.parser import parse
 
 WORDS = sorted(word for word in FORMS if word.startswith("T."))
 ARGUMENTS = ["", "a[0]", "a[0], 1", "a[0], a[1], 1", '"float32", a[0]', '(4,), "float32"']

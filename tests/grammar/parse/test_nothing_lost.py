@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
-from rlx.grammar.formatting import format_text
-from rlx.grammar.forms import FORMS
-from rlx.grammar.parser import parse, parse_expr
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.read.forms import FORMS
+from rlx.grammar.read.parser import parse, parse_expr
 
 HEAD = '@R.function(pure=False)\ndef main(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):\n'
 

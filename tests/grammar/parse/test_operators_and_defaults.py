@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.read.parser import parse
 
 HEAD = """@R.function
 def main(x: R.Tensor((2, 2), "float32"), y: R.Tensor((2, 2), "float32"), p: R.Tensor((), "bool"), n: T.int64, m: T.int64):

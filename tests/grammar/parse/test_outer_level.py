@@ -2,8 +2,8 @@
 
 import pytest
 
-from rlx.grammar.formatting import format_text
-from rlx.grammar.parser import parse
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.read.parser import parse
 
 MAIN = """
 @R.function

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
-from rlx.grammar.equal import first_difference
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.read.parser import parse
 from tests.grammar.noise import noisy
 
 HEAD = '@R.function\ndef main(x: R.Tensor((4,), "float32")):\n'

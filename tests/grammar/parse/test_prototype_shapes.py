@@ -3,7 +3,7 @@
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
 
 TEXT = """\
 @I.ir_module

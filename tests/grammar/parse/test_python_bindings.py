@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar.surroundings import PythonScope, Surroundings
+from rlx.grammar.read.surroundings import PythonScope, Surroundings
 
 ROOT = Path(__file__).parents[3]
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from tests.checker.test_reports import CASE, FILES
 from tests.grammar.parse.test_forms import KERNEL, LINES, RELAX, STATEMENTS
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.lexer import MAX_NESTING
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.lexer import MAX_NESTING
+from rlx.grammar.read.parser import parse
 
 VECTOR = 'x: R.Tensor((4,), "float32")'
 GIVEN = f"g: R.Object, {VECTOR}"

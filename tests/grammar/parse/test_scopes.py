@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlx.grammar import ast
-from rlx.grammar.parser import parse
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.read.parser import parse
 
 
 def _main(text: str) -> ast.Function:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar.comments import comments
-from rlx.grammar.formatting import format_text
-from rlx.grammar.outline import metadata_statement, metadata_text
-from rlx.grammar.parser import parse
-from rlx.grammar.prim_scalars import assigns_lets
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.read.comments import comments
+from rlx.grammar.read.outline import metadata_statement, metadata_text
+from rlx.grammar.read.parser import parse
+from rlx.grammar.read.prim_scalars import assigns_lets
 
 MAIN = """
 @R.function

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 
 HEAD = "from tvm.script import relax as rx\nimport tvm.script.relax as R\nN, M = 4, 8\nDT = 'float32'\n"
 

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from rlx.grammar.automaton import TABLES, tables
-from rlx.grammar.entries import END
-from rlx.grammar.lexer import KEYWORDS, PUNCTUATION, TOKEN
-from rlx.grammar.parser import parse
-from rlx.grammar.stretch_reader import OWNERS
-from rlx.grammar.tables import build
+from rlx.grammar.read.automaton import TABLES, tables
+from rlx.grammar.read.entries import END
+from rlx.grammar.read.lexer import KEYWORDS, PUNCTUATION, TOKEN
+from rlx.grammar.read.parser import parse
+from rlx.grammar.read.stretch_reader import OWNERS
+from rlx.grammar.read.tables import build
 
 
 def test_tables_are_those_of_the_grammar() -> None:
@@ -21,7 +21,7 @@ def test_tables_are_those_of_the_grammar() -> None:
 
 
 def test_tables_do_not_depend_on_the_hash_seed() -> None:
-    code = "from rlx.grammar.tables import build; import sys; sys.stdout.write(build())"
+    code = "from rlx.grammar.read.tables import build; import sys; sys.stdout.write(build())"
     made = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import FLOAT32
-from rlx.grammar.node import Node, Span
-from rlx.grammar.parser import parse
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import FLOAT32
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.read.parser import parse
 
 PROGRAMS = Path(__file__).parents[1] / "print" / "snapshots"
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -6,9 +6,9 @@ from textwrap import indent
 
 import pytest
 
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 FRAME = """
 @I.ir_module

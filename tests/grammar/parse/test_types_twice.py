@@ -8,7 +8,7 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.grammar.dialects import TYPE_KEYWORDS
-from rlx.grammar.formatting import format_text
+from rlx.grammar.print.formatting import format_text
 
 CALLS = (
     'R.call_packed("f", x, {})',

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rlx.grammar.formatting import format_text
+from rlx.grammar.print.formatting import format_text
 from tests.test_imports import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").rglob("*.rlx"))

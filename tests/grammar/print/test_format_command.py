@@ -10,8 +10,8 @@ import pytest
 
 from rlx.commands.fmt import main
 from rlx.grammar.dialects import DIALECTS
-from rlx.grammar.formatting import _lost, format_text
-from rlx.grammar.parser import parse
+from rlx.grammar.print.formatting import _lost, format_text
+from rlx.grammar.read.parser import parse
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 MESSY = """\

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar import ast, tir
 from rlx.grammar.dialects import DIALECTS, dialect
-from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, VOID, dtype
-from rlx.grammar.node import Node
-from rlx.grammar.printer import print_expr, print_function, print_module, print_prim_expr, show
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, VOID, dtype
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.print.printer import (
+    print_expr,
+    print_function,
+    print_module,
+    print_prim_expr,
+    show,
+)
 
 N, M = tir.Var("n"), tir.Var("m")
 ONE, TWO = tir.IntImm(1), tir.IntImm(2)

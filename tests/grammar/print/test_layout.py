@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from rlx.generate.programs import Options, random_module
-from rlx.grammar.equal import first_difference
-from rlx.grammar.formatting import format_text
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from tests.grammar.noise import noisy
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").rglob("*.rlx"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import FLOAT32, INT32
-from rlx.grammar.formatting import format_text
-from rlx.grammar.printer import print_function
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import FLOAT32, INT32
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.print.printer import print_function
 
 X, Y, Z = ast.Var("x"), ast.Var("x"), ast.Var("x")
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.lexer import MAX_NESTING
-from rlx.grammar.node import Node
-from rlx.grammar.parser import parse, parse_expr, parse_prim_expr, parse_struct_info
-from rlx.grammar.printer import print_node, show
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.print.printer import print_node, show
+from rlx.grammar.read.lexer import MAX_NESTING
+from rlx.grammar.read.parser import parse, parse_expr, parse_prim_expr, parse_struct_info
 
 DEEP = MAX_NESTING - 2
 X, N = ast.Var("x"), tir.Var("n")

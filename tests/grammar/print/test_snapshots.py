@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 

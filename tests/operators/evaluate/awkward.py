@@ -15,9 +15,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from rlx.grammar import ast
-from rlx.grammar.ast import TensorStructInfo
-from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import TensorStructInfo
+from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.operators import lookup
 from rlx.operators.evaluate.arrays import integer_range
 from rlx.operators.evaluation import OperatorFault, Plain

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo
 from rlx.operators import lookup
 from rlx.operators.evaluation import Plain, numpy_dtype
 from rlx.solver.evaluate import evaluate

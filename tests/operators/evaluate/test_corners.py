@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.operators.evaluate.attention import attention
 from rlx.operators.evaluate.windows import windows
 from rlx.operators.evaluation import OperatorFault, numpy_dtype

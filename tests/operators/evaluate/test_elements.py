@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.operators.evaluate import elementwise
 from rlx.operators.evaluation import OperatorFault
 from rlx.semantics.arrays import numpy_type

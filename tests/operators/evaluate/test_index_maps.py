@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.operators.evaluate.index_map import layout_transform
 from rlx.operators.evaluation import OperatorFault
 from rlx.semantics.machine import load

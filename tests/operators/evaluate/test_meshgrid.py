@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Tensor, TupleValue

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import TensorStructInfo
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import TensorStructInfo
 from rlx.operators import lookup
 from rlx.operators.evaluation import OperatorFault
 from tests.operators.cases import Case

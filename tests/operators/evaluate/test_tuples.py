@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.operators import lookup
 from rlx.operators.evaluation import OperatorFault, Plain
 from tests.operators.cases import LEGAL

@@ -9,8 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.operators import lookup
 from rlx.operators.evaluation import OperatorFault, Plain, numpy_dtype
 

@@ -15,11 +15,11 @@ from typing import Any
 from rlx.checker.check import check_text
 from rlx.generate.programs import FEATURES, Options, random_module
 from rlx.generate.reduce.passes import PASSES
-from rlx.grammar import ast
-from rlx.grammar.node import Node, replace
-from rlx.grammar.printer import print_module
-from rlx.grammar.rewrite import rebuild
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.visit import walk
+from rlx.grammar.print.printer import print_module
 from rlx.operators.option_words import WORDS
 from rlx.operators.registry import every_name, lookup
 from rlx.semantics.run.inputs import inputs

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import Configuration, MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.checker.check import Report
-from rlx.grammar import ast, tir
-from rlx.grammar.node import Node
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.visit import walk
 from rlx.semantics.cast import check
 from rlx.semantics.machine import Configuration, Frame, MachineProgram, environment, load, stack
 from rlx.semantics.machine.configuration import FunctionCode

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
-from rlx.grammar.node import replace
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import IllFormed, Outcome, Returned, Stuck
 from rlx.semantics.run.inputs import inputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.nodes.dtype import BOOL
 from rlx.semantics.machine import Configuration, environment, stack
 from rlx.semantics.outcome import CheckFailed, Fault, IllFormed, OutOfFuel
 from rlx.semantics.values import Closure, Opaque, Scalar, Tensor, TupleValue, Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.semantics.machine import load
 from rlx.semantics.machine.operators import _target
 from rlx.semantics.outcome import CheckFailed, Outcome, Returned

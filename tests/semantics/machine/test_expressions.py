@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.grammar.dtype import BOOL, dtype
+from rlx.grammar.nodes.dtype import BOOL, dtype
 from rlx.semantics.outcome import Fault, IllFormed, Unsupported
 from rlx.semantics.values import (
     NULL,
@@ -168,7 +168,7 @@ def main(x: R.Any) -> R.Any:
         R.output(b)
     return x
 """
-    from rlx.grammar.node import replace
+    from rlx.grammar.nodes.node import replace
     from rlx.semantics.machine import load
     from tests.semantics.machine.running import module
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Fault, Returned
 from rlx.semantics.values import UNIT, Packed, Tensor

@@ -298,7 +298,7 @@ def main(c: R.Prim("bool"), x: R.Any) -> R.Any:
     d = R.assert_op(c, x, format="x is {}")
     return (a, b, d)
 """
-    from rlx.grammar.dtype import BOOL
+    from rlx.grammar.nodes.dtype import BOOL
 
     printed: list[str] = []
     assert isinstance(returned(text, Scalar(True, BOOL), 5, printed=printed), TupleValue)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rlx
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.configuration import Code, Frame, ScopeSlots
 from rlx.semantics.machine.prim_exprs import prepare

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import BOOL, INT64, VOID, dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import BOOL, INT64, VOID, dtype
 from rlx.semantics.cast import CastFailed, check
 from rlx.semantics.machine.signature import fast_check
 from rlx.semantics.values import NULL, Scalar, ShapeValue, Tensor, Value

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rlx.checker.check import Report, check_module, check_text
 from rlx.generate import inputs_for, modules
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
+from rlx.grammar.nodes import ast
 from rlx.operators.evaluation import OperatorFault
 from rlx.semantics.machine.numpy_conversion import typed
 from rlx.semantics.outcome import CheckFailed, Outcome, OutOfFuel, Returned, Unsupported

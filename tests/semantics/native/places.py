@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import ast, tir
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.semantics import native
 from rlx.semantics.faults import Stop, UnsupportedStop
 from rlx.semantics.tir import evaluate

@@ -2,8 +2,8 @@
 
 from textwrap import indent
 
-from rlx.grammar import tir
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import tir
+from rlx.grammar.read.parser import parse
 
 
 def prim_func(text: str) -> tir.PrimFunc:

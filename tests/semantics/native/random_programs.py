@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import HANDLE, INT32, INT64, DataType, dtype
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import HANDLE, INT32, INT64, DataType, dtype
 
 FLOAT32 = dtype("float32")
 ELEMENTS = [FLOAT32, FLOAT32, dtype("float64"), INT64, INT32, dtype("int8"), dtype("float16")]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Stop

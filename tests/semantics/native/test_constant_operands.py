@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import UnsupportedStop

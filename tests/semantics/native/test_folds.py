@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import dtype as data_type
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype as data_type
 from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.native import compiler

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rlx.grammar.parser import parse
-from rlx.grammar.tir import PrimFunc
+from rlx.grammar.nodes.tir import PrimFunc
+from rlx.grammar.read.parser import parse
 from rlx.semantics.native import compile, formulas
 from rlx.semantics.native.formulas import Formulas, Steps
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import HANDLE, INT64
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import HANDLE, INT64
 from rlx.semantics import native
 from rlx.semantics.native import arrays
 from rlx.semantics.native.arrays import Damaged

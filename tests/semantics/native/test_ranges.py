@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics.native.ranges import Bounds, IndexSum, LoopScope, literal
 from rlx.semantics.native.recognise_reduction import same_indices
 

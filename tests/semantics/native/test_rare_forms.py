@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop, Stop, UnsupportedStop
 from rlx.semantics.tir import evaluate

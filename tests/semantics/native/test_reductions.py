@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics import native
 from rlx.semantics.tir import evaluate
 

@@ -11,9 +11,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, HANDLE, INT64, DataType, dtype
-from rlx.grammar.node import Record
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, HANDLE, INT64, DataType, dtype
+from rlx.grammar.nodes.node import Record
 from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import HANDLE, INT64, dtype
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import HANDLE, INT64, dtype
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, UnsupportedStop
 from rlx.semantics.tir import evaluate

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from rlx.commands.run import main
-from rlx.grammar import ast
-from rlx.grammar.dtype import dtype
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.read.parser import parse
 from rlx.semantics.faults import FaultStop as Stopped
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import typed

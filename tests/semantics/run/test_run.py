@@ -216,8 +216,8 @@ def test_files_and_entries_that_are_not_there(
 def test_both_backends_agree_on_the_examples(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from rlx.grammar import ast
-    from rlx.grammar.parser import parse
+    from rlx.grammar.nodes import ast
+    from rlx.grammar.read.parser import parse
 
     functions = [
         name.name_hint

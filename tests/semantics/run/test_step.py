@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from rlx.commands.step import main
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics.machine import load
 from rlx.semantics.machine.configuration import Configuration
 from rlx.semantics.run.trace import TraceRecorder

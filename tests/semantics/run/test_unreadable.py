@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import INT64
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine.program import callable_functions, default_entry
 from rlx.semantics.run import files, literals
 from rlx.semantics.values import DoesNotFit

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rlx
-from rlx.grammar import ast
+from rlx.grammar.nodes import ast
 from rlx.semantics.outcome import Returned
 from rlx.semantics.run.files import FileError
 from rlx.semantics.run.files import load as load_file

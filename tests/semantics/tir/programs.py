@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import tir
+from rlx.grammar.read.parser import parse
 from rlx.semantics.faults import Stop
 from rlx.semantics.tir import evaluate
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from hypothesis import strategies as st
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 
 from .programs import prim_func
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import dtype
-from rlx.grammar.prim_operators import truncated_quotient, truncated_remainder
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.prim_operators import truncated_quotient, truncated_remainder
 from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.semantics.tir.intrinsics import intrinsic
 from rlx.semantics.tir.values import (

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import z3  # type: ignore[import-untyped]
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.solver import smt
 from rlx.solver.prim_exprs import conjunction, expand
 from rlx.solver.question_parser import parse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.solver import prim_exprs
 from rlx.solver.generalize import generalizations
 

@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.prover.random_goals import RandomGoal, describe, wrong
 from rlx.commands.prove import main
-from rlx.grammar import tir
-from rlx.grammar.dtype import INT64, dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64, dtype
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, explain, prim_exprs, prove, smt, to_smtlib
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.question_parser import parse, show

@@ -10,8 +10,8 @@ from itertools import product
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.solver import coarse_intervals, intervals
 from rlx.solver.context import Range
 from rlx.solver.evaluate import UndefinedError, evaluate

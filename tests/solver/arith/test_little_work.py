@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.solver import Prover, budget
 from rlx.solver.api import question
 

@@ -7,7 +7,7 @@ import sys
 
 _ASKED = """
 import resource
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.solver import Prover
 
 prover, n, m = Prover(), tir.Var("n"), tir.Var("m")

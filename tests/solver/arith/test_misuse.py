@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import rlx.solver
-from rlx.grammar import tir
-from rlx.grammar.ast import ObjectStructInfo
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import ObjectStructInfo
+from rlx.grammar.nodes.dtype import dtype
 from rlx.solver import Context, Prover, Refuted, Relation, explain, prove, to_smtlib
 from rlx.solver.order import compatibility
 from rlx.solver.verdict import Verdict

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Context, Prover, prove
 
 

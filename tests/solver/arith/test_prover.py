@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, Relation, Unknown, explain, prove
 from rlx.solver import context as contexts
 from rlx.solver.context import divisors

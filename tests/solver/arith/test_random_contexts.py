@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.solver import Context
 from rlx.solver.context import Components, ContextState, Int64State, order
 from rlx.solver.question_parser import parse, show

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.solver import assumptions, intervals
 from rlx.solver.context import Range
 from rlx.solver.evaluate import UndefinedError, evaluate

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Prover, Relation
 from rlx.solver.context import Context
 from rlx.solver.evaluate import UndefinedError, evaluate

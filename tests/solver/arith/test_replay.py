@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.budget import Work
 from rlx.solver.context import ContextState
 from rlx.solver.question import Question

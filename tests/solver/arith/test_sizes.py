@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from benchmarks.prover.sizes import LARGEST, Large, large
-from rlx.grammar import tir
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Prover, Refuted, explain, prim_exprs, prove, smt
 from rlx.solver.budget import NODES, Work
 from rlx.solver.normal_form import Engine

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.solver import Proved, Prover, Refuted
 from rlx.solver.context import Context, ContextState
 from rlx.solver.evaluate import UndefinedError, evaluate

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
 from rlx.solver import smt
 from rlx.solver.prim_exprs import expand
 from tests.solver.arith.test_encodings import terms

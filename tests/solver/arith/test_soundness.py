@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.prover.random_goals import RandomGoal, describe, points, wrong
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.solver import Proved, Prover, Refuted
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.prim_exprs import expand, lazily, variables

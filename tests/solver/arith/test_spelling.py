@@ -7,10 +7,10 @@ import random
 import pytest
 
 from benchmarks.prover.random_goals import RandomGoal
-from rlx.grammar import tir
-from rlx.grammar.dtype import dtype
-from rlx.grammar.printer_prim import in_shape
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.print.prim import in_shape
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.question_parser import parse, show
 

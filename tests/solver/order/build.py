@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     Expr,
     FuncStructInfo,
     ObjectStructInfo,
@@ -15,8 +15,8 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     VDevice,
 )
-from rlx.grammar.dtype import dtype
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import cast
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     PrimStructInfo,
     ShapeExpr,
@@ -21,7 +21,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.node import Record
+from rlx.grammar.nodes.node import Record
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Assignment = Mapping[tir.Var, int]

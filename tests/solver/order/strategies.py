@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -16,9 +16,9 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.dtype import VOID
-from rlx.grammar.node import replace
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.dtype import VOID
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.order import rename_apart
 from tests.solver.order.build import add, func, imm, mul, obj, packed, prim, shape, tensor, tup, var

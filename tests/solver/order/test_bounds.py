@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar.ast import FuncStructInfo, StructInfo, Var
+from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, Var
 from rlx.solver.order import free_shape_vars, glb, lub, subtype
 from tests.solver.order.build import (
     add,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.grammar.ast import StructInfo
+from rlx.grammar.nodes.ast import StructInfo
 from rlx.solver.order import compatibility, glb, lub, subtype, to_type
 from tests.solver.order.build import prover
 from tests.solver.order.strategies import EXAMPLES, copied, flat, struct_infos, wider

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.ast import PrimStructInfo, StructInfo, Var
-from rlx.grammar.dtype import FLOAT32
-from rlx.grammar.equal import structural_equal
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import PrimStructInfo, StructInfo, Var
+from rlx.grammar.nodes.dtype import FLOAT32
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.solver.order import (
     COMPATIBLE,
     NotSubtype,

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from rlx.grammar.ast import FuncStructInfo, StructInfo, TupleStructInfo
+from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TupleStructInfo
 from rlx.solver.order import (
     compatibility,
     erase,

@@ -5,9 +5,9 @@ Each test does first what the specification says and shows what is wrong with it
 
 from __future__ import annotations
 
-from rlx.grammar import tir
-from rlx.grammar.ast import FuncStructInfo, PrimStructInfo, StructInfo
-from rlx.grammar.equal import structural_equal
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import FuncStructInfo, PrimStructInfo, StructInfo
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.solver.order import (
     bind,
     compatibility,

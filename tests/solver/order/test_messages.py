@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.grammar.ast import StructInfo
+from rlx.grammar.nodes.ast import StructInfo
 from rlx.solver.order import COMPATIBLE, compatibility, disjoint
 from tests.solver.order.build import (
     add,

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import compatibility, glb, lub, subtype
 from rlx.solver.prim_exprs import lazily

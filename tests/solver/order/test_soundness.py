@@ -7,8 +7,8 @@ from functools import cache
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.grammar import tir
-from rlx.grammar.ast import FuncStructInfo, StructInfo, TupleStructInfo
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TupleStructInfo
 from rlx.solver.order import (
     compatibility,
     erase,

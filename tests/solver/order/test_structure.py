@@ -6,8 +6,8 @@ from itertools import product
 
 from hypothesis import given
 
-from rlx.grammar import tir
-from rlx.grammar.ast import FuncStructInfo, ObjectStructInfo, ShapeExpr, StructInfo, Var
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import FuncStructInfo, ObjectStructInfo, ShapeExpr, StructInfo, Var
 from rlx.solver.order import bind, compatibility, glb, lub, meet_is_empty, subtype
 from rlx.solver.prover import Prover
 from tests.solver.order.build import func, mul, obj, prover, shape, tensor, tup, var

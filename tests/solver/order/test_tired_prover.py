@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import permutations
 
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order import compatibility
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Relation

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar import tir
-from rlx.grammar.ast import (
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     ShapeExpr,
     ShapeStructInfo,
@@ -11,8 +11,8 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     Var,
 )
-from rlx.grammar.equal import structural_equal
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order import (
     bind,
     compatibility,

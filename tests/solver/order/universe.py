@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import ShapeExpr, StructInfo, Var
+from rlx.grammar.nodes.ast import ShapeExpr, StructInfo, Var
 from tests.solver.order.build import (
     Shape,
     add,

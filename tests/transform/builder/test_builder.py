@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import rlx
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Call, op
-from rlx.grammar.equal import structural_equal
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Call, op
+from rlx.grammar.nodes.equal import structural_equal
 
 F = 'R.Tensor(("n", 4), "float32")'
 

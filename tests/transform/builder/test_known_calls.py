@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import rlx
-from rlx.grammar import ast
-from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
 from rlx.transform.builder.frame import Frame
 from rlx.transform.builder.known_calls import KnownCalls
 from tests.operators.cases import LEGAL, WARNED, Case

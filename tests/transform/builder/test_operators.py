@@ -12,8 +12,8 @@ import pytest
 import rlx
 from rlx.generate.programs import random_module
 from rlx.generate.programs.plan import Options
-from rlx.grammar import ast
-from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.registry import every_name
 from rlx.operators.site import Site

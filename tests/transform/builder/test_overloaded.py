@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rlx
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.solver.evaluate import evaluate
 
 TENSORS: dict[str, Callable[[Any, Any], Any]] = {

@@ -22,10 +22,10 @@ import numpy as np
 
 from rlx.generate.calls.pattern import GROUPS, PrimSlot, ShapeSlot, TensorSlot, TupleSlot
 from rlx.generate.calls.template import Family, Template, _symbolic
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import ShapeStructInfo, TensorStructInfo
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.node import Record, replace
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import ShapeStructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.node import Record, replace
 from rlx.operators import lookup
 from rlx.operators.element_types import numpy_type
 from rlx.semantics.machine import load

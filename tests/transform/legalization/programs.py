@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from rlx.checker.check import check_module
 from rlx.generate.programs import Options, random_module
-from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
+from rlx.grammar.nodes import ast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import OutOfFuel
 from rlx.transform import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rlx
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.operators.element_types import numpy_type
 from rlx.operators.layout import pieces
 from rlx.semantics.machine import load

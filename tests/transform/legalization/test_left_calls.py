@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rlx
-from rlx.grammar.equal import structural_equal
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.transform import legalized
 
 ATTENTION = ", ".join(f'{name}: R.Tensor((2, 3, 4, 8), "float32")' for name in "qkv")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.transform.lowering.arrangement import LIMIT, Most, Need, arrange
 from rlx.transform.lowering.calls import CallTIRRewrite
 from rlx.transform.lowering.memory import StaticPlanBlockMemory

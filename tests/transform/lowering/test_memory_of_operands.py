@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rlx
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.transform.lowering.lifetimes import Lives
 from rlx.transform.lowering.memory import StaticPlanBlockMemory, VMMemoryLower
 from rlx.transform.lowering.planned_piece import _is_size

@@ -9,9 +9,9 @@ import pytest
 
 from rlx.checker.normalize import is_in_normal_form, normalize
 from rlx.generate.campaign.programs import is_legal, program
-from rlx.grammar import ast
-from rlx.grammar.node import replace
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.read.parser import parse
 from rlx.transform.lowering.shapes import VMShapeLower
 from rlx.vm.compilation import STAGES
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlx import vm
-from rlx.grammar.parser import parse
+from rlx.grammar.read.parser import parse
 from rlx.transform.lowering.passes import ModulePass, PassError, Sequential
 from rlx.transform.lowering.structure import LambdaLift
 from rlx.vm.compilation import STAGES

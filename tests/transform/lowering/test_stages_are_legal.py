@@ -12,8 +12,8 @@ import pytest
 
 from rlx.checker import check_text
 from rlx.generate.campaign.programs import is_legal, program
-from rlx.grammar import ast
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import ast
+from rlx.grammar.read.parser import parse
 from rlx.transform.lowering.passes import PassError
 from rlx.vm.compilation import STAGES
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from rlx.checker.normalize import normalize
-from rlx.grammar import ast
-from rlx.grammar.equal import first_difference
-from rlx.grammar.visit import walk
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.nodes.visit import walk
 from rlx.transform.patterns import find, is_op, rewrite
 from tests.transform.passes import program
 

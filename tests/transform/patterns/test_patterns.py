@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 import rlx
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr, IRModule
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, IRModule
+from rlx.grammar.nodes.dtype import dtype
 from rlx.transform.patterns import (
     Match,
     Pattern,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rlx
-from rlx.grammar.ast import IRModule
+from rlx.grammar.nodes.ast import IRModule
 from rlx.transform import Match, Pattern, is_op, rewrite_bindings, wildcard
 
 TEXT = """

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import rlx
-from rlx.grammar import ast
-from rlx.grammar.ast import IRModule
-from rlx.grammar.equal import first_difference
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.equal import first_difference
 from rlx.transform.shapes.deduce import deduce_shapes
 from rlx.transform.shapes.outline import outline
 from rlx.transform.shapes.propagate import propagate_shapes

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rlx
-from rlx.grammar import ast, tir
+from rlx.grammar.nodes import ast, tir
 from rlx.transform import CallTIRRewrite, RemovePurityChecking, Sequential, ToNonDataflow, te
 
 
@@ -55,7 +55,9 @@ def test_the_document_s_dynamic_shape() -> None:
 def test_te_tensor_and_emit_of_a_tensor() -> None:
     """``x + 1`` in Relax, then an expression over its tensor, as the document writes it."""
     n, m = rlx.dim("n"), rlx.dim("m")
-    x = rlx.Var("x", ast.TensorStructInfo(ast.ShapeExpr((n, m)), rlx.grammar.dtype.FLOAT32, 2))
+    x = rlx.Var(
+        "x", ast.TensorStructInfo(ast.ShapeExpr((n, m)), rlx.grammar.nodes.dtype.FLOAT32, 2)
+    )
 
     def double(bb: rlx.BlockBuilder, value: Any) -> Any:
         tensor = te.te_tensor(value)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rlx
-from rlx.grammar import tir
-from rlx.grammar.rewrite import rebuild
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.rewrite import rebuild
 from rlx.semantics.tir import evaluate
 from rlx.transform import te
 from rlx.transform.te.check import check_reads, written_once

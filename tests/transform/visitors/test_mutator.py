@@ -12,12 +12,12 @@ import rlx
 from rlx import generate
 from rlx.checker.normalize import normalize
 from rlx.generate.near import CODES, near_miss
-from rlx.grammar import ast
-from rlx.grammar.ast import Expr
-from rlx.grammar.equal import first_difference
-from rlx.grammar.node import replace
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.equal import first_difference
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.transform.visitors import rewrite_dataflow
 
 HEAD = """

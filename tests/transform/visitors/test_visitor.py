@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rlx
-from rlx.grammar import ast
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.struct_infos import OBJECT
 
 PROGRAM = """
 @I.ir_module

@@ -15,8 +15,8 @@ from rlx.generate.calls.pattern import (
     parse,
 )
 from rlx.generate.calls.template import lines
-from rlx.grammar import tir
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import tir
+from rlx.grammar.print.printer import show
 from rlx.operators.registry import families, lookup
 from tests.operators.cases import DIFFERENT, LEGAL, WARNED
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import ShapeExpr, StructInfo, TensorStructInfo
-from rlx.grammar.printer import show
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import ShapeExpr, StructInfo, TensorStructInfo
+from rlx.grammar.print.printer import show
 
 DIMENSIONS = ("n", "m", "k")
 """The shape variables that every function binds."""

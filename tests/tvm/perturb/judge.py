@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlx.checker.check import check_text
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import StructInfo
-from rlx.grammar.printer import show
-from rlx.grammar.visit import bindings
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.visit import bindings
+from rlx.grammar.print.printer import show
 from rlx.solver.evaluate import UndefinedError, evaluate
 from tests.tvm.translate import Translation
 

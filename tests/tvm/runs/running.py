@@ -12,7 +12,7 @@ from tvm import relax
 
 from rlx import vm
 from rlx.checker.check import check_text
-from rlx.grammar.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.values import Null, Scalar, ShapeValue, Tensor, TupleValue, Value

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rlx.grammar.dtype import DataType
-from rlx.grammar.dtype import dtype as named
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.dtype import dtype as named
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
     FLOAT64,

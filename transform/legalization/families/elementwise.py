@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
     broadcast,

@@ -310,7 +310,7 @@ def bucketize(
     out: Result, x: te.Tensor, boundaries: te.Tensor, narrow: int, right: int
 ) -> te.Tensor:
     """The number of boundaries below each element."""
-    from rlx.grammar.dtype import BOOL
+    from rlx.grammar.nodes.dtype import BOOL
 
     if x.dtype != boundaries.dtype:
         decline("its operands have two types")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
     SOME,

@@ -60,7 +60,7 @@ def _source(
 
 
 def _alike(a: Scalar, b: Scalar) -> bool:
-    from rlx.grammar.equal import structural_equal
+    from rlx.grammar.nodes.equal import structural_equal
 
     return a.node is b.node or structural_equal(a.node, b.node)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.nodes.dtype import BOOL
 from rlx.transform import te
 from rlx.transform.legalization.elements import both, filled, int64
 from rlx.transform.legalization.result import Result, decline

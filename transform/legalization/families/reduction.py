@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import add, mul
 from typing import Any
 
-from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.transform import te
 from rlx.transform.legalization.elements import (
     EVERY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType
 from rlx.transform import te
 from rlx.transform.legalization.elements import axis_of, convert, filled
 from rlx.transform.legalization.merge_sort import places

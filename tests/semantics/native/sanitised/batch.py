@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.native import compiler, prelude
 from rlx.semantics.native.frame import FIRST_SLOT

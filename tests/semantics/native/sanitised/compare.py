@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics.faults import Stop, UnsupportedStop
 from rlx.semantics.native.intrinsics import LIBM
 from rlx.semantics.native.write_analysis import expressions, statements

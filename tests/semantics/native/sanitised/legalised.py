@@ -21,11 +21,11 @@ from rlx.generate.calls.template import Template, literal
 from rlx.generate.campaign.peer import Peer
 from rlx.generate.programs.dims import Interner
 from rlx.generate.programs.operators import family, of_templates
-from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr
-from rlx.grammar.dtype import dtype
-from rlx.grammar.parser import parse
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.operators.registry import families
 
 from .batch import Case

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import chain, count, islice
 
 from rlx.checker.check import check_text
-from rlx.grammar import tir
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import tir
+from rlx.grammar.read.parser import parse
 from tests.tvm.prim_mutants import MUTATIONS, data_type, index, number
 
 from .batch import Case

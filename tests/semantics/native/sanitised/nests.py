@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, HANDLE, INT32, INT64, DataType, dtype
-from rlx.grammar.node import replace
-from rlx.grammar.tir import Buffer, Var
-from rlx.grammar.tir import PrimExpr as Expr
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, HANDLE, INT32, INT64, DataType, dtype
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.tir import Buffer, Var
+from rlx.grammar.nodes.tir import PrimExpr as Expr
 
 from .sizes import extents, near_vectors
 

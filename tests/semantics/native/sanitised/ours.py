@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from rlx.generate.calls.template import Template
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.transform.legalization import definitions, legalized
 from tests.transform.legalization.law import case, retyped, templates
 

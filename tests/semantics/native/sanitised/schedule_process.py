@@ -12,8 +12,8 @@ from itertools import count
 from typing import Any
 
 from rlx.generate.campaign.peer import Peer
-from rlx.grammar import ast
-from rlx.grammar.printer import print_module
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.printer import print_module
 
 from .expression_stages import tensor_expression
 from .legalised import Call

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import tir
-from rlx.grammar.dtype import DataType
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import DataType
 from rlx.semantics.arrays import numpy_type
 from rlx.solver.evaluate import UndefinedError, evaluate
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from rlx.generate.strategies import prim_func_of
-from rlx.grammar import tir
+from rlx.grammar.nodes import tir
 from rlx.semantics.faults import UnsupportedStop
 from tests.semantics.native.random_programs import Maker
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar import tir
-from rlx.grammar.parser import parse
+from rlx.grammar.nodes import tir
+from rlx.grammar.read.parser import parse
 
 from .batch import Case
 from .expressions import FLOATS, INTEGERS, KINDS, UNSIGNED, Expressions, bits, literal

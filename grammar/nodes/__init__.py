@@ -1,0 +1,1 @@
+"""Nodes of the syntax tree: their classes, comparison, traversal and rewriting."""

@@ -1,0 +1,53 @@
+"""Modules of Relax."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.grammar.nodes.ast_nodes import Function, GlobalVar
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.tir import PrimFunc
+
+
+class IRModule(Node):
+    """`IRModule(funcs)`: global names and their functions, in the order of the text.
+
+    Attributes
+    ----------
+    name
+        The name of the class; ``"Module"`` for functions without a class (``bare`` is then
+        True).
+    attrs, global_infos
+        ``I.module_attrs`` and ``I.module_global_infos``; the virtual devices are under
+        ``"vdevice"``.
+    type_vars
+        Names that the text declares with ``TypeVar`` before the class.
+    comments
+        Comment lines above the class (without those of the printed import header).
+    bases
+        The base classes in parentheses after the name of the class; they have no meaning.
+    """
+
+    functions: Mapping[GlobalVar, Function | PrimFunc]
+    attrs: Mapping[str, object] = {}
+    global_infos: Mapping[str, tuple[object, ...]] = {}
+    name: str = "Module"
+    bare: bool = False
+    type_vars: tuple[str, ...] = ()
+    comments: tuple[str, ...] = ()
+    span: Span | None = None
+    bases: str | None = None
+
+    def __getitem__(self, name: str) -> Function | PrimFunc:
+        """The function of a name.
+
+        Raises
+        ------
+        KeyError
+            If there is none; the message has the names that there are.
+        """
+        for known, function in self.functions.items():
+            if known.name_hint == name:
+                return function
+        names = ", ".join(known.name_hint for known in self.functions)
+        raise KeyError(f"the module has no function {name!r}; it has: {names}")

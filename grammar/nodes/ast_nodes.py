@@ -1,0 +1,381 @@
+"""The abstract syntax of Relax: the nodes of the specification's grammar, with their names.
+
+In addition to the specification's fields, nodes have spans. All uses of a variable share one
+object, so the spans of its uses are in the nodes that use it (``arg_spans``, ``value_span``).
+Repeated annotations in a text are shared: their nodes have the spans of the first occurrence, and
+the node that contains an annotation has the span of this occurrence (``annotation_span``).
+:func:`locate` combines both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.overloads import ValueOperators
+from rlx.grammar.nodes.tir import PrimExpr
+
+
+class StructInfo(Node):
+    """Base class of structural information: what is known about a value before the program runs."""
+
+
+class ObjectStructInfo(StructInfo):
+    """Any value."""
+
+    span: Span | None = None
+
+
+class TensorStructInfo(StructInfo):
+    """A tensor.
+
+    ``ndim`` is -1 and ``dtype`` is Void if unknown. ``shape`` is a variable that holds a shape
+    value, a shape literal, or None. ``vdevice`` is None if the device is not given.
+    """
+
+    shape: Expr | None = None
+    dtype: DataType = VOID
+    ndim: int = -1
+    vdevice: VDevice | None = None
+    span: Span | None = None
+
+
+class ShapeStructInfo(StructInfo):
+    """A shape value; ``values`` is None if only the rank (or, with ``ndim`` -1, nothing) is
+    known.
+    """
+
+    values: tuple[PrimExpr, ...] | None = None
+    ndim: int = -1
+    span: Span | None = None
+
+
+class PrimStructInfo(StructInfo):
+    """An immutable scalar; ``value`` is None if only its type is known."""
+
+    dtype: DataType
+    value: PrimExpr | None = None
+    span: Span | None = None
+
+
+class TupleStructInfo(StructInfo):
+    """A tuple, field by field."""
+
+    fields: tuple[StructInfo, ...]
+    span: Span | None = None
+
+
+class FuncStructInfo(StructInfo):
+    """A closure (``params`` given) or an opaque function (``derive_func`` given, ``params`` None).
+
+    Attributes
+    ----------
+    binders
+        The shape variables that a call binds. They are explicit, so a variable that only goes out
+        of scope is not mistaken for one of them (ledger 10).
+    derive_func
+        ``"default"`` (the type arguments of the call) or ``"empty"`` (Object), or None.
+    """
+
+    params: tuple[StructInfo, ...] | None
+    ret: StructInfo
+    purity: bool = True
+    derive_func: str | None = None
+    binders: tuple[tir.Var, ...] = ()
+    span: Span | None = None
+
+
+class VDevice(Node):
+    """A virtual device in an annotation: ``"llvm"``, ``"cuda:0"``, or an entry of the module's
+    list.
+
+    ``target`` is the target's text, ``index`` its index among the devices of this kind, and
+    ``memory_scope`` the memory.
+    """
+
+    target: str
+    index: int = 0
+    memory_scope: str = "global"
+    span: Span | None = None
+
+
+class Expr(Node, ValueOperators["Call", "TupleGetItem"]):
+    """Base class of Relax expressions."""
+
+
+class Literal(Node):
+    """The data of a constant, as far as the text gives it.
+
+    Attributes
+    ----------
+    value
+        A number, a Boolean, or tuples of them nested to the rank; None if the text omits the data.
+    shape
+        None if the text gives neither data nor shape.
+    key
+        The reference in the text that replaces the data: ``metadata["ir.GenericConst"][0]``.
+    content
+        The data of a reference: the elements one after the other, little-endian.
+    """
+
+    value: object
+    dtype: DataType
+    shape: tuple[int, ...] | None
+    key: str | None = None
+    content: bytes | None = None
+
+
+class Constant(Expr):
+    """A tensor constant."""
+
+    data: Literal
+    span: Span | None = None
+
+
+class Var(Expr):
+    """A variable of a function or a SeqExpr. Two variables may have the same name.
+
+    Attributes
+    ----------
+    span
+        The span of its binding, or of its use if it is not bound.
+    shape_var
+        The shape variable with its value: since 0.26 a dimension may be the name of a scalar. None
+        if no dimension and no arithmetic mentions it.
+    """
+
+    name_hint: str
+    struct_info_annotation: StructInfo | None = None
+    annotation_span: Span | None = None
+    span: Span | None = None
+    shape_var: tir.Var | None = None
+
+    @property
+    def struct_info(self) -> StructInfo | None:
+        """The annotation of the variable, from the text or from the code that made it."""
+        return self.struct_info_annotation
+
+
+class DataflowVar(Var):
+    """A variable that is local to its dataflow block."""
+
+
+class GlobalVar(Expr):
+    """The name of a function of the module; one object for each name and module."""
+
+    name_hint: str
+    span: Span | None = None
+
+
+class Tuple(Expr):
+    """A tuple of values."""
+
+    fields: tuple[Expr, ...]
+    field_spans: tuple[Span, ...] = ()
+    span: Span | None = None
+
+
+class SeqExpr(Expr):
+    """Binding blocks followed by the result."""
+
+    __slots__ = ("__weakref__",)  # so that what is known of one can be kept beside it
+
+    blocks: tuple[BindingBlock, ...]
+    body: Expr
+    body_span: Span | None = None
+    span: Span | None = None
+
+
+class PrimValue(Expr):
+    """An immutable scalar, boxed."""
+
+    value: PrimExpr
+    span: Span | None = None
+
+
+class StringImm(Expr):
+    """A string."""
+
+    value: str
+    span: Span | None = None
+
+
+class DataTypeImm(Expr):
+    """A data type as a value."""
+
+    value: DataType
+    span: Span | None = None
+
+
+class Function(Expr):
+    """A function: a global one, or a literal that evaluates to a closure.
+
+    Attributes
+    ----------
+    is_pure
+        The decorator's ``pure=``; None if the text omits it, which means True.
+    attrs
+        ``R.func_attr``, and ``private`` of the decorator. A global function that is not private has
+        ``global_symbol``.
+    ret_span
+        The span of this occurrence of the return annotation, which may be shared.
+    shape_vars
+        The shape variables that the signature binds.
+    """
+
+    params: tuple[Var, ...]
+    body: Expr
+    ret_struct_info: StructInfo | None = None
+    is_pure: bool | None = None
+    attrs: Mapping[str, object] = {}
+    shape_vars: tuple[tir.Var, ...] = ()
+    ret_span: Span | None = None
+    name_span: Span | None = None
+    comments: tuple[str, ...] = ()
+    span: Span | None = None
+
+
+class If(Expr):
+    """``if cond: … else: …``; each branch is a scope."""
+
+    cond: Expr
+    true_branch: Expr
+    false_branch: Expr
+    cond_span: Span | None = None
+    span: Span | None = None
+
+
+class ExternFunc(Expr):
+    """A packed function, found by name at run time. ``struct_info`` is given since 0.24."""
+
+    global_symbol: str
+    struct_info: StructInfo | None = None
+    span: Span | None = None
+
+
+class Call(Expr):
+    """A call of an operator, a packed function, or a function value.
+
+    ``attrs`` has the keyword arguments in the order of the text. ``sinfo_args`` has the type
+    arguments (``out_sinfo``, ``sinfo_args``, ``out_ty``, ``ty_args``), and ``sinfo_spans`` their
+    spans. ``attr_spans`` has the spans of each keyword and its value, and ``op_span`` that of the
+    operator's name. ``spelled`` gives, by position or keyword, the arguments that the text writes
+    as ``None``, as a ``number`` or in a box (``R.prim_value``, ``R.str``, ``R.dtype``,
+    ``R.null_value``), because TVM expects attributes unboxed.
+    """
+
+    op: Expr
+    args: tuple[Expr, ...]
+    sinfo_args: tuple[StructInfo, ...] = ()
+    attrs: Mapping[str, object] = {}
+    arg_spans: tuple[Span, ...] = ()
+    sinfo_spans: tuple[Span, ...] = ()
+    span: Span | None = None
+    attr_spans: Mapping[str, tuple[Span, Span]] = {}
+    op_span: Span | None = None
+    spelled: Mapping[int | str, str] = {}
+
+    @property
+    def op_name(self) -> str:
+        """The full name of the called operator, such as ``relax.nn.relu``; empty if the callee is a
+        function.
+        """
+        return self.op.op_name if isinstance(self.op, Op) else ""
+
+
+class ShapeExpr(Expr):
+    """A shape literal."""
+
+    values: tuple[PrimExpr, ...]
+    span: Span | None = None
+
+
+class TupleGetItem(Expr):
+    """``tuple_value[index]``"""
+
+    tuple_value: Expr
+    index: int
+    span: Span | None = None
+
+
+class Op(Expr):
+    """A built-in operator, by its full name: ``relax.nn.relu``.
+
+    Obtain instances from :func:`op`.
+    """
+
+    op_name: str
+    span: Span | None = None
+
+
+class Binding(Node):
+    """Base class of bindings."""
+
+
+class VarBinding(Binding):
+    """``var = value``. An expression statement binds a variable named ``_``."""
+
+    var: Var
+    value: Expr
+    value_span: Span | None = None
+    span: Span | None = None
+
+
+class MatchCast(Binding):
+    """``var = R.match_cast(value, struct_info)``; ``var`` is None if no variable is bound.
+
+    ``shape_vars`` are the shape variables that this cast binds. ``by_shape`` means that the text
+    compares only shapes (`R.match_shape` of 2022): the struct info of the value determines whether
+    the target is a tensor or a shape.
+    """
+
+    var: Var | None
+    value: Expr
+    struct_info: StructInfo
+    shape_vars: tuple[tir.Var, ...] = ()
+    value_span: Span | None = None
+    struct_info_span: Span | None = None
+    span: Span | None = None
+    by_shape: bool = False
+
+
+class BindingBlock(Node):
+    """Bindings in order; effects and control flow are allowed."""
+
+    bindings: tuple[Binding, ...]
+    span: Span | None = None
+
+
+class DataflowBlock(BindingBlock):
+    """Bindings without effects and control flow."""
+
+
+_OPS: dict[str, Op] = {}
+
+
+def op(name: str) -> Op:
+    """The operator with this full name, always the same object."""
+    found = _OPS.get(name)
+    if found is None:
+        found = _OPS[name] = Op(name)
+    return found
+
+
+def locate(node: Node, root: Node | None, use: Span | None) -> Span | None:
+    """The span of a node in a shared annotation, for the occurrence at ``use``.
+
+    Parameters
+    ----------
+    node, root
+        A node of an annotation, and the annotation itself.
+    use
+        The span of the occurrence.
+    """
+    span: Span | None = getattr(node, "span", None)
+    first: Span | None = getattr(root, "span", None)
+    if span is None or use is None or first is None:
+        return use or span
+    shift = use[0] - first[0]
+    return (span[0] + shift, span[1] + shift)

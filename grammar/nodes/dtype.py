@@ -1,0 +1,161 @@
+"""Data types: `DataType ::= Int | UInt | Float | Handle` of the specification, and ml_dtypes'."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from rlx.grammar.nodes.node import Record
+
+__all__ = [
+    "DataType",
+    "dtype",
+    "lacking",
+]
+
+
+class DataType(Record):
+    """The data type of a scalar or vector.
+
+    Attributes
+    ----------
+    code
+        ``"int"``, ``"uint"``, ``"float"``, ``"bfloat"``, ``"bool"``, ``"handle"``, or a narrow
+        float such as ``"float8_e4m3fn"`` (the width is then part of the code).
+    bits
+        Width in bits; 0 for Void.
+    lanes
+        1 for scalars, 0 for Void.
+
+    Obtain instances from :func:`dtype`: equal types are then the same object.
+    """
+
+    code: str
+    bits: int
+    lanes: int = 1
+
+    def __str__(self) -> str:
+        if self.code == "handle":
+            return "void" if self.bits == 0 else "handle"
+        lanes = "" if self.lanes == 1 else f"x{self.lanes}"
+        if self.code == "bool" or "_" in self.code:
+            return self.code + lanes
+        return f"{self.code}{self.bits}{lanes}"
+
+    def __repr__(self) -> str:
+        return f"dtype({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, DataType)
+            and (self.code, self.bits, self.lanes) == (other.code, other.bits, other.lanes)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.bits, self.lanes))
+
+    @property
+    def is_void(self) -> bool:
+        """Whether this is the unknown data type."""
+        return self.code == "handle" and self.bits == 0
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether values are signed or unsigned integers (Booleans are not)."""
+        return self.code in ("int", "uint")
+
+    @property
+    def is_float(self) -> bool:
+        """Whether values are floating-point numbers of any width."""
+        return self.code.startswith(("float", "bfloat"))
+
+    @property
+    def is_computable_float(self) -> bool:
+        """Whether values are floating-point numbers of at least 16 bits:
+        narrower ones are only stored.
+        """
+        return self.is_float and self.bits >= 16
+
+
+_ALIASES = {"f": "float", "i": "int", "u": "uint", "bf": "bfloat"}
+_WITHOUT_BITS = {"int": "int32", "uint": "uint32", "float": "float32", "bfloat": "bfloat16"}
+_SCALAR = re.compile(r"(bfloat|float|uint|int|handle|bool|bf|f|i|u)(\d*)(?:x(\d+))?\Z")
+_NARROW = re.compile(r"(float(\d)_e\d+m\d+\w*?)(?:x(\d+))?\Z")
+
+
+@cache
+def dtype(text: str) -> DataType:
+    """Parse a data type as in Relax texts: ``"float32"``, ``"f32"``, ``"bool"``, ``""``,
+    ``"void"``.
+
+    Raises
+    ------
+    ValueError
+        If ``text`` is not a data type.
+    """
+    if text in ("", "void"):
+        return _intern("handle", 0, 0)
+    text = _WITHOUT_BITS.get(text, text)
+    if match := _NARROW.match(text):
+        return _intern(match[1], int(match[2]), int(match[3] or 1))
+    if match := _SCALAR.match(text):
+        code, bits, lanes = _ALIASES.get(match[1], match[1]), match[2], int(match[3] or 1)
+        if code == "bool":
+            return _intern("bool", 1, lanes)
+        if code == "handle":
+            return _intern("handle", int(bits or 64), lanes)
+        if bits and len(bits) <= 4:  # 0 bits stand for the usual number, as in TVM
+            return _intern(code, int(bits) or (16 if code == "bfloat" else 32), lanes)
+    raise ValueError(f"expected a data type such as 'float32', found {text!r}")
+
+
+@cache
+def _intern(code: str, bits: int, lanes: int) -> DataType:
+    return DataType(code, bits, lanes)
+
+
+_INTEGER_BITS = frozenset([1, 2, 4, 8, 16, 32, 64])
+_FLOAT_BITS = {"float": frozenset([16, 32, 64]), "bfloat": frozenset([16])}
+
+
+@cache
+def lacking(data_type: DataType) -> tuple[str, str] | None:
+    """The reason why tensors cannot have elements of a type: ``"lanes"``, ``"bits"`` or
+    ``"handle"``, and an explanation; None if they can.
+    """
+    if data_type.is_void:
+        return None
+    if data_type.code == "handle":
+        return "handle", f"no value has the data type {data_type}"
+    if data_type.lanes != 1:
+        return "lanes", f"the data type {data_type} has {data_type.lanes} lanes, not one"
+    if data_type.is_integer:
+        if data_type.bits not in _INTEGER_BITS:
+            return "bits", f"there is no integer type of {data_type.bits} bits"
+    elif data_type.bits not in _FLOAT_BITS.get(data_type.code, {data_type.bits}):
+        return "bits", f"there is no {data_type.code} type of {data_type.bits} bits"
+    return None
+
+
+VOID = dtype("void")
+BOOL = dtype("bool")
+INT32 = dtype("int32")
+INT64 = dtype("int64")
+FLOAT32 = dtype("float32")
+HANDLE = dtype("handle")
+
+SCALAR_NAMES = (
+    *(f"int{bits}" for bits in (1, 4, 8, 16, 32, 64)),
+    *(f"uint{bits}" for bits in (1, 4, 8, 16, 32, 64)),
+    *(f"float{bits}" for bits in (16, 32, 64)),
+    "bfloat16",
+    "bool",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3",
+    "float8_e8m0fnu",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float4_e2m1fn",
+)
+"""The types whose literals are written as calls: `T.int64(4)`."""

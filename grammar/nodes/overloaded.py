@@ -1,0 +1,260 @@
+"""The nodes that Python's operators on expressions make;
+:mod:`rlx.grammar.nodes.overloads` has the operators.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, dtype
+from rlx.grammar.nodes.overloads import OwnOperators
+from rlx.grammar.nodes.prim_operators import BY_SYMBOL
+from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
+from rlx.grammar.nodes.tir import PrimExpr
+
+NUMBER = "number"
+"""The mark in :attr:`rlx.grammar.nodes.ast.Call.spelled` of an argument that is a bare number."""
+
+
+def value(name: str, operands: tuple[object, ...]) -> ast.Call:
+    """A call of an operator on values; a bare number is marked and gets its type from a tensor
+    operand.
+    """
+    place = here()
+    numbers: dict[int | str, str] = {
+        at: NUMBER for at, given in enumerate(operands) if is_number(given)
+    }
+    args = tuple([expr(given, place) for given in operands])
+    return ast.Call(ast.op(name), args, span=place, spelled=numbers)
+
+
+def call(callee: object, args: tuple[object, ...]) -> ast.Call:
+    """A call of a function value.
+
+    Raises
+    ------
+    MisuseError
+        If the callee is an operator, or an argument is not a value.
+    """
+    place = here()
+    if not isinstance(callee, ast.Expr) or isinstance(callee, ast.Op):
+        raise MisuseError("call the operator as a function: rlx.op.add(x, y)", place)
+    return ast.Call(callee, tuple([expr(given, place) for given in args]), span=place)
+
+
+def item(tuple_value: ast.Expr, index: object) -> ast.TupleGetItem:
+    """A field of a tuple.
+
+    Raises
+    ------
+    MisuseError
+        If the index is not an integer; for parts of tensors use ``rlx.op.take`` or
+        ``rlx.op.strided_slice``.
+    """
+    number = python_number(index)
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise MisuseError(
+            (
+                f"x[…] takes an integer and gives a field of a tuple; found {index!r}. For a"
+                " part of a tensor, write rlx.op.strided_slice(x, …) or rlx.op.take(x, …)"
+            ),
+            here(),
+        )
+    return ast.TupleGetItem(tuple_value, number, here())
+
+
+def is_number(given: object) -> bool:
+    """Whether a value is a bare Python number, which gets its type from the other operand."""
+    return isinstance(given, bool | int | float) and not _of_numpy(given)
+
+
+def python_number(given: Any) -> object:
+    """A NumPy scalar as a Python number; other values are returned unchanged."""
+    return given.item() if _of_numpy(given) and given.shape == () else given
+
+
+def _of_numpy(given: object) -> bool:
+    """Whether something is an array or a scalar of NumPy, or of its further element types."""
+    return type(given).__module__ in _NUMPY and hasattr(given, "tolist")
+
+
+def element_type(given: Any) -> DataType:
+    """An element type, given as one, by its name, or as a NumPy type.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these.
+    """
+    if isinstance(given, DataType):
+        return given
+    if type(given).__module__.startswith("numpy") or (
+        isinstance(given, type) and given.__module__ in _NUMPY
+    ):
+        given = getattr(given, "name", None) or getattr(given, "__name__", given)
+    if not isinstance(given, str):
+        raise TypeError(f"expected a data type such as 'float32', found {described(given)}")
+    return dtype(given)
+
+
+def constant(array: Any, place: Place | None = None, kind: DataType | None = None) -> ast.Expr:
+    """A NumPy array as a constant, with the element type ``kind`` if given.
+
+    Nested lists cannot express the dimensions after one of length 0, so such an array becomes a
+    call of ``R.zeros``.
+
+    Raises
+    ------
+    ValueError
+        If tensors cannot have such elements.
+    """
+    kind = kind or dtype(str(array.dtype))
+    if 0 in array.shape[:-1]:
+        shape = ast.ShapeExpr(tuple([prim(length) for length in array.shape]), place)
+        zeros = ast.op("relax.zeros")
+        return ast.Call(zeros, (shape, ast.StringImm(str(kind), place)), span=place)
+    return ast.Constant(ast.Literal(_nested(array.tolist()), kind, tuple(array.shape)), place)
+
+
+def _nested(value: object) -> object:
+    return tuple(map(_nested, value)) if isinstance(value, list) else value
+
+
+def expr(given: object, place: Place | None = None) -> ast.Expr:
+    """A Python value as an expression: numbers, texts, tuples and lists, scalars of arithmetic,
+    data types; NumPy arrays and scalars become constants.
+
+    Raises
+    ------
+    MisuseError
+        If it is none of these.
+    """
+    if isinstance(given, ast.Expr):
+        return given
+    if _of_numpy(given):
+        try:
+            return constant(given, place)
+        except ValueError:
+            raise MisuseError(
+                f"{described(given)} cannot be the element type of a tensor", place or here()
+            ) from None
+    match given:
+        case PrimExpr() | OwnOperators(node=PrimExpr()):
+            return ast.PrimValue(prim(given), place)
+        case bool() | int() | float():
+            return ast.PrimValue(prim(given, place=place), place)
+        case str():
+            return ast.StringImm(given, place)
+        case DataType():
+            return ast.DataTypeImm(given, place)
+        case tuple() | list():
+            return ast.Tuple(tuple([expr(part, place) for part in given]), (), place)
+        case None:
+            return ast.Call(ast.op("relax.null_value"), (), span=place)
+    raise MisuseError(
+        f"expected a Relax value, a number or a tuple; found {described(given)}",
+        place or here(),
+    )
+
+
+def prim(given: object, beside: DataType | None = None, place: Place | None = None) -> PrimExpr:
+    """A Python value as a scalar; ``beside`` is the type of the other operand.
+
+    Raises
+    ------
+    MisuseError
+        If it is not a scalar, or an integer that does not fit into 64 bits.
+    """
+    match python_number(given):
+        case (PrimExpr() as found) | OwnOperators(node=PrimExpr() as found):
+            if isinstance(found, tir.Var | tir.IntImm):
+                return found
+            if any(isinstance(part, tir.BufferLoad) for part in tir.postorder(found)):
+                words = (
+                    f"{found} reads an element of a buffer, which cannot be part of a Relax value"
+                )
+                raise MisuseError(words, place or here())
+            return found
+        case ast.PrimValue(value=found):
+            return found
+        case bool() as number:
+            return tir.IntImm(int(number), BOOL, place)
+        case int() as number:
+            if beside is not None and beside.is_float:
+                return tir.FloatImm(float(number), beside, place)
+            kind = INT64 if beside is None or not beside.is_integer else beside
+            limit = 64 if kind.code == "uint" else 63
+            if not -(1 << 63) <= number < 1 << limit:
+                raise MisuseError(f"the integer {number} has more than 64 bits", place or here())
+            return tir.IntImm(number, kind, place)
+        case float() as number:
+            wanted = beside if beside is not None and beside.is_float else dtype("float64")
+            return tir.FloatImm(number, wanted, place)
+    raise MisuseError(f"expected a scalar or a number, found {described(given)}", place or here())
+
+
+def scalar(symbol: str, a: object, b: object) -> PrimExpr:
+    """An operator on two scalars; for two literal integers, it is computed.
+
+    Raises
+    ------
+    MisuseError
+        If an operand is not a scalar.
+    """
+    if isinstance(a, ast.Expr) or isinstance(b, ast.Expr):
+        _mixed(symbol)
+    place = here()
+    left = prim(a, tir.type_of(b) if isinstance(b, PrimExpr) else None, place)
+    right = prim(b, tir.type_of(left), place)
+    if symbol == "/":
+        kind = tir.type_of(left)
+        node = tir.Div if kind.is_float or tir.type_of(right).is_float else tir.TruncDiv
+        return node(left, right, place)
+    found = BY_SYMBOL[symbol]
+    assert found.node is not None
+    if (
+        isinstance(left, tir.IntImm)
+        and isinstance(right, tir.IntImm)
+        and left.dtype == right.dtype
+        and found.exact is not None
+        and not issubclass(found.node, tir.Comparison)
+        and not (symbol in ("//", "%") and right.value == 0)
+    ):
+        return tir.IntImm(found.exact(left.value, right.value), left.dtype, place)
+    return found.node(left, right, place)
+
+
+def negative(given: PrimExpr) -> PrimExpr:
+    """A negated scalar."""
+    kind = tir.type_of(given)
+    return tir.negated(given, kind, here())
+
+
+def _mixed(symbol: str) -> NoReturn:
+    raise MisuseError(
+        (
+            f"{symbol!r} cannot combine a scalar expression with a Relax value: bind the"
+            " scalar first, with bb.emit(…)"
+        ),
+        here(),
+    )
+
+
+_NUMPY = frozenset(["numpy", "ml_dtypes"])
+"""The modules of array classes and their elements."""
+
+__all__ = [
+    "NUMBER",
+    "call",
+    "constant",
+    "element_type",
+    "expr",
+    "is_number",
+    "item",
+    "negative",
+    "prim",
+    "python_number",
+    "scalar",
+    "value",
+]

@@ -1,0 +1,156 @@
+"""Locations in the user's Python code: the span of the call that makes a node, and errors for
+values of wrong kinds.
+
+A node that Python code makes gets the span of the expression that made it, so diagnostics can point
+at it as at any text. Only the code object and the offset of the instruction are used, and each
+location is computed once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import islice
+from types import CodeType, FrameType
+
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.nodes.ast import IRModule
+
+_WIDTH = 120
+"""The length of the blank lines that replace code without a file."""
+_PACKAGE = __name__.partition(".")[0]
+_INSIDE = f"{_PACKAGE}."
+
+
+class Place(tuple[int, int]):
+    """A span with its text: start and end offset in characters.
+
+    Attributes
+    ----------
+    source
+        The file; for code without a file, blank lines, so that line and column are right.
+    """
+
+    source: Source
+
+
+class MisuseError(TypeError):
+    """A Python value of the wrong kind.
+
+    The message begins with ``file:line:column`` of the code that passed it.
+
+    Attributes
+    ----------
+    message
+        The message without the location.
+    """
+
+    def __init__(self, message: str, place: Place) -> None:
+        super().__init__(located(message, place))
+        self.message = message
+
+
+def located(message: str, place: Place) -> str:
+    """A message prefixed with its location."""
+    line, column = place.source.position(place[0])
+    return f"{place.source.path}:{line}:{column}: error: {message}"
+
+
+def described(given: object) -> str:
+    """A value with its type, in a few words."""
+    text = f"{type(given).__name__} {given!r}"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+_SHOWN = 60
+
+
+_places: dict[int, tuple[CodeType, dict[int, Place]]] = {}
+_sources: dict[str, Source] = {}
+
+
+def here() -> Place:
+    """The location of the innermost running code outside rlx.
+
+    Called by functions that users call, so the frame two levels up is usually theirs.
+    """
+    frame = sys._getframe(2)
+    known = _places.get(id(frame.f_code))
+    found = None if known is None else known[1].get(frame.f_lasti)
+    if found is not None:
+        return found
+    while _between(frame.f_globals.get("__name__", "")) and frame.f_back is not None:
+        frame = frame.f_back
+    return place_of(frame)
+
+
+def _between(module: str) -> bool:
+    """Whether code of a module stands between rlx and its user; `with` statements go through one of
+    Python's own.
+    """
+    return module.startswith(_INSIDE) or module == "contextlib"
+
+
+def place_of(frame: FrameType) -> Place:
+    """The location of the expression that a frame is computing."""
+    code = frame.f_code
+    known = _places.get(id(code))
+    if known is None:
+        known = _places[id(code)] = (code, {})
+    at = frame.f_lasti
+    found = known[1].get(at)
+    if found is None:
+        found = known[1][at] = _place(frame, code, at)
+    return found
+
+
+def _place(frame: FrameType, code: CodeType, at: int) -> Place:
+    nowhere = (None, None, None, None)
+    position = next(islice(code.co_positions(), at // 2, None), nowhere)
+    first, last, start, end = position
+    line = first or 1
+    source = _source(frame, code.co_filename, last or line)
+    begin = _offset(source, line, start or 0)
+    place = Place((begin, max(begin, _offset(source, last or line, end or 0))))
+    place.source = source
+    return place
+
+
+def _offset(source: Source, line: int, column: int) -> int:
+    """An offset in characters; Python counts columns in bytes."""
+    start = source.line_starts[line - 1]
+    before = source.line(line).encode()[:column]
+    return start + len(before.decode(errors="ignore"))
+
+
+def _source(frame: FrameType, path: str, lines: int) -> Source:
+    found = _sources.get(path)
+    if found is None or len(found.line_starts) < lines:
+        import linecache
+
+        text = "".join(linecache.getlines(path, frame.f_globals))
+        if text.count("\n") + 1 < lines:
+            text = (" " * _WIDTH + "\n") * lines
+        found = _sources[path] = Source(text, _shown(path))
+    return found
+
+
+def _shown(path: str) -> str:
+    """A path as a message says it: relative to the current directory where it lies below."""
+    below = os.getcwd() + os.sep
+    return path.removeprefix(below)
+
+
+def module_of(given: object, place: Place) -> IRModule:
+    """A module.
+
+    Raises
+    ------
+    MisuseError
+        If it is not a module.
+    """
+    if not isinstance(given, IRModule):
+        wanted = "a module, for example from rlx.parse(…) or bb.get()"
+        words = f"expected {wanted}; found {described(given)}"
+        raise MisuseError(words, place)
+    return given

@@ -1,0 +1,282 @@
+"""Functional rewriting: changed parts become new nodes, and unchanged parts are shared.
+
+A pass is a subclass of :class:`Rewriter` that overrides the methods for the nodes it changes.
+Variables are objects, so a variable whose annotation changes becomes a new variable, and its uses
+are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Binding, BindingBlock, Expr, StructInfo, TupleStructInfo
+from rlx.grammar.nodes.node import Node, all_same, changed, fields, replace, same
+from rlx.grammar.nodes.struct_infos import with_children, with_numbers
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.stack import recursion_room
+
+_ACTIONS: dict[type[Expr], str] = {
+    ast.Var: "var",
+    ast.DataflowVar: "var",
+    ast.Call: "call",
+    ast.SeqExpr: "sequence",
+    ast.Tuple: "tuple",
+    ast.TupleGetItem: "tuple_get_item",
+    ast.If: "if_",
+    ast.Function: "function",
+    ast.ShapeExpr: "shape",
+    ast.PrimValue: "prim_value",
+    ast.ExternFunc: "extern_func",
+}
+"""The method for each kind of expression with parts; other expressions are returned unchanged."""
+
+
+class Rewriter:
+    """Rebuilds modules, functions and expressions.
+
+    By default, every method rewrites the parts of a node in the order of evaluation, and returns
+    the node itself if nothing changed. The recursion is as deep as expressions are nested, which in
+    normal form is the nesting of functions and branches; the length of blocks is not limited.
+
+    Attributes
+    ----------
+    renamed
+        The new variables of the variables replaced so far.
+    """
+
+    def __init__(self) -> None:
+        self.renamed: dict[ast.Var, ast.Var] = {}
+
+    _actions: ClassVar[dict[type[Expr], Callable[[Any, Any], Expr]]]
+
+    def __init_subclass__(cls) -> None:
+        """Look up the methods of a class once: they are called for every expression."""
+        super().__init_subclass__()
+        cls._actions = {kind: getattr(cls, name) for kind, name in _ACTIONS.items()}
+
+    # ------------------------------------------------------------ wholes
+
+    def module(self, module: ast.IRModule) -> ast.IRModule:
+        """A module with its Relax functions rewritten; PrimFuncs are kept."""
+        with recursion_room():
+            functions = {
+                gv: self.function(f) if isinstance(f, ast.Function) else f
+                for gv, f in module.functions.items()
+            }
+        if all(functions[gv] is f for gv, f in module.functions.items()):
+            return module
+        return replace(module, functions=functions)
+
+    def function(self, function: ast.Function) -> ast.Function:
+        """A function: parameters, then the body, then the result annotation."""
+        params = same(function.params, map(self.define, function.params))
+        body = self.expr(function.body)
+        ret = function.ret_struct_info and self.struct_info(function.ret_struct_info)
+        return changed(function, params=params, body=body, ret_struct_info=ret)
+
+    def expr(self, expr: Expr) -> Expr:
+        """Any expression."""
+        action = self._actions.get(type(expr))
+        return expr if action is None else action(self, expr)
+
+    # ------------------------------------------------------------ variables
+
+    def define(self, var: ast.Var) -> ast.Var:
+        """A variable at its binding; a new one if its annotation changes."""
+        info = var.struct_info_annotation
+        if info is None:
+            return var
+        new = self.struct_info(info)
+        if new is info:
+            return var
+        other = replace(var, struct_info_annotation=new)
+        self.renamed[var] = other
+        return other
+
+    def var(self, var: ast.Var) -> Expr:
+        """A use of a variable."""
+        return self.renamed.get(var, var)
+
+    # ------------------------------------------------------------ sequences
+
+    def sequence(self, seq: ast.SeqExpr) -> Expr:
+        """Blocks and body; a block without bindings is removed, and the adjacent blocks are
+        merged.
+        """
+        blocks = same(seq.blocks, map(self.block, seq.blocks))
+        if blocks is not seq.blocks:
+            blocks = joined(blocks)
+        return changed(seq, blocks=blocks, body=self.expr(seq.body))
+
+    def block(self, block: BindingBlock) -> BindingBlock:
+        """A block; each binding may become none or several."""
+        bindings: list[Binding] = []
+        for binding in block.bindings:
+            bindings += self.binding(binding)
+        return changed(block, bindings=same(block.bindings, bindings))
+
+    def binding(self, binding: Binding) -> tuple[Binding, ...]:
+        """The replacement of a binding."""
+        if isinstance(binding, ast.MatchCast):
+            return self.match_cast(binding)
+        assert isinstance(binding, ast.VarBinding)
+        return self.var_binding(binding)
+
+    def var_binding(self, binding: ast.VarBinding) -> tuple[Binding, ...]:
+        """A variable binding; a local function may mention itself, so its variable is defined
+        first.
+        """
+        if isinstance(binding.value, ast.Function):
+            var = self.define(binding.var)
+            return (changed(binding, var=var, value=self.function(binding.value)),)
+        value = self.expr(binding.value)
+        return (changed(binding, var=self.define(binding.var), value=value),)
+
+    def match_cast(self, binding: ast.MatchCast) -> tuple[Binding, ...]:
+        """A cast."""
+        value = self.expr(binding.value)
+        info = self.struct_info(binding.struct_info)
+        var = binding.var and self.define(binding.var)
+        return (changed(binding, var=var, value=value, struct_info=info),)
+
+    # ------------------------------------------------------------ expressions
+
+    def call(self, call: ast.Call) -> Expr:
+        """A call: callee, arguments, keyword arguments, type arguments."""
+        return changed(
+            call,
+            op=self.expr(call.op),
+            args=same(call.args, map(self.expr, call.args)),
+            attrs=self.data(call.attrs),
+            sinfo_args=same(call.sinfo_args, map(self.struct_info, call.sinfo_args)),
+        )
+
+    def tuple(self, expr: ast.Tuple) -> Expr:
+        """A tuple."""
+        return changed(expr, fields=same(expr.fields, map(self.expr, expr.fields)))
+
+    def tuple_get_item(self, expr: ast.TupleGetItem) -> Expr:
+        """A field of a tuple."""
+        return changed(expr, tuple_value=self.expr(expr.tuple_value))
+
+    def if_(self, expr: ast.If) -> Expr:
+        """Condition and branches."""
+        return changed(
+            expr,
+            cond=self.expr(expr.cond),
+            true_branch=self.expr(expr.true_branch),
+            false_branch=self.expr(expr.false_branch),
+        )
+
+    def shape(self, expr: ast.ShapeExpr) -> Expr:
+        """A shape literal."""
+        return changed(expr, values=same(expr.values, map(self.prim_expr, expr.values)))
+
+    def prim_value(self, expr: ast.PrimValue) -> Expr:
+        """A boxed scalar."""
+        return changed(expr, value=self.prim_expr(expr.value))
+
+    def extern_func(self, expr: ast.ExternFunc) -> Expr:
+        """A packed function."""
+        return changed(expr, struct_info=expr.struct_info and self.struct_info(expr.struct_info))
+
+    def data(self, value: Any) -> Any:
+        """The value of a keyword argument:
+        expressions and annotations, in tuples, lists and mappings.
+        """
+        match value:
+            case Expr():
+                return self.expr(value)
+            case PrimExpr():
+                return self.prim_expr(value)
+            case StructInfo():
+                return self.struct_info(value)
+            case tuple() | list():
+                new = [self.data(part) for part in value]
+                return value if all_same(value, new) else type(value)(new)
+            case Mapping():
+                mapped = {key: self.data(part) for key, part in value.items()}
+                return value if all_same(value.values(), mapped.values()) else mapped
+        return value
+
+    # ------------------------------------------------------------ annotations
+
+    def struct_info(self, info: StructInfo) -> StructInfo:
+        """An annotation: its dimensions and values, and those of its parts.
+
+        A tuple that occurs several times in an annotation is rewritten once.
+        """
+        if type(info) is TupleStructInfo and info.fields:
+            return self._tuple(info)
+        inside = with_children(info, self.struct_info)
+        return with_numbers(inside, self.prim_expr, self.expr)
+
+    _tuples: dict[int, StructInfo] | None = None
+    """The tuples of the annotation at hand that were rewritten; None between annotations."""
+
+    def _tuple(self, info: TupleStructInfo) -> StructInfo:
+        if self._tuples is None:
+            self._tuples = {}
+            try:
+                return with_children(info, self.struct_info)
+            finally:
+                self._tuples = None
+        done = self._tuples
+        found = done.get(id(info))
+        if found is None:
+            found = done[id(info)] = with_children(info, self.struct_info)
+        return found
+
+    def prim_expr(self, expr: PrimExpr) -> PrimExpr:
+        """An integer expression: a dimension, a value, an argument."""
+        return expr
+
+
+Rewriter.__init_subclass__()  # for the class itself, too
+
+
+def joined(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
+    """The nonempty blocks, with adjacent blocks of the same kind merged (NF4)."""
+    kept: list[BindingBlock] = []
+    for block in blocks:
+        if not block.bindings:
+            continue
+        if kept and type(kept[-1]) is type(block):
+            kept[-1] = replace(kept[-1], bindings=kept[-1].bindings + block.bindings)
+        else:
+            kept.append(block)
+    return tuple(kept)
+
+
+_WHOLE = (ast.Op, ast.GlobalVar)
+
+
+def rebuild(root: Any, change: Callable[[Node], Node]) -> Any:
+    """A copy of ``root``; ``change`` is called with every node before its parts are visited.
+
+    Variables are replaced like other nodes, so ``change`` must return the same replacement at each
+    use.
+    """
+    made: dict[int, tuple[Any, Any]] = {}
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, tuple):
+            parts = tuple(copy(v) for v in value)
+            return same(value, parts)
+        if isinstance(value, Mapping):
+            items = {copy(k): copy(v) for k, v in value.items()}
+            kept = items.keys() == value.keys() and all(value[k] is v for k, v in items.items())
+            return value if kept else items
+        if not isinstance(value, Node) or isinstance(value, _WHOLE):
+            return value
+        if id(value) not in made:
+            # The original is kept beside its copy: its address must not be given away.
+            made[id(value)] = (value, node(change(value)))
+        return made[id(value)][1]
+
+    def node(value: Node) -> Node:
+        return changed(value, **{key: copy(part) for key, part in fields(value)})
+
+    return copy(root)

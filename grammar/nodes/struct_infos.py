@@ -1,0 +1,153 @@
+"""Traversal and rebuilding of struct info, and the shape variables that annotations bind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.node import changed, same
+from rlx.grammar.nodes.tir import PrimExpr
+
+OBJECT = ast.ObjectStructInfo()
+"""The annotation of any value; a single object, so that it can be compared by identity."""
+
+
+def children(info: StructInfo) -> tuple[StructInfo, ...]:
+    """The direct parts: the fields of a tuple, or the parameters and the result of a function."""
+    kind = type(info)
+    if kind is ast.TupleStructInfo:
+        return info.fields  # type: ignore[attr-defined, no-any-return]
+    if kind is ast.FuncStructInfo:
+        return (*(info.params or ()), info.ret)  # type: ignore[attr-defined]
+    return ()
+
+
+def fields_or_itself(info: StructInfo) -> tuple[StructInfo, ...]:
+    """The fields of a tuple; any other annotation alone, as for calls with one argument or
+    result.
+    """
+    return info.fields if isinstance(info, ast.TupleStructInfo) else (info,)
+
+
+def numbers(info: StructInfo) -> tuple[PrimExpr, ...]:
+    """The prim expressions of an annotation itself: the dimensions of a tensor or shape, or the
+    value of a scalar.
+    """
+    kind = type(info)
+    if kind is ast.TensorStructInfo:
+        shape = info.shape  # type: ignore[attr-defined]
+        return shape.values if type(shape) is ast.ShapeExpr else ()
+    if kind is ast.ShapeStructInfo:
+        return info.values or ()  # type: ignore[attr-defined]
+    if kind is ast.PrimStructInfo and info.value is not None:  # type: ignore[attr-defined]
+        return (info.value,)  # type: ignore[attr-defined]
+    return ()
+
+
+def held_shape(info: StructInfo) -> ast.Var | None:
+    """The variable that a tensor's annotation gives as its shape."""
+    if type(info) is ast.TensorStructInfo and isinstance(info.shape, ast.Var):
+        return info.shape
+    return None
+
+
+def whole(info: StructInfo) -> Iterator[StructInfo]:
+    """An annotation and all its parts, each before its own parts, in the order of the text.
+
+    A tuple or function type that occurs several times is visited once, so that the time is bounded
+    by the size of the annotation in memory: `((t, t), (t, t))` may share its halves.
+    """
+    stack = [info]
+    seen: set[int] = set()
+    while stack:
+        part = stack.pop()
+        inside = children(part)
+        if inside:
+            if id(part) in seen:
+                continue
+            seen.add(id(part))
+            stack.extend(reversed(inside))
+        yield part
+
+
+def of_the_value(info: StructInfo) -> Iterator[StructInfo]:
+    """An annotation and the fields of its tuples: the parts that a value itself has.
+
+    The parameters and the result of a function type belong to its calls instead. As in
+    :func:`whole`, a tuple that occurs several times is visited once.
+    """
+    stack = [info]
+    seen: set[int] = set()
+    while stack:
+        part = stack.pop()
+        if type(part) is ast.TupleStructInfo and part.fields:
+            if id(part) in seen:
+                continue
+            seen.add(id(part))
+            stack.extend(reversed(part.fields))
+        yield part
+
+
+def with_children(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> StructInfo:
+    """An annotation with other direct parts, or itself if they are the same objects."""
+    match info:
+        case ast.TupleStructInfo(fields=fields):
+            return changed(info, fields=same(fields, map(change, fields)))
+        case ast.FuncStructInfo(params=params, ret=ret):
+            new = params and same(params, map(change, params))
+            return changed(info, params=new, ret=change(ret))
+    return info
+
+
+def with_numbers(
+    info: StructInfo,
+    number: Callable[[PrimExpr], PrimExpr],
+    shape: Callable[[Expr], Expr] | None = None,
+) -> StructInfo:
+    """An annotation with other dimensions or another value, or itself if they are the same objects.
+
+    Parameters
+    ----------
+    shape
+        Changes the whole shape of a tensor, instead of its separate dimensions.
+    """
+    match info:
+        case ast.TensorStructInfo(shape=Expr() as held) if shape is not None:
+            return changed(info, shape=shape(held))
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values) as held):
+            return changed(info, shape=changed(held, values=same(values, map(number, values))))
+        case ast.ShapeStructInfo(values=tuple() as values):
+            return changed(info, values=same(values, map(number, values)))
+        case ast.PrimStructInfo(value=PrimExpr() as value):
+            return changed(info, value=number(value))
+    return info
+
+
+def binding_positions(info: ast.StructInfo) -> list[tir.PrimExpr]:
+    """The dimensions and values of an annotation where a shape variable that appears alone is
+    bound.
+
+    They do not include the parameters of function types, which bind variables for their own calls
+    (ledger 13).
+    """
+    return [number for part in of_the_value(info) for number in numbers(part)]
+
+
+def bind_callable(info: ast.StructInfo, bound: AbstractSet[tir.Var]) -> None:
+    """Determine the shape variables that the function types in an annotation bind for their calls.
+
+    These are the variables that appear alone in a parameter and are not bound outside the type. The
+    function can be called again when more variables are bound: a parameter of a signature may come
+    before the one that binds its variables.
+    """
+    if isinstance(info, ast.FuncStructInfo):
+        if info.params is None:
+            return
+        lone = (value for param in info.params for value in binding_positions(param))
+        own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
+        object.__setattr__(info, "binders", tuple(own))
+        bound = bound | own.keys()
+    for inner in children(info):
+        bind_callable(inner, bound)

@@ -1,0 +1,271 @@
+"""Formatting of programs in any dialect.
+
+A text is replaced only if the printed text parses to the same program and keeps every comment.
+"""
+
+from __future__ import annotations
+
+from ast import Import, ImportFrom
+from ast import parse as parse_python
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
+from rlx.grammar.lines import line_start
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Record, Span, replace
+from rlx.grammar.read.lexer import words_of
+from rlx.grammar.read.outer_level import declares
+from rlx.grammar.read.outline import logical_lines, metadata_statement
+from rlx.grammar.stack import roomy
+
+if TYPE_CHECKING:
+    from rlx.grammar.read.entries import Token
+    from rlx.grammar.read.parser import Parsed
+
+SAME, CHANGED, FAILED = 0, 1, 2
+
+_UNKEPT = frozenset(["R.DTensor", "check_well_formed"])
+"""Constructs that the syntax tree does not represent, so printing would lose them."""
+
+
+class Formatted(Record):
+    """The result of formatting one text.
+
+    Attributes
+    ----------
+    text
+        The formatted text; None where there is none.
+    complaints
+        The reasons why it was not formatted, one line each.
+    status
+        The exit status of the command.
+    """
+
+    text: str | None
+    complaints: tuple[str, ...] = ()
+    status: int = SAME
+
+
+@roomy
+def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Formatted:
+    """Format the text of one or several modules.
+
+    Parameters
+    ----------
+    text
+        The source; CRLF is accepted as a line end.
+    path
+        The name of the text in messages; for a ``.py`` file, imports are kept unchanged.
+    version
+        The dialect to write.
+    """
+    try:
+        return _format(text.replace("\r\n", "\n"), path, version)
+    except RecursionError:
+        return nested_too_deeply(path)
+
+
+def _format(text: str, path: str, version: str) -> Formatted:
+    from rlx.grammar.read.parser import parse
+
+    parsed = parse(text, path)
+    errors = [d for d in parsed.diagnostics if d.is_error]
+    if errors:
+        places = [_place(parsed, path, d.span[0] if d.span else 0) for d in errors]
+        lines = [
+            f"{at}: error[{d.code}]: {d.message}" for at, d in zip(places, errors, strict=True)
+        ]
+        return Formatted(None, tuple(lines), CHANGED)
+    kept = _metadata(text)
+    reason = _left_alone(text, parsed.modules, kept, path, version)
+    if reason is not None:
+        return Formatted(None, (reason,), FAILED)
+    return _written(text, path, version, parsed)
+
+
+def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
+    """The text as a dialect writes it, if that reads back as the same program."""
+    from rlx.grammar.read.parser import parse
+
+    printed = _printed(text, parsed.modules, _metadata(text), version)
+    again = parse(printed, path)
+    lost = _lost(parsed, again)
+    if lost is None:
+        settled = _printed(printed, again.modules, _metadata(printed), version)
+        if settled != printed:  # other names than before: those of the second text stay
+            lost = _lost(parsed, parse(settled, path))
+        if lost is None:
+            return Formatted(settled)
+    opaque = [d.span for d in parsed.diagnostics if d.code == "PARSE-opaque" and d.span]
+    reason = _misread(again, version)
+    if opaque:
+        lost, reason = (
+            opaque[0][0],
+            "rlx does not understand this part of a PrimFunc, and formatting would change it",
+        )
+    reason = f"{_place(parsed, path, lost)}: not formatted: {reason}"
+    return Formatted(None, (reason,), FAILED)
+
+
+def translated(
+    parsed: Parsed, modules: Sequence[ast.IRModule], path: str, version: str
+) -> Formatted:
+    """The text of modules that were derived from the modules of a text, with its comments.
+
+    Parameters
+    ----------
+    parsed
+        The parsed text.
+    modules
+        The new modules, in order.
+    path, version
+        As for :func:`format_text`.
+    """
+    from rlx.grammar.read.parser import parse
+
+    text = parsed.source.text
+    kept = _metadata(text)
+    reason = _left_alone(text, parsed.modules, kept, path, version)
+    if reason is not None:
+        return Formatted(None, (reason,), FAILED)
+    printed = _printed(text, modules, kept, version)
+    again = parse(printed, path)
+    lost = _lost(replace(parsed, modules=tuple(modules)), again)
+    if lost is None:
+        return Formatted(printed)
+    reason = _misread(again, version)
+    return Formatted(None, (f"{_place(parsed, path, lost)}: not formatted: {reason}",), FAILED)
+
+
+def _misread(again: Parsed, version: str) -> str:
+    """What is wrong with a printed text that does not say the same."""
+    printed = f"the text that dialect {version} prints for this"
+    error = next((d for d in again.diagnostics if d.is_error), None)
+    if error is not None:
+        return f"{printed} cannot be read: {error.message}"
+    return f"{printed} is read back as a different program"
+
+
+def nested_too_deeply(path: str) -> Formatted:
+    """The answer for a program too deep for any text, such as a sum of 20,000 tensors."""
+    reason = "expressions are nested too deeply to be written as text"
+    return Formatted(None, (f"{path}: not formatted: {reason}",), FAILED)
+
+
+def _place(parsed: Parsed, path: str, at: int) -> str:
+    line, column = parsed.source.position(at)
+    return f"{path}:{line}:{column}"
+
+
+def _left_alone(
+    text: str,
+    modules: Sequence[ast.IRModule],
+    kept: Span | None,
+    path: str,
+    version: str,
+) -> str | None:
+    """Why a text that can be read is not formatted; None where it is."""
+    if (line := _foreign_line(text, modules, kept, path.endswith(".py"))) is not None:
+        where = text.count("\n", 0, line) + 1
+        reason = "not formatted: the file contains Python code outside the Relax definitions"
+        return f"{path}:{where}: {reason}"
+    if (unkept := _unkept(text)) is not None:
+        where = text.count("\n", 0, unkept.start) + 1
+        name = unkept.value.partition("(")[0]
+        return f"{path}:{where}: not formatted: rlx reads {name}, but does not keep its arguments"
+    others = set(CONSTANT_KEYS) - {dialect(version).constant_key}
+    around = "" if kept is None else text[: kept[0]] + text[kept[1] :]
+    if any(f'metadata["{key}"]' in around for key in others):
+        return (
+            f"{path}: not formatted: its constants are metadata of another version than {version}"
+        )
+    return None
+
+
+def _printed(text: str, modules: Sequence[ast.IRModule], kept: Span | None, version: str) -> str:
+    from rlx.grammar.print.printer import print_module
+    from rlx.grammar.read.comments import Remarks
+
+    remarks = Remarks(text)
+    parts = [print_module(module, version, remarks) for module in modules]
+    rest = remarks.before(len(text) + 1)
+    if kept is not None:
+        first = modules[0].span if modules else None
+        at = 0 if first is not None and kept[0] < first[0] else len(parts)
+        parts.insert(at, text[slice(*kept)] + "\n")
+    if rest:
+        parts.append("\n".join(rest) + "\n")
+    return "\n".join(parts)
+
+
+def _lost(before: Parsed, again: Parsed) -> int | None:
+    """The offset at which a program says what its printed text does not say;
+    None where that reads back as the same program.
+    """
+    from rlx.grammar.nodes.equal import difference
+
+    start = min((module.span[0] for module in before.modules if module.span), default=0)
+    if len(again.modules) != len(before.modules):
+        return start
+    for one, other in zip(before.modules, again.modules, strict=True):
+        found = difference(one, other, map_free_vars=True)
+        if found is not None:
+            place = found.place(one) or one.span
+            return start if place is None else place[0]
+    return start if any(d.is_error for d in again.diagnostics) else None
+
+
+def _foreign_line(
+    text: str, modules: Sequence[ast.IRModule], kept: Span | None, is_python: bool
+) -> int | None:
+    """The offset of the first line that belongs to no module and is no header either."""
+    spans = [span for module in modules for span in _spans(module)]
+    if kept is not None:
+        spans.append(kept)
+    at = 0
+    for start, end in [*sorted(spans), (len(text), len(text))]:
+        head = line_start(text, start) if start < len(text) else start
+        between = text[at : max(at, head)]
+        for first, last in logical_lines(between):
+            if not _is_header(between[first:last], is_python):
+                return at + first
+        at = max(at, end)
+    return None
+
+
+def _spans(module: ast.IRModule) -> list[tuple[int, int]]:
+    if not module.bare:
+        return [module.span] if module.span is not None else []
+    return [f.span for f in module.functions.values() if f.span is not None]
+
+
+def _is_header(line: str, is_python: bool) -> bool:
+    """Whether a line may stand around modules: a decorator, declarations of shape variables, and
+    outside of Python imports, which are not needed there.
+    """
+    if line.startswith("@"):
+        return True
+    try:
+        statements = parse_python(line).body
+    except (SyntaxError, ValueError):
+        return False
+    allowed = () if is_python else (Import, ImportFrom)
+    return all(isinstance(each, allowed) or declares(each) for each in statements)
+
+
+def _metadata(text: str) -> Span | None:
+    """Where the metadata of a text is."""
+    found = metadata_statement(text)
+    return None if found is None else found.span
+
+
+def _unkept(text: str) -> Token | None:
+    """The first word of a text that its tree does not keep."""
+    if not any(word in text for word in _UNKEPT):
+        return None
+    for found in words_of(text, (0, len(text))):
+        name, opened, _ = found.value.partition("(")
+        if name in _UNKEPT and (opened or found.type == "TARGET"):
+            return found
+    return None

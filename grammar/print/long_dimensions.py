@@ -1,0 +1,98 @@
+"""Texts of long dimensions, in which parts have names: ``T.min(d2, 5) + m, where d2 = …``.
+
+The text of a dimension may be exponentially longer than the number of its nodes, because nodes are
+shared. Here a node is written at most once: a part of some length gets a name where it is used, and
+the names are explained behind the text, those that are needed first.
+"""
+
+from __future__ import annotations
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.print.prim import Part, Text
+
+SHORT = 60
+"""The number of nodes, repeated ones counted each time, up to which a dimension is written out."""
+_PART = 12
+_EXPLAINED = 4
+"""The maximum number of names that are explained."""
+
+
+def is_long(dim: PrimExpr) -> bool:
+    """Whether a dimension is too long to be written out; at most as many nodes are visited."""
+    stack, count = [dim], 0
+    while stack:
+        node = stack.pop()
+        count += 1
+        if count > SHORT:
+            return True
+        stack.extend(tir.children(node))
+    return False
+
+
+def abbreviated(dim: PrimExpr) -> str:
+    """The text of a long dimension, with its names and their explanation."""
+    parts = _parts(dim)
+    taken = {var.name for var in tir.free_vars(dim)}
+    names: dict[PrimExpr, str] = {}
+    number = 0
+    asked = [dim]
+    for whole in asked:
+        for part in _mentioned(whole, parts):
+            if part not in names:
+                number += 1
+                while f"d{number}" in taken:
+                    number += 1
+                names[part] = f"d{number}"
+                if len(asked) <= _EXPLAINED:
+                    asked.append(part)
+    first, *explained = [_text(part, names) for part in asked]
+    shown = [f"{names[p]} = {text}" for p, text in zip(asked[1:], explained, strict=True)]
+    if len(names) > len(shown):
+        shown.append("…")
+    return f"{first}, where {', '.join(shown)}" if shown else first
+
+
+def _parts(dim: PrimExpr) -> set[PrimExpr]:
+    """The parts that get a name: those whose text, with names inside it, has become long."""
+    found: set[PrimExpr] = set()
+    lengths: dict[PrimExpr, int] = {}
+    for node in tir.postorder(dim):
+        length = 1 + sum([lengths[child] for child in tir.children(node)])
+        if length > _PART and node is not dim:
+            found.add(node)
+            length = 1
+        lengths[node] = length
+    return found
+
+
+def _mentioned(whole: PrimExpr, parts: set[PrimExpr]) -> list[PrimExpr]:
+    """The named parts in the text of a part, in the order of the text."""
+    found: dict[PrimExpr, None] = {}
+    stack = list(reversed(tir.children(whole)))
+    while stack:
+        node = stack.pop()
+        if node in parts:
+            found[node] = None
+        else:
+            stack.extend(reversed(tir.children(node)))
+    return list(found)
+
+
+def _text(part: PrimExpr, names: dict[PrimExpr, str]) -> str:
+    return _Abbreviated(part, names).run(part)
+
+
+class _Abbreviated(Text):
+    """Prints one part; named parts inside it are written by their names."""
+
+    def __init__(self, whole: PrimExpr, names: dict[PrimExpr, str]) -> None:
+        super().__init__({}, INT64, str)
+        self._whole = whole
+        self._parts = names
+
+    def parts(self, expr: PrimExpr, required: int) -> list[Part]:
+        """The name of a named part, otherwise its text."""
+        name = None if expr is self._whole else self._parts.get(expr)
+        return super().parts(expr, required) if name is None else [name]

@@ -1,0 +1,196 @@
+"""The printer: from nodes to text, in any dialect from 0.16 to 0.27.
+
+The printed text parses to a structurally equal module, and printing this module gives the same
+text. Four properties cannot be kept, because no text expresses them: adjacent binding blocks are
+printed as one, a branch or function inside an expression is bound to a variable first, the data of
+a constant outside the text stays outside, and names are changed if they would be captured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.grammar import dialects
+from rlx.grammar.dialects import DEFAULT, Dialect
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node
+from rlx.grammar.print.calls import ExprPrinter
+from rlx.grammar.print.pieces import (
+    Printer,
+    function_printer,
+    print_expr,
+    print_function,
+    print_prim_expr,
+    print_struct_info,
+)
+from rlx.grammar.print.prim import scalar
+from rlx.grammar.print.relax import FunctionPrinter
+from rlx.grammar.print.show import show
+from rlx.grammar.print.tir import PrimFuncPrinter
+from rlx.grammar.read.comments import Remarks
+from rlx.grammar.stack import recursion_room, roomy
+
+__all__ = [
+    "print_expr",
+    "print_function",
+    "print_module",
+    "print_node",
+    "print_prim_expr",
+    "print_struct_info",
+    "show",
+]
+
+_INDENT = "    "
+
+
+@roomy
+@recursion_room()
+def print_module(
+    module: ast.IRModule, dialect: str = DEFAULT, remarks: Remarks | None = None
+) -> str:
+    """A module as printed by this version of TVM, with comments above definitions.
+
+    Parameters
+    ----------
+    module
+        The module.
+    dialect
+        ``"0.16"`` … ``"0.27"``.
+    remarks
+        Comments of the source that are not above definitions; each is printed before the same
+        statement as in the source.
+
+    Raises
+    ------
+    ValueError
+        If there is no such dialect.
+    """
+    return _ModulePrinter(module, dialects.dialect(dialect), remarks or Remarks()).print()
+
+
+def print_node(node: Node, dialect: str = DEFAULT) -> str:
+    """Print any node with a text: a module, a function, an expression, struct info, a dimension.
+
+    Raises
+    ------
+    TypeError
+        If nodes of this kind have no text of their own.
+    """
+    match node:
+        case ast.IRModule():
+            return print_module(node, dialect)
+        case ast.Function() | tir.PrimFunc():
+            name = node.attrs.get("global_symbol", "main")
+            return print_function(node, str(name), dialect)
+        case ast.StructInfo():
+            return print_struct_info(node, dialect)
+        case tir.PrimExpr():
+            return print_prim_expr(node)
+        case ast.Expr():
+            return print_expr(node, dialect)
+        case ast.VDevice(target=target, index=index):
+            return f"{target}:{index}"
+    raise TypeError(f"expected a module or a part of one, found {type(node).__name__}")
+
+
+class _ModulePrinter:
+    def __init__(self, module: ast.IRModule, spelling: Dialect, remarks: Remarks) -> None:
+        self.module = module
+        self.remarks = remarks
+        self.dialect = spelling
+        self.bare = module.bare and not module.attrs and not module.global_infos
+        global_names = [gv.name_hint for gv in module.functions] if self.bare else []
+        around = None if self.bare else module.name
+        self.functions: list[tuple[str, Printer]] = [
+            (gv.name_hint, function_printer(f, spelling, around, global_names, remarks))
+            for gv, f in module.functions.items()
+        ]
+
+    def print(self) -> str:
+        # A text from hand-made nodes has no spans, and no remarks either.
+        start = self.module.span[0] if self.module.span else 0
+        lines = [*self.remarks.before(start)]
+        lines += ["", *self._header()] if lines else self._header()
+        pad = "" if self.bare else _INDENT
+        lines += self.module.comments
+        if not self.bare:
+            bases = f"({self.module.bases})" if self.module.bases else ""
+            lines += [f"@I.ir_module{self._flag()}", f"class {self.module.name}{bases}:"]
+            lines += self._attributes()
+        before = len(lines)
+        for name, printer in self.functions:
+            if len(lines) > before:
+                lines.append("")
+            lines += printer.print(name, pad)
+        if lines and lines[-1].startswith("class "):
+            lines.append(f"{pad}pass")
+        if self.module.span is not None:
+            lines += [pad + text for text in self.remarks.before(self.module.span[1])]
+        return "\n".join(lines) + "\n"
+
+    def _header(self) -> list[str]:
+        type_vars = self._type_vars()
+        has_tir = any(_uses_tir(p) for _, p in self.functions)
+        has_relax = any(isinstance(p, FunctionPrinter) for _, p in self.functions)
+        lines = ["# from typing import TypeVar"] if type_vars else []
+        if not self.bare:
+            lines.append("# from tvm.script import ir as I")
+        if has_tir:
+            lines.append(f"# from tvm.script import {self.dialect.tir_module} as T")
+            if self.dialect.type_vars:
+                lines.append("# from tvm.tirx.layout import Axis")
+        if has_relax:
+            lines.append("# from tvm.script import relax as R")
+        return [*lines, "", *(f'{name} = TypeVar("{name}")' for name in type_vars)]
+
+    def _type_vars(self) -> list[str]:
+        """Names to declare before the class:
+        those bound in some function, or declared and mentioned.
+        """
+        if not self.dialect.type_vars:
+            return []
+        names = {name for _, printer in self.functions for name in printer.type_vars()}
+        for _, printer in self.functions:
+            if isinstance(printer, FunctionPrinter):
+                free = {v.name for v in printer.scope.free_shape_vars}
+                names |= free & set(self.module.type_vars)
+        return sorted(names)
+
+    def _flag(self) -> str:
+        marked = any(
+            isinstance(p, PrimFuncPrinter) and p.is_schedulable() for _, p in self.functions
+        )
+        return "(s_tir=True)" if self.dialect.module_flag and marked else ""
+
+    def _attributes(self) -> list[str]:
+        lines = []
+        values = ExprPrinter({}, self.dialect)
+        if self.module.attrs:
+            lines.append(f"{_INDENT}I.module_attrs({values.value(self.module.attrs)})")
+        if self.module.global_infos:
+            shown = _global_infos(self.module.global_infos, values)
+            lines.append(f"{_INDENT}I.module_global_infos({shown})")
+        return lines
+
+
+def _uses_tir(printer: Printer) -> bool:
+    return isinstance(printer, PrimFuncPrinter) or bool(printer.body_vars())
+
+
+def _global_infos(infos: Mapping[str, tuple[object, ...]], values: ExprPrinter) -> str:
+    listed = []
+    for key, entries in infos.items():
+        shown = [_global_info(entry, values) for entry in entries]
+        listed.append(f"{scalar(key)}: [{', '.join(shown)}]")
+    return "{" + ", ".join(listed) + "}"
+
+
+def _global_info(entry: object, values: ExprPrinter) -> str:
+    """A device, or another call: a text reads as its head followed by its arguments."""
+    match entry:
+        case ast.VDevice(target=target, index=index, memory_scope=scope):
+            shown = target if target.startswith("{") else scalar(target)
+            return f"I.vdevice({shown}, {index}, {scalar(scope)})"
+        case (str(head), *arguments) if head.startswith("I."):
+            return f"{head}({', '.join([values.value(a) for a in arguments])})"
+    return values.value(entry)

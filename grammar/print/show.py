@@ -1,0 +1,148 @@
+"""The short form of struct info, expressions and dimensions in messages."""
+
+from __future__ import annotations
+
+import re
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import Node, tuple_text
+from rlx.grammar.print.info import device_text
+from rlx.grammar.print.long_dimensions import abbreviated, is_long
+from rlx.grammar.print.prim import in_shape
+from rlx.grammar.stack import recursion_room
+
+_PRIM = in_shape({})
+_LONG = 200
+_LONGEST = 1_000
+"""The characters of an annotation after which the fields of its tuples, the parameters of its
+functions and further dimensions are left out."""
+_TYPED_INTEGER = re.compile(r"T\.u?int\d+\((-?\d+)\)")
+
+
+def show(node: Node) -> str:
+    """A node in the short form of messages: ``Tensor((n, 4), float32)``.
+
+    Texts of more than about 200 characters are shortened in the middle; of annotations that are
+    longer than about 1,000 characters, the rest is left out.
+
+    Parameters
+    ----------
+    node
+        Struct info, a prim expression, a variable, an operator, a data type or any Relax
+        expression.
+    """
+    match node:
+        case StructInfo():
+            with recursion_room():
+                return _Shortening().text(node)
+        case tir.PrimExpr():
+            return _shortened(node)
+        case DataType():
+            return str(node)
+        case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name):
+            return name
+        case ast.VDevice():
+            return device_text(node)
+    from rlx.grammar.print.pieces import print_expr
+
+    return _elided(print_expr(node)) if isinstance(node, ast.Expr) else repr(node)
+
+
+def _dim(value: tir.PrimExpr) -> str:
+    """A dimension; the width of its literals does not matter to a reader."""
+    text = abbreviated(value) if is_long(value) else _PRIM.text(value)
+    return _TYPED_INTEGER.sub(r"\1", text)
+
+
+def _shortened(value: tir.PrimExpr) -> str:
+    return _dim(value) if is_long(value) else _elided(_dim(value))
+
+
+class _Shortening:
+    """The text of an annotation, and the room that is left for it.
+
+    The text of an annotation may be exponentially longer than the annotation, whose tuples may
+    share their fields.
+    """
+
+    __slots__ = ("_room",)
+
+    def __init__(self) -> None:
+        self._room = _LONGEST
+
+    def _said(self, text: str) -> str:
+        self._room -= len(text)
+        return text
+
+    def _each(self, infos: tuple[StructInfo, ...]) -> list[str]:
+        """The texts of some annotations, as far as there is room."""
+        texts = []
+        for info in infos:
+            if self._room <= 0:
+                texts.append("…")
+                break
+            texts.append(self.text(info))
+        return texts
+
+    def _dims(self, values: tuple[tir.PrimExpr, ...]) -> str:
+        texts = []
+        for value in values:
+            if self._room <= 0:
+                texts.append("…")
+                break
+            texts.append(self._said(_shortened(value)))
+        return tuple_text(texts)
+
+    def text(self, info: StructInfo) -> str:
+        """The text of an annotation, or of its beginning."""
+        match info:
+            case ast.TensorStructInfo():
+                return self._tensor(info)
+            case ast.ShapeStructInfo(values=None, ndim=ndim):
+                return self._said("Shape" if ndim < 0 else f"Shape(ndim={ndim})")
+            case ast.ShapeStructInfo(values=values):
+                return f"{self._said('Shape')}({self._dims(values or ())})"
+            case ast.ObjectStructInfo():
+                return self._said("Object")
+            case ast.PrimStructInfo(dtype=dtype, value=value):
+                said = f"Prim({dtype})" if value is None else f"Prim({dtype}, {show(value)})"
+                return self._said(said)
+            case ast.TupleStructInfo(fields=fields):
+                return f"{self._said('Tuple')}({', '.join(self._each(fields))})"
+            case ast.FuncStructInfo():
+                return self._callable(info)
+        raise TypeError(f"not struct info: {type(info).__name__}")
+
+    def _tensor(self, info: ast.TensorStructInfo) -> str:
+        self._said("Tensor")
+        parts = []
+        match info.shape:
+            case ast.ShapeExpr(values=values):
+                parts.append(self._dims(values))
+            case ast.Expr() as shape:
+                parts.append(self._said(show(shape)))
+        if not info.dtype.is_void:
+            parts.append(self._said(str(info.dtype)))
+        if info.ndim >= 0 and not isinstance(info.shape, ast.ShapeExpr):
+            parts.append(f"ndim={info.ndim}")
+        if info.vdevice is not None:
+            parts.append(self._said(device_text(info.vdevice)))
+        return f"Tensor({', '.join(parts)})" if parts else "Tensor"
+
+    def _callable(self, info: ast.FuncStructInfo) -> str:
+        self._said("Callable")
+        impure = "" if info.purity else ", impure"
+        if info.params is None:
+            return f"Callable(... -> {self.text(info.ret)}{impure})"
+        params = ", ".join(self._each(info.params))
+        ret = "…" if self._room <= 0 else self.text(info.ret)
+        return f"Callable(({params}) -> {ret}{impure})"
+
+
+def _elided(text: str) -> str:
+    """A text of at most about 200 characters: the middle of a longer one is left out."""
+    if len(text) <= _LONG:
+        return text
+    return f"{text[: _LONG * 2 // 3]} … {text[-_LONG // 3 :]}"

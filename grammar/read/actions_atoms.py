@@ -1,0 +1,345 @@
+"""The actions of names, literals, brackets and operators, and of names bound by the surrounding
+Python code.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read import arithmetic, misspelt
+from rlx.grammar.read.coerce import BARE_INFOS
+from rlx.grammar.read.entries import Entry, Rejected, unquote
+from rlx.grammar.read.forms import ALIASES, FORMS
+from rlx.grammar.read.partial_nodes import (
+    Captured,
+    CapturedName,
+    Form,
+    Keyword,
+    KnownInteger,
+    Name,
+    Negation,
+    Sequence,
+    Slice,
+    describe,
+)
+from rlx.grammar.read.reports import ReadContext
+from rlx.grammar.suggest import closest, did_you_mean
+
+_WORDS = {"None": None, "True": True, "False": False}
+
+
+class NamesAround:
+    """The meaning of names that the program does not bind."""
+
+    def __init__(self, context: ReadContext) -> None:
+        self.context = context
+        self.scope = context.scope
+
+    def value(self, text: str, span: Span) -> Any:
+        """The value of a name that the program does not bind."""
+        around = self.context.around
+        if around is None or text in self.scope.modules:
+            return Name(text)
+        value = around.value(text)
+        if value is ...:
+            return Name(text)
+        if isinstance(value, Captured):
+            return self.captured(text, text, span)
+        return _as_written(value, *span)
+
+    def captured(self, name: str, text: str, span: Span) -> CapturedName:
+        """An expression that begins with a name bound by the surrounding Python code."""
+        around = self.context.around
+        assert around is not None
+        if not self.scope.in_prim_func() and self.scope.frame.kind != "module":
+            around.used.setdefault(name, span)
+        return CapturedName(text)
+
+    def holds(self, word: str) -> bool:
+        """Whether the surrounding Python code binds the first word of a dotted name, for a position
+        outside PrimFuncs.
+        """
+        around = self.context.around
+        return (
+            around is not None
+            and word not in ("R", "T", "I")
+            and word not in self.scope.modules
+            and not self.scope.in_prim_func()
+            and self.scope.look_up(word) is None
+            and around.holds(word)
+        )
+
+    def part_of(self, owner: Entry, part: str) -> CapturedName | None:
+        """An attribute or a call of a captured value, which is also captured."""
+        value = owner.value
+        return CapturedName(f"{value.text}.{part}") if isinstance(value, CapturedName) else None
+
+    def means_nothing(self, name: str) -> bool:
+        """Whether neither the program nor possible surrounding code binds a name."""
+        inside = self.scope.in_prim_func() or self.scope.look_up(name) is not None
+        return self.context.around is None and not inside
+
+    def unknown_module(self, word: str, start: int) -> None:
+        """Report, once, an unknown module name before a name that the module defines."""
+        known = sorted(self.scope.modules - {"self", "Module"})
+        help = did_you_mean(closest(word, known) or known[:1])
+        span = (start, start + len(word))
+        self.context.reports.error(f"{word!r} is not defined", span, help, unknown=word)
+        self.scope.modules.add(word)
+
+
+def _as_written(value: object, start: int, end: int) -> Any:
+    """A constant as if it were written where its name stands."""
+    if isinstance(value, tuple):
+        return Sequence([Entry(_as_written(item, start, end), start, end) for item in value])
+    return KnownInteger(value) if type(value) is int else value
+
+
+class ExpressionActions:
+    """Base class of the actions of expressions."""
+
+    def __init__(self, context: ReadContext, around: NamesAround) -> None:
+        self.context = context
+        self.scope = context.scope
+        self.coerce = context.coerce
+        self.around = around
+
+
+class AtomActions(ExpressionActions):
+    """Actions of atoms and of chains of operators."""
+
+    # ------------------------------------------------------------ names
+
+    def do_name(self, span: Span, name: Entry) -> Any:
+        text = name.value
+        found = self.scope.names.get(text)
+        if found is not None:
+            if type(found) is tir.BufferLoad:  # a scalar of a PrimFunc that can be assigned to
+                return tir.BufferLoad(found.buffer, found.indices, span)
+            return found
+        if text in _WORDS:
+            return _WORDS[text]
+        found = self.scope.look_up(text)
+        return self.around.value(text, span) if found is None else found
+
+    def do_dotted(self, span: Span, dotted: Entry) -> Any:
+        text = dotted.value
+        head, _, rest = text.partition(".")
+        value = self.scope.owner_named(head)
+        if value is not None:
+            return attribute_of(self.context, value, rest, span)
+        if self.around.holds(head):
+            return self.around.captured(head, text, span)
+        if head in ALIASES:
+            text = ALIASES[head] + "." + rest
+        if head not in "RTI" and head not in self.scope.modules and rest in self.scope.global_names:
+            self.around.unknown_module(head, span[0])
+        if head == "R" and text not in FORMS and text not in BARE_INFOS:
+            meant = misspelt.form(text)
+            if meant:
+                self.context.misspelt(meant, span)
+                text = meant[0]
+        return Name(text)
+
+    def do_attribute(self, span: Span, owner: Entry, name: Entry) -> Any:
+        if isinstance(owner.value, Name) and (known := self.around.part_of(owner, name.value)):
+            return known
+        return attribute_of(self.context, owned(self.context, owner), name.value, span)
+
+    def do_info(self, span: Span, info: Entry) -> Any:
+        text = info.value
+        cache = self.scope.frame.infos
+        found = cache.get(text)
+        if found is not None and not (text in self.coerce.quoting and self.scope.in_relax_body()):
+            return found
+        if text in BARE_INFOS:
+            made = BARE_INFOS[text](span)
+        else:
+            quotes = self.coerce.quotes
+            entry = self.context.read_info(*span)
+            if entry is None:
+                raise Rejected("", *span)  # reported where it goes wrong
+            known = len(self.scope.unknown)
+            made = self.coerce.info(entry)
+            if len(self.scope.unknown) > known:
+                return made  # each `_` is another, also in the same words
+            if self.coerce.quotes > quotes:
+                self.coerce.quoting.add(text)
+        cache[text] = made
+        return made
+
+    # ------------------------------------------------------------ literals
+
+    def do_int(self, span: Span, literal: Entry) -> int:
+        text = literal.value
+        if len(text) > 40:
+            words = f"this integer of {len(text)} digits is outside the 64-bit range"
+            raise Rejected(words, *span)
+        try:
+            return int(text, 0)
+        except ValueError:
+            raise Rejected(f"{text!r} is not an integer literal", *span) from None
+
+    def do_float(self, span: Span, literal: Entry) -> float:
+        if len(literal.value) > 400:
+            raise Rejected("this number has too many digits", *span)
+        try:
+            return float(literal.value)
+        except ValueError:  # its underlines do not stand between digits
+            raise Rejected(f"{literal.value!r} is not a number literal", *span) from None
+
+    def do_ints(self, span: Span, literal: Entry) -> Sequence:
+        items: list[Entry] = []
+        at = span[0] + 1
+        for part in literal.value[1:-1].split(","):
+            shown = part.lstrip()
+            begin = at + len(part) - len(shown)
+            items.append(Entry(int(shown), begin, begin + len(shown)))
+            at += len(part) + 1
+        return Sequence(items)
+
+    def do_opaque(self, span: Span, literal: Entry) -> tir.OpaqueExpr:
+        return tir.OpaqueExpr(literal.value, span)
+
+    def do_strings(self, span: Span, before: Entry | None, literal: Entry) -> str:
+        text = literal.value
+        prefix = text[: len(text) - len(text.lstrip("rRbBuUfF"))].lower()
+        if "f" in prefix:
+            words = "f-strings are not allowed: the parser never evaluates Python"
+            raise Rejected(words, *literal.span, kept=True)
+        if "b" in prefix:
+            raise Rejected("bytes are not a Relax value", *literal.span)
+        return ("" if before is None else str(before.value)) + unquote(text)
+
+    # ------------------------------------------------------------ brackets
+
+    def do_listed(self, span: Span, before: Entry | None, item: Entry) -> list[Entry]:
+        if before is None:
+            return [item]
+        items: list[Entry] = before.value
+        items.append(item)
+        return items
+
+    def do_elements(self, span: Span, first: Entry, last: Entry | None) -> list[Entry]:
+        return self.do_listed(span, first, last) if last is not None else list(first.value)
+
+    def do_empty_tuple(self, span: Span) -> Sequence:
+        return Sequence([])
+
+    def do_parenthesized(self, span: Span, inner: Entry) -> Any:
+        return inner.value
+
+    def do_tuple(self, span: Span, elements: Entry) -> Sequence:
+        return Sequence(elements.value)
+
+    def do_empty_list(self, span: Span) -> Sequence:
+        return Sequence([])
+
+    def do_singleton_list(self, span: Span, only: Entry) -> Sequence:
+        return Sequence([only])
+
+    def do_list(self, span: Span, elements: Entry) -> Sequence:
+        return Sequence(elements.value)
+
+    def do_empty_dict(self, span: Span) -> dict[str | int, object]:
+        return {}
+
+    def do_dict(self, span: Span, entries: Entry) -> dict[str | int, object]:
+        found: dict[str | int, object] = entries.value
+        return found
+
+    def do_entries(
+        self, span: Span, before: Entry | None, key: Entry, value: Entry
+    ) -> dict[str | int, object]:
+        found: dict[str | int, object] = {} if before is None else before.value
+        name = self._key(key)
+        if name in found:
+            words = f"the key {name!r} is given twice in this dictionary"
+            self.context.reports.error(words, key.span)
+        found[name] = plain_data(self.context, value)
+        return found
+
+    def _key(self, entry: Entry) -> str | int:
+        value = entry.value
+        if isinstance(value, (str, int)):
+            return value
+        if self.scope.in_prim_func():  # the variable of a T.Let
+            match value:
+                case Name(text=name) | tir.Var(name=name):
+                    return name
+        raise Rejected(f"expected a string as key, found {describe(value)}", *entry.span)
+
+    def do_keyword(self, span: Span, name: Entry, value: Entry) -> Keyword:
+        return Keyword(name.value, value)
+
+    def do_slice(self, span: Span, start: Entry, stop: Entry) -> Slice:
+        return Slice(start, stop)
+
+    def do_stepped_slice(self, span: Span, start: Entry, stop: Entry, step: Entry) -> Slice:
+        return Slice(start, stop, step)
+
+    def do_full_slice(self, span: Span) -> Slice:
+        none = Entry(None, *span)
+        return Slice(none, none)
+
+    # ------------------------------------------------------------ operators
+
+    def do_chain_start(self, span: Span, left: Entry, operator: Entry, right: Entry) -> list[Any]:
+        return [left, operator.value, right]
+
+    def do_chain_more(self, span: Span, chain: Entry, operator: Entry, right: Entry) -> list[Any]:
+        items: list[Any] = chain.value
+        items += (operator.value, right)
+        return items
+
+    def do_folded(self, span: Span, chain: Entry) -> Any:
+        return arithmetic.fold(self.coerce, chain.value).value
+
+    def do_prefix(self, span: Span, operator: Entry, operand: Entry) -> Any:
+        arithmetic.note_sign(self.coerce, operator.value, operand, span[0])
+        return arithmetic.prefix(self.coerce, operator.value, operand, span[0])
+
+
+def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any:
+    """`x.shape`, and attributes that PrimFuncs keep as text."""
+    type_of = isinstance(value, Form) and name == "ty" and context.scope.in_prim_func()
+    if isinstance(value, tir.Buffer | tir.PrimExpr) or type_of:
+        return tir.OpaqueExpr(context.text_of(span), span)
+    if name == "shape" and isinstance(value, ast.Expr):
+        where = (span[0], span[1] - len(".shape"))
+        return ast.Call(ast.op("relax.shape_of"), (value,), arg_spans=(where,), span=span)
+    raise Rejected(f"a Relax value has no attribute {name!r}", *span)
+
+
+def owned(context: ReadContext, owner: Entry) -> Any:
+    """The value that has a method or an attribute."""
+    if isinstance(owner.value, (tir.Buffer, tir.PrimExpr)) or context.scope.in_prim_func():
+        return owner.value
+    return context.coerce.expr(owner)
+
+
+def plain_data(context: ReadContext, entry: Entry) -> object:
+    """The value of an attribute, which must be data, because a call would have to be evaluated."""
+    if isinstance(entry.value, Negation) and context.scope.in_prim_func():
+        return context.coerce.prim(entry)
+    value = context.coerce.attr(entry)
+    if context.scope.in_prim_func() and not _is_scalar_data(value):
+        raise Rejected("expected a literal", *entry.span)
+    for part in value if isinstance(value, tuple) else (value,):
+        if isinstance(part, ast.Call) and not isinstance(part.op, ast.Op):
+            raise Rejected(
+                "expected a literal, found a call; the parser never evaluates Python", *entry.span
+            )
+    return value
+
+
+def _is_scalar_data(value: object) -> bool:
+    """Whether an attribute is something that a PrimFunc can hold."""
+    match value:
+        case tuple():
+            return all(map(_is_scalar_data, value))
+        case dict():
+            return all(map(_is_scalar_data, value.values()))
+    return not isinstance(value, ast.Expr | ast.StructInfo)

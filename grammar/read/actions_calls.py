@@ -1,0 +1,359 @@
+"""The actions of calls and subscripts."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT32, VOID
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read import misspelt
+from rlx.grammar.read.actions_atoms import ExpressionActions, owned
+from rlx.grammar.read.buffer_methods import pointer
+from rlx.grammar.read.entries import Entry, Rejected
+from rlx.grammar.read.forms import ALIASES, FORMS, METHODS, PROTOTYPE_OPERATORS, Arguments
+from rlx.grammar.read.partial_nodes import (
+    CapturedName,
+    Form,
+    Keyword,
+    Name,
+    Sequence,
+    Slice,
+    describe,
+    unfolded,
+)
+from rlx.grammar.read.reports import NOT_UNDERSTOOD
+from rlx.grammar.suggest import closest, did_you_mean
+
+_BUILTINS = ("float", "range", "TypeVar", "len", "print", "int", "bool")
+
+_BARE = frozenset(["Callable", "Shape", "Tensor", "Tuple"])
+"""Annotations that texts of 2022 write without the prefix."""
+
+_BY_PLACE = {
+    "relax.assert_op": ("condition",),
+    "relax.make_closure": ("func", "args"),
+    "relax.invoke_closure": ("closure", "args"),
+    "relax.invoke_pure_closure": ("closure", "args"),
+    "relax.call_builtin_with_ctx": ("func", "args"),
+    "relax.vm.call_tir_dyn": ("func", "args"),
+    "relax.vm.alloc_storage": ("shape", "runtime_device_index", "dtype", "storage_scope"),
+    "relax.vm.alloc_tensor": ("storage", "offset", "shape", "dtype", "runtime_device_ind"),
+    "relax.memory.alloc_storage": ("size", "virtual_device_index", "storage_scope", "dtype"),
+    "relax.memory.alloc_tensor": ("storage", "offset", "shape", "dtype", "runtime_device_ind"),
+    "relax.hint_on_device": ("data",),
+    "relax.to_vdevice": ("data",),
+    "relax.builtin.alloc_tensor": ("shape", "dtype", "runtime_device_index", "storage_scope"),
+    "relax.memory.kill_storage": ("storage",),
+    "relax.memory.kill_tensor": ("tensor",),
+    "relax.vm.kill_object": ("obj",),
+}
+"""Operands with their own rules, which refer to them by position."""
+
+
+class CallActions(ExpressionActions):
+    """Actions of constructs with arguments in parentheses."""
+
+    def do_call(self, span: Span, head: Entry, arguments: Entry | None) -> Any:
+        return self._call_named(head.value[:-1], (head.start, head.end - 1), arguments, span)
+
+    def _call_named(self, word: str, where: Span, arguments: Entry | None, span: Span) -> Any:
+        if word.startswith("R.") and self.scope.in_prim_func():
+            words = f"{word} belongs to Relax and has no meaning in a PrimFunc"
+            raise Rejected(words, *where, certain=True)
+        form = FORMS.get(word)
+        given = self._arguments(word, arguments, span)
+        if form is not None:
+            return form(self.context, given)
+        if "." not in word:
+            return self._call_by_name(given, where)
+        return self._call_dotted(word, given)
+
+    def _call_dotted(self, head: str, given: Arguments) -> Any:
+        """A call of `a.b…` that is no form under this name."""
+        word, _, rest = head.partition(".")
+        start = given.start
+        head_span = (start, start + len(head))
+        value = self.scope.owner_named(word)
+        if value is not None:
+            return self._call_method(Entry(value, start, start + len(word)), rest, given)
+        if self.around.holds(word):
+            return self.around.captured(word, head + "(…)", given.span)
+        if word in ALIASES:
+            if word == "relax":  # `relax.op.add` is what `R.add` calls
+                rest = rest.removeprefix("op.")
+            head = given.head = ALIASES[word] + "." + rest
+            word = ALIASES[word]
+            form = FORMS.get(head)
+            if form is not None:
+                return form(self.context, given)
+        if word == "R":
+            meant = misspelt.form(head)
+            if meant and not self.scope.in_prim_func():
+                self.context.misspelt(meant, head_span)
+                given.head = meant[0]
+                return FORMS[meant[0]](self.context, given)
+            return self._operator("relax." + PROTOTYPE_OPERATORS.get(rest, rest), given)
+        if word in self.scope.modules and "." not in rest:
+            return self._call_expr(self.scope.global_var(rest, head_span), given)
+        if word in ("T", "I", "tvm"):
+            return Form(head, given.positional, given.keywords)
+        if rest in self.scope.global_names:
+            self.around.unknown_module(word, start)
+            return self._call_expr(self.scope.global_var(rest, head_span), given)
+        raise Rejected(f"unknown name {head!r}: expected R.…, T.…, I.… or cls.…", *head_span)
+
+    def _arguments(self, head: str, listed: Entry | None, span: Span) -> Arguments:
+        positional: list[Entry] = []
+        keywords: dict[str, Entry] = {}
+        named: dict[str, tuple[Span, Span]] = {}
+        for item in () if listed is None else listed.value:
+            value = item.value
+            if type(value) is Keyword:
+                name, given = value.name, value.value
+                if name in keywords:
+                    raise Rejected(f"{name!r} is given twice", *item.span)
+                keywords[name] = given
+                named[name] = (item.start, item.start + len(name)), given.span
+            elif keywords:
+                raise Rejected("a positional argument follows a keyword argument", *item.span)
+            else:
+                positional.append(item)
+        found = Arguments(head, positional, keywords, *span)
+        found.named = named
+        if not self.context.text.startswith(head, span[0]):  # imported under another name
+            found.head_end = self.context.text.index("(", *span)
+        return found
+
+    def _operator(self, name: str, arguments: Arguments) -> Any:
+        coerce = self.coerce
+        positional = arguments.positional
+        if positional and isinstance(positional[0].value, ast.StructInfo):
+            meant = closest(arguments.head, misspelt.ANNOTATIONS)
+            if meant:
+                self.context.misspelt(meant, arguments.head_span)
+                arguments.head = meant[0]
+                return FORMS[meant[0]](self.context, arguments)
+        arguments.place(_BY_PLACE.get(name, ()))
+        if name == "relax.assert_op":
+            arguments.unfold(1, "format_args")
+        infos, spans = arguments.type_arguments(coerce)
+        attrs = {name: coerce.attr(value) for name, value in arguments.keywords.items()}
+        return ast.Call(
+            ast.op(name),
+            tuple(coerce.expr(entry) for entry in positional),
+            infos,
+            attrs,
+            tuple(entry.span for entry in positional),
+            spans,
+            arguments.span,
+            arguments.attribute_spans() if attrs else {},
+            arguments.head_span,
+            arguments.spelled(),
+        )
+
+    def _call_by_name(self, arguments: Arguments, span: Span) -> Any:
+        head = arguments.head
+        found = self.scope.look_up(head)
+        if found is not None:
+            if not isinstance(found, ast.Expr):
+                said = describe(found)
+                what = said if repr(head) in said else f"{head!r} is {said}, which"
+                raise Rejected(f"{what} cannot be called", *span)
+            return self._call_expr(found, arguments)
+        literal = head == "float" and all(
+            isinstance(e.value, (str, int, float)) for e in arguments.positional
+        )
+        if not literal and head != "range" and self.around.holds(head):
+            return self.around.captured(head, head + "(…)", arguments.span)
+        if head in _BUILTINS:
+            return _builtin(head, arguments)
+        if head in _BARE and not self.scope.in_prim_func():
+            arguments.head = f"R.{head}"
+            return FORMS[arguments.head](self.context, arguments)
+        if self.scope.in_prim_func():  # a function without `T.` is kept as text
+            self.context.reports.note(NOT_UNDERSTOOD, arguments.span)
+            return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
+        return self._call_expr(ast.Var(head, None, None, span), arguments)
+
+    def _call_expr(self, callee: ast.Expr, arguments: Arguments) -> ast.Call:
+        coerce = self.coerce
+        infos, spans = arguments.type_arguments(coerce)
+        for name, value in arguments.keywords.items():
+            words = f"a call of a function takes no keyword arguments, but {name!r} is given"
+            raise Rejected(words, *value.span)
+        positional = arguments.positional
+        return ast.Call(
+            callee,
+            tuple(coerce.expr(entry) for entry in positional),
+            infos,
+            {},
+            tuple(entry.span for entry in positional),
+            spans,
+            arguments.span,
+        )
+
+    def _call_method(self, owner: Entry, method: str, arguments: Arguments) -> Any:
+        value = owner.value
+        name = METHODS.get(method)
+        if name is not None and isinstance(value, ast.Expr):
+            arguments.positional.insert(0, owner)
+            return self._operator(name, arguments)
+        if isinstance(value, (tir.Buffer, tir.PrimExpr)):
+            match value, method, arguments.positional:
+                case tir.Buffer(), _, _:
+                    made = pointer(self.coerce, value, method, arguments)
+                    if made is not None:
+                        return made
+                case tir.OpaqueExpr(), _, _:
+                    pass
+                case _, "astype", [given] if not arguments.keywords:
+                    return tir.converted(value, self.coerce.data_type(given), arguments.span)
+            return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
+        where = (self.context.text.find(method, owner.end), arguments.head_end)
+        meant = did_you_mean(closest(method, METHODS))
+        help = meant or f"write it as an operator: R.{method}(…)"
+        raise Rejected(f"a Relax value has no method {method!r}", *where, help=help)
+
+    def do_call_value(self, span: Span, callee: Entry, arguments: Entry | None) -> Any:
+        value = callee.value
+        if isinstance(value, Name) and value.text in FORMS:  # in brackets: `(T.max)(a, b)`
+            return self._call_named(value.text, callee.span, arguments, span)
+        given = self._arguments("", arguments, span)
+        if isinstance(value, CapturedName):
+            return CapturedName(value.text + "(…)")
+        if isinstance(value, (ast.Expr, Name)):
+            return self._call_expr(self.coerce.expr(callee), given)
+        python = self.scope.in_prim_func() and isinstance(value, tir.OpaqueExpr)
+        raise Rejected(f"{describe(value)} cannot be called", *callee.span, kept=python)
+
+    def do_method(self, span: Span, owner: Entry, head: Entry, arguments: Entry | None) -> Any:
+        name = head.value[:-1]
+        if (known := self.around.part_of(owner, f"{name}(…)")) is not None:
+            return known
+        given = self._arguments(name, arguments, span)
+        given.head_end = head.end - 1
+        return self._call_method(Entry(owned(self.context, owner), *owner.span), name, given)
+
+
+def _builtin(head: str, arguments: Arguments) -> Any:
+    match head, arguments.positional:
+        case "float", [Entry(value=value)]:
+            with suppress(ValueError, OverflowError):
+                if isinstance(value, (str, int, float)):
+                    return float(value)
+            raise Rejected("float(…) takes a number", *arguments.span)
+    return Form(head, arguments.positional, arguments.keywords)
+
+
+_FULL_NAMES = {"Tensor": "R.Tensor", "Shape": "R.Shape", "Tuple": "R.Tuple"}
+"""Annotations that texts of 2022 write without the prefix."""
+
+
+class SubscriptActions(ExpressionActions):
+    """Actions of constructs with arguments in square brackets."""
+
+    def do_subscript(self, span: Span, owner: Entry, subscripts: Entry) -> Any:
+        value = owner.value
+        items: list[Entry] = subscripts.value
+        match value:
+            case tir.Buffer():
+                # `x[()]` and `x[i, j]` may be written as a tuple
+                return tir.BufferLoad(value, self._indices(unfolded(items)), span)
+            case Name(text="metadata"):
+                return ("metadata", self.coerce.text(items[0]))
+            case CapturedName() if not self.scope.in_prim_func():
+                return CapturedName(self.context.text_of(span))
+            case Name():
+                return self._subscripted_name(owner, items, span)
+            case tuple() if value[0] == "metadata":
+                return self._constant(value[1], items[0], span)
+            case ast.Expr():
+                return _get_item(value, items, span)
+            case Sequence() if not self.scope.in_prim_func():
+                return _get_item(self.coerce.expr(owner), items, span)
+        if type(value) is tir.BufferLoad and self.context.text_of(owner.span) == value.buffer.name:
+            help = f"write `{value.buffer.name}`"
+            words = f"{value.buffer.name!r} is a scalar, not a buffer: it cannot be indexed"
+            raise Rejected(words, *span, help, certain=True)
+        if isinstance(value, tir.PrimExpr):
+            return tir.OpaqueExpr(self.context.text_of(span), span)
+        python = isinstance(value, dict | Sequence | str)  # it is computed before TVM sees it
+        raise Rejected(f"{describe(value)} cannot be indexed", *span, kept=python)
+
+    def _subscripted_name(self, name: Entry, items: list[Entry], span: Span) -> Any:
+        text = self._as_meant(name)
+        if text.startswith("T.") and self.scope.in_prim_func():
+            return Form(text, items, {})
+        form = FORMS.get(text)
+        if form is not None:
+            return form(self.context, Arguments(text, items, {}, *span))
+        if text.startswith("T."):
+            return Form(text, items, {})
+        if self.scope.in_prim_func():
+            if "." in text:
+                return tir.OpaqueExpr(self.context.text_of(span), span)
+            unknown = self._unknown_buffer(text, name.span)
+            return tir.BufferLoad(unknown, self._indices(items), span)
+        return _get_item(self.coerce.expr(name), items, span)
+
+    def _as_meant(self, name: Entry) -> str:
+        """The word in front of the brackets,
+        as the annotation that it is meant for if it is misspelt.
+        """
+        text: str = _FULL_NAMES.get(name.value.text, name.value.text)
+        if text in FORMS or not self.around.means_nothing(text):
+            return text
+        meant = closest(text, misspelt.ANNOTATIONS if text.startswith("R.") else _FULL_NAMES)
+        if not meant:
+            return text
+        self.context.misspelt(meant, name.span)
+        return _FULL_NAMES.get(meant[0], meant[0])
+
+    def _unknown_buffer(self, name: str, span: Span) -> tir.Buffer:
+        """The buffer that a PrimFunc subscripts and nothing declares; one a name and function."""
+        unknown = self.scope.function_frame().unknown_buffers
+        return unknown.setdefault(name, tir.Buffer(name, (), VOID, {}, span))
+
+    def _indices(self, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
+        found: list[tir.PrimExpr] = []
+        for item in items:
+            value = item.value
+            if not isinstance(value, Slice):
+                found.append(self.coerce.prim(item, INT32))
+            elif value.start.value is None:
+                found.append(tir.OpaqueExpr(":", item.span))
+            else:
+                start, stop = (self.coerce.prim(end, INT32) for end in (value.start, value.stop))
+                step = None if value.step is None else self.coerce.prim(value.step, INT32)
+                found.append(tir.Slice(start, stop, step, item.span))
+        return tuple(found)
+
+    def _constant(self, kind: str, item: Entry, span: Span) -> ast.Expr:
+        """`metadata["ir.…"][0]`"""
+        index = item.value
+        known = self.context.metadata.get(kind)
+        key = self.context.text_of(span)
+        if not isinstance(index, int) or index < 0:
+            raise Rejected("expected the number of a constant", *item.span)
+        if known is None:
+            return ast.Constant(ast.Literal(None, VOID, None, key), span)
+        if index >= len(known):
+            raise Rejected(f"the metadata contains {len(known)} of {kind!r}", *span)
+        data = known[index]
+        if data is None:
+            raise Rejected(f"the metadata of {key} is damaged", *span)
+        return ast.Constant(ast.Literal(None, data.dtype, data.shape, key, data.content), span)
+
+
+def _get_item(value: ast.Expr, items: list[Entry], span: Span) -> Any:
+    match items:
+        case [Entry(value=bool())]:
+            pass
+        case [Entry(value=int() as index)] | [Entry(value=tir.IntImm(value=index))]:
+            if isinstance(value, ast.Tuple) and -len(value.fields) <= index < 0:
+                index += len(value.fields)  # of a tuple that is written out, as in Python
+            return ast.TupleGetItem(value, index, span)
+    words = "the index of a tuple must be an integer literal"
+    raise Rejected(words, items[0].start, items[-1].end)

@@ -1,0 +1,320 @@
+"""The actions of decorators, modules and the heads of functions."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Any
+
+from rlx.grammar.lines import lines_above
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.struct_infos import bind_callable
+from rlx.grammar.read import misspelt
+from rlx.grammar.read.actions_atoms import plain_data
+from rlx.grammar.read.actions_statements import StatementActions, annotation_by_name
+from rlx.grammar.read.comments import PRINTED
+from rlx.grammar.read.entries import Entry, Rejected
+from rlx.grammar.read.forms_info import without_unknown
+from rlx.grammar.read.function_bodies import FUNCTION_WORDS, PRIM_WORDS, add_function
+from rlx.grammar.read.partial_nodes import (
+    CapturedName,
+    Defined,
+    Form,
+    ModuleStatement,
+    Name,
+    Open,
+    Signature,
+    describe,
+    flatten,
+    open_scope,
+)
+from rlx.grammar.read.reports import ReadContext
+from rlx.grammar.read.scope import Frame
+from rlx.grammar.suggest import closest, did_you_mean
+
+_FLAGS = {
+    "module": {"check_well_formed", "s_tir"},
+    "function": {"check_well_formed", "private", "pure"},
+    "prim_func": {"check_well_formed", "private", "s_tir", "persistent", "is_stir"},
+}
+"""The arguments of the decorators of each kind of definition."""
+_MODULE_WORDS = {"I.ir_module", "tvm.script.ir_module", "ir_module", "script.ir_module"}
+_MARKS = _MODULE_WORDS | FUNCTION_WORDS | PRIM_WORDS
+
+
+class DefinitionActions:
+    """Actions of definitions.
+
+    Attributes
+    ----------
+    named
+        The names of parameters, and those in the brackets of definitions; both may be dimensions.
+    """
+
+    def __init__(self, context: ReadContext, statements: StatementActions) -> None:
+        self.context = context
+        self.scope = context.scope
+        self.coerce = context.coerce
+        self.reports = context.reports
+        self.statements = statements
+        self.named: set[str] = set()
+        self._of_heads: list[set[str]] = []
+        self._decorations: list[Entry] = []
+        self._comments: tuple[str, ...] = ()
+        self._names: dict[str, Any] = {}
+        self._defaults_in: Frame | None = None
+
+    # ------------------------------------------------------------ decorators
+
+    def do_decorator(self, span: Span, decoration: Entry) -> Entry:
+        value = decoration.value
+        if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
+            # as an unknown word of `R` with arguments is read
+            flags = {name: Entry(given, *decoration.span) for name, given in value.attrs.items()}
+            value = Form(f"R.{value.op.op_name.removeprefix('relax.')}", [], flags)
+        head = _head(value)
+        if head is not None and not isinstance(value, CapturedName) and head not in _MARKS:
+            meant = misspelt.decorator(head)
+            if meant:
+                where = (decoration.start, decoration.start + len(head))
+                help = did_you_mean([f"@{word}" for word in meant], "`")
+                self.reports.error(f"unknown decorator '@{head}'", where, help)
+                if isinstance(value, Form):
+                    return Entry(Form(meant[0], value.args, value.keywords), *decoration.span)
+                return Entry(Name(meant[0]), *decoration.span)
+        if isinstance(value, Form):
+            if value.args:
+                raise Rejected("a decorator takes keyword arguments only", *decoration.span)
+            for given in value.keywords.values():
+                plain_data(self.context, given)
+        return decoration
+
+    def do_decorators(self, span: Span, before: Entry | None, decorator: Entry) -> list[Entry]:
+        found: list[Entry] = [] if before is None else before.value
+        found.append(decorator.value)
+        self._decorations = found
+        self._comments = self._comments_above(span[0])
+        return found
+
+    def do_decorated(self, span: Span, decorators: Entry, definition: Entry) -> Any:
+        return definition.value
+
+    def _comments_above(self, at: int) -> tuple[str, ...]:
+        """The comment lines directly above a definition, without the printed import header."""
+        text = self.context.text
+        above = (text[start:end].strip() for start, end in lines_above(text, at))
+        found = takewhile(lambda line: line.startswith("#"), above)
+        return tuple(reversed([line for line in found if not PRINTED.fullmatch(line)]))
+
+    def _is_decorated_with(self, words: set[str]) -> bool:
+        return any(_head(entry.value) in words for entry in self._decorations)
+
+    def _check_decorations(self, kind: str, words: set[str]) -> None:
+        """Refuse what stands above a definition without a meaning here,
+        and arguments it has not.
+        """
+        for entry in self._decorations:
+            value = entry.value
+            head = _head(value)
+            if isinstance(value, CapturedName):
+                continue
+            if head not in words:
+                shown = self.context.text_of(entry.span)
+                self.reports.error(f"unknown decorator {shown!r}", entry.span)
+                continue
+            for name, given in list(value.keywords.items()) if isinstance(value, Form) else ():
+                if name not in _FLAGS[kind]:
+                    meant = closest(name, _FLAGS[kind])
+                    message = f"{head} has no argument {name!r}"
+                    self.reports.error(message, given.span, did_you_mean(meant))
+                    value.keywords.update(dict.fromkeys(meant, value.keywords.pop(name)))
+                elif not isinstance(given.value, bool | CapturedName):
+                    wrong = f"expected True or False for {name}, found {describe(given.value)}"
+                    self.reports.error(wrong, given.span)
+                    # What follows says nothing of a function that may have effects.
+                    value.keywords[name] = Entry(name != "pure", *given.span)
+
+    # ------------------------------------------------------------ modules
+
+    def do_class_head(self, span: Span, name: Entry) -> Open:
+        return self._class_head(name.value, name.start, None, span[0])
+
+    def do_class_head_with_bases(self, span: Span, head: Entry, bases: Entry | None) -> Open:
+        shown = None if bases is None else " ".join(self.context.text_of(bases.span).split())
+        return self._class_head(head.value.removesuffix("("), head.start, shown, span[0])
+
+    def _class_head(self, name: str, start: int, bases: str | None, at: int) -> Open:
+        span = (start, start + len(name))
+        if not self._is_decorated_with(_MODULE_WORDS):
+            raise Rejected("a class is a module only under @I.ir_module", at, span[1])
+        self._check_decorations("module", _MODULE_WORDS)
+        self.scope.modules.add(name)
+        return Open((name, self._comments, bases), "module", len(self.scope.frames), span)
+
+    def do_class_def(self, span: Span, head: Entry, body: Entry) -> ast.IRModule:
+        name, comments, bases = head.value.value
+        functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+        said: dict[str, dict[str, object]] = {}
+        for item in flatten(body.value):
+            if isinstance(item, Defined):
+                add_function(self.context, functions, item)
+            elif isinstance(item, ModuleStatement):
+                self._module_statement(said, item)
+        attrs = said.get("I.module_attrs", {})
+        listed = said.get("I.module_global_infos", {})
+        infos = {key: _as_tuple(value) for key, value in listed.items()}
+        self.scope.declare_results(functions)
+        return ast.IRModule(functions, attrs, infos, name, False, (), comments, span, bases)
+
+    def _module_statement(self, said: dict[str, dict[str, object]], item: ModuleStatement) -> None:
+        """Note what a statement on the outer level of a module says."""
+        form = item.form
+        match form.args:
+            case [(dict() as given, _, _)] if not form.keywords:
+                if form.head in said:
+                    self.reports.error(f"{form.head} is given twice", item.span)
+                said.setdefault(form.head, {}).update(given)
+            case _:
+                self.reports.error(f"{form.head} takes one dictionary", item.span)
+
+    def do_local_function(self, span: Span, definition: Entry) -> Any:
+        value = definition.value
+        if isinstance(value, ast.IRModule):
+            raise Rejected("a module cannot contain another module", *definition.span)
+        if not isinstance(value, Defined) or value.var is None:
+            return value
+        if isinstance(value.function, tir.PrimFunc):
+            raise Rejected("a PrimFunc cannot be defined inside a function", *value.span)
+        return ast.VarBinding(value.var, value.function, value.span, value.span)
+
+    # ------------------------------------------------------------ heads of functions
+
+    def do_def_open(self, span: Span, definition: Entry, type_parameters: Entry | None) -> Open:
+        name = definition.value[3:].strip()
+        name_span = (definition.end - len(name), definition.end)
+        local = self.scope.frame.kind != "module"
+        if self._is_decorated_with(FUNCTION_WORDS):
+            kind, words = "function", FUNCTION_WORDS
+        elif self._is_decorated_with(PRIM_WORDS):
+            kind, words = "prim_func", PRIM_WORDS
+        else:
+            message = "expected @R.function or @T.prim_func above this function"
+            raise Rejected(message, *definition.span)
+        self._check_decorations(kind, words)
+        var = self.scope.new_var(name, None, None, name_span) if local else None
+        signature = Signature(name, name_span, kind, var)
+        signature.decorations = self._decorations
+        if var is not None:
+            self.scope.bind(name, var)
+        opened = open_scope(self.scope, (signature, self._comments), kind, name_span)
+        self.scope.in_head = True
+        if not local:
+            self.scope.begin_dataflow()
+        return opened
+
+    def do_type_parameters(
+        self, span: Span, before: Entry | None, name: Entry, bound: Entry | None
+    ) -> None:
+        self.named.add(name.value)
+        if bound is not None and bound.value != "int":
+            words = f"a shape variable is an integer: expected {name.value}: int"
+            self.reports.error(words, bound.span)
+
+    def do_parameter(
+        self, span: Span, name: Entry, annotation: Entry, default: Entry | None
+    ) -> Any:
+        if default is not None:
+            self._default(name, default)
+        elif self._defaults_in is self.scope.frame:
+            words = (
+                f"{name.value!r} has no default value, but follows a parameter with a default value"
+            )
+            self.reports.error(words, name.span)
+        return self.statements.reader.parameter(name, annotation)
+
+    def do_parameter_by_name(self, span: Span, name: Entry, target: Entry, default: Entry) -> Any:
+        return self.do_parameter(span, name, annotation_by_name(target), default)
+
+    def _default(self, name: Entry, default: Entry) -> None:
+        """A parameter with a default value, which TVM reads past:
+        every call gives all arguments.
+        """
+        words = (
+            f"the default value of {name.value!r} has no effect: every call must give all arguments"
+        )
+        self.reports.note(words, default.span, "PARSE-default")
+        self._defaults_in = self.scope.frame
+
+    def do_bare_parameter(self, span: Span, name: Entry) -> Any:
+        return self.statements.reader.parameter(name, None)
+
+    def do_parameters(self, span: Span, before: Entry | None, parameter: Entry) -> list[Any]:
+        if before is None:
+            self._names = {}
+        self._new_name(parameter)
+        items: list[Any] = [] if before is None else before.value
+        items.append(parameter.value)
+        return items
+
+    def _new_name(self, entry: Entry) -> None:
+        """Report a parameter with the name of one before it."""
+        name = _name_of(entry.value)
+        self.named.add(name)
+        before = self._names.setdefault(name, entry.value)
+        if before is not entry.value:
+            words = f"the function already has a parameter {name!r}"
+            span = (entry.start, entry.start + len(name))
+            self.reports.error(words, span, related=getattr(before, "span", None))
+            if isinstance(entry.value, ast.Var):  # which of the two is meant?
+                self.scope.bind(name, self.reports.hole(name, span))
+
+    def do_def_head(
+        self, span: Span, opened: Entry, parameters: Entry | None, ret: Entry | None
+    ) -> Open:
+        self.scope.in_head = False
+        self._of_heads.append(set(self.coerce.implicit))
+        head: Open = opened.value
+        signature: Signature = head.value[0]
+        if parameters is not None:
+            signature.params = parameters.value
+        if ret is not None:
+            signature.ret_span = ret.span
+            if signature.kind == "function":
+                signature.ret = without_unknown(self.coerce.info(ret), self.scope.unknown)
+            elif ret.value is not None:
+                signature.ret = self.coerce.data_type(ret)
+        if signature.kind == "function":
+            infos = [p.struct_info_annotation for p in signature.params]
+            bound = self.scope.bind_shapes(info for info in infos if info is not None)
+            self.scope.frame.shape_vars = bound
+            for info in (*infos, signature.ret):
+                if info is not None:
+                    bind_callable(info, self.scope.bound)
+        return head
+
+    def do_function_def(self, span: Span, head: Entry, body: Entry) -> Defined:
+        signature, comments = head.value.value
+        frame = self.scope.close()
+        of_head = self._of_heads.pop() if self._of_heads else set()
+        for name in self.coerce.implicit.keys() - of_head:
+            del self.coerce.implicit[name]  # WF14 and TIR01 speak of bodies
+        reader = self.statements.readers[signature.kind]()
+        function = reader.function(signature, comments, frame, body, span)
+        return Defined(signature.name, function, span, signature.var)
+
+
+def _head(value: Any) -> str | None:
+    """The word of a decorator."""
+    match value:
+        case Name(text=word) | Form(head=word):
+            return word
+    return None
+
+
+def _name_of(param: Any) -> str:
+    """The name of a parameter of a Relax function or of a PrimFunc."""
+    return str(getattr(param, "name_hint", None) or getattr(param, "name", ""))
+
+
+def _as_tuple(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)

@@ -1,0 +1,75 @@
+"""The names in uninterpreted text, outside strings and comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from rlx.grammar.nodes.dtype import SCALAR_NAMES
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.script_vocabulary import ARITY
+from rlx.grammar.read.source_tokens import parts_of
+
+
+class KeptName(NamedTuple):
+    """A name in a text.
+
+    Attributes
+    ----------
+    name
+        The name with its dotted suffix: ``T.axis.spatial``.
+    span
+        Its location.
+    after
+        The token after it; empty at the end.
+    """
+
+    name: str
+    span: Span
+    after: str
+
+
+def kept_names(text: str, start: int = 0, end: int | None = None) -> Iterator[KeptName]:
+    """The names in a part of a text, in order; attributes of expressions that are not names are not
+    included.
+    """
+    before = ""
+    tokens = parts_of(text, (start, len(text) if end is None else end))
+    for found, behind in pairwise(chain(tokens, [None])):
+        assert found is not None
+        kind, at, value = found.type, found.start, found.value
+        follows = "" if behind is None else behind.value
+        if before == "DOT" or value == "lambda":
+            pass
+        elif kind == "NAME" or kind == "DOTTED":
+            yield KeptName(value, found.span, follows)
+        elif kind == "TARGET":
+            yield KeptName(value, (at, at + len(value)), "=")
+        elif kind == "HEAD":
+            yield KeptName(value[:-1], (at, found.end - 1), "(")
+        before = kind
+
+
+def indexes_a_number(text: str) -> bool:
+    """Whether a text indexes what is a number for certain: ``T.int32(1)[0]``, ``(a[0] + 1)[0]``."""
+    if not text.rstrip().endswith("]"):
+        return False
+    import ast
+
+    from rlx.grammar.read.python_syntax import expression_of
+
+    try:
+        tree = expression_of(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    match tree:
+        case ast.Subscript(value=ast.Call(func=ast.Attribute(value=ast.Name(id="T"), attr=name))):
+            return name in ARITY or name in SCALAR_NAMES
+        case ast.Subscript(value=ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right)):
+            # Whatever else is added to a number is one; Python multiplies lists.
+            return any(
+                isinstance(each, ast.Constant) and isinstance(each.value, (int, float))
+                for each in (left, right)
+            )
+    return False

@@ -1,0 +1,390 @@
+"""The parser: :func:`parse` for whole texts, ``parse_…`` for pieces.
+
+Parsing never evaluates code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node, Record, Span, replace
+from rlx.grammar.read.coerce import Coerce
+from rlx.grammar.read.entries import Entry
+from rlx.grammar.read.function_bodies import add_function
+from rlx.grammar.read.outline import (
+    HEAD,
+    class_at,
+    declared_names,
+    definition_end,
+    long_lines,
+    metadata_statement,
+    metadata_text,
+    methods,
+    outline,
+    regions,
+    stretches,
+)
+from rlx.grammar.read.partial_nodes import Defined
+from rlx.grammar.read.reports import MAX_ERRORS, Metadata
+from rlx.grammar.read.scope import Scope
+from rlx.grammar.read.stretch_reader import StretchReader
+from rlx.grammar.stack import recursion_room, roomy
+
+if TYPE_CHECKING:
+    from rlx.grammar.read.surroundings import Surroundings
+
+
+class Parsed(Record):
+    """The result of parsing a text.
+
+    Attributes
+    ----------
+    modules
+        The modules, in the order of the text. Functions without a class form one ``bare`` module.
+    diagnostics
+        Syntax errors (code ``PARSE``) and notes, in the order of the text.
+    source
+        The text, to convert spans to lines.
+    holes
+        Variables whose definition could not be parsed. They are not bound, and should not cause
+        further diagnostics.
+    captured
+        Variables, shape variables and annotations whose values the surrounding Python code gives.
+    """
+
+    modules: tuple[ast.IRModule, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    source: Source
+    holes: frozenset[Node]
+    captured: frozenset[Node] = frozenset()
+
+
+class TextReader:
+    """Parses one text."""
+
+    def __init__(self, text: str, path: str) -> None:
+        self.text = text
+        self.path = path
+        self.source = Source(text, path)
+        self.python = path.endswith(".py")
+        self.diagnostics: list[Diagnostic] = []
+        self.modules: list[ast.IRModule] = []
+        self.holes: set[Any] = set()
+        self.bare: dict[int, list[Defined]] = {}
+        self.bare_scopes: dict[int, Scope] = {}
+        self.around = _around(text) if self.python else None
+        self.captured: set[Node] = set()
+        self.metadata: Metadata = {}
+        self.type_vars: list[str] = []
+        self.undeclared: list[Diagnostic] = []
+
+    def read(self) -> Parsed:
+        """Parse the whole text."""
+        self._refuse_long_lines()
+        if "pyfunc" in self.text:
+            from rlx.grammar.read.undecorated import without_python_functions
+
+            self.text = without_python_functions(self.text)
+        self._read_metadata()
+        read, stray = self._regions()
+        for group in self.bare.items():
+            self._bare_module(*group)
+        if self.around is None:
+            self._strays(bool(read), stray)
+            self._beside(read)
+        else:
+            self._python(self.around, read)
+        if not self._has_errors() or "TypeVar" not in self.text:
+            self.diagnostics += self.undeclared[:MAX_ERRORS]
+        if "tvm.script" in self.text:
+            from rlx.grammar.read.outer_level import imports
+
+            self.diagnostics += imports(self.text)
+        self.diagnostics.sort(key=lambda d: d.span or (0, 0))
+        return Parsed(
+            tuple(sorted(self.modules, key=lambda module: module.span or (0, 0))),
+            tuple(self.diagnostics),
+            self.source,
+            frozenset(self.holes),
+            frozenset(self.captured),
+        )
+
+    def _regions(self) -> tuple[list[Span], list[Span]]:
+        """Read what stands at the outer level;
+        where definitions are, and lines that have no place there.
+        """
+        stray: list[Span] = []
+        read: list[Span] = []
+        items = regions(self.text, self.around.canonical if self.around is not None else None)
+        resume: int | None = None
+        while True:
+            try:
+                kind, start, end = items.send(resume) if resume is not None else next(items)
+            except StopIteration:
+                return read, stray
+            resume = None
+            if kind == "definition":
+                resume = max(self._definition(start), end)
+                read.append((start, resume))
+            elif kind == "typevar":
+                self.type_vars += declared_names(self.text[start:end])
+            else:
+                stray.append((start, end))
+
+    def _error(self, message: str, span: Span | None) -> None:
+        self.diagnostics.append(Diagnostic("PARSE", "error", message, span))
+
+    def _refuse_long_lines(self) -> None:
+        for start, end in long_lines(self.text):
+            words = f"this line of {end - start} characters is too long to be read"
+            self._error(words, (start, start + 1))
+            self.text = self.text[:start] + " " * (end - start) + self.text[end:]
+
+    def _read_metadata(self) -> None:
+        found = metadata_text(self.text)
+        if found is not None:
+            from rlx.grammar.read.metadata import read_metadata
+
+            read = read_metadata(found)
+            if read is None:
+                at = self.text.index("metadata")
+                self._error("this metadata is not valid JSON", (at, at + len("metadata")))
+            else:
+                self.metadata = read
+
+    # ------------------------------------------------------------ definitions
+
+    def _definition(self, start: int) -> int:
+        """Read the definition that starts at an offset; return where it ends."""
+        around = None if self.around is None else self.around.view(start)
+        group = 0 if around is None else around.scope.start
+        reader = StretchReader(self.text, self._scope(start, group))
+        reader.context.metadata = self.metadata
+        reader.context.around = around
+        try:
+            value, end = reader.read_definition(start)
+            if value is None:
+                end = definition_end(self.text, start)
+                if not any(d.is_error for d in reader.reports.diagnostics):
+                    reader.reports.error("this definition cannot be read", (start, end))
+                reader.excuse((start, end))
+            self.undeclared += reader.undeclared(self.type_vars, self.around is not None)
+            reader.reports.drop_what_follows()
+        finally:
+            self.diagnostics.extend(reader.reports.diagnostics)
+            self.holes.update(reader.reports.holes)
+            self._captures(reader)
+        if isinstance(value, ast.IRModule):
+            declared = tuple(self.type_vars)
+            self.modules.append(replace(value, type_vars=declared) if declared else value)
+        elif isinstance(value, Defined):
+            self.bare.setdefault(group, []).append(value)
+        return end
+
+    def _scope(self, start: int, group: int) -> Scope:
+        """The names for a definition: its own for a class, those of the group for a function."""
+        owner = class_at(self.text, start)
+        if owner is None and group in self.bare_scopes:
+            return self.bare_scopes[group]
+        scope = Scope()
+        if owner is not None:
+            scope.expect(lambda: methods(self.text, start, owner))
+        else:
+            scope.expect(lambda: (f.name for f in outline(self.text, start) if f.owner is None))
+            self.bare_scopes[group] = scope
+        return scope
+
+    def _captures(self, reader: StretchReader) -> None:
+        """Note what a definition takes from the Python around it."""
+        captured = reader.context.coerce.captured
+        self.captured |= captured
+        self.holes.update(captured)
+        around = reader.context.around
+        if around is None or not around.used:
+            return
+        names = [repr(name) for name in around.used if name]
+        first = min(around.used.values())
+        message = f"names of the surrounding Python, values not known here: {', '.join(names)}"
+        if not names:
+            message = "this statement depends on the surrounding Python code; it is not read"
+        self.diagnostics.append(Diagnostic("PARSE-captured", "note", message, first))
+
+    def _bare_module(self, group: int, items: list[Defined]) -> None:
+        """Functions of one scope form a module; in Python a name given again starts another."""
+        reader = StretchReader(self.text, self.bare_scopes[group])
+        while items:
+            functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+            names: set[str] = set()
+            taken = 0
+            for item in items:
+                if self.python and item.name in names:
+                    break
+                names.add(item.name)
+                add_function(reader.context, functions, item)
+                taken += 1
+            span = (items[0].span[0], items[taken - 1].span[1])
+            declared = tuple(self.type_vars)
+            self.modules.append(
+                ast.IRModule(functions, name="Module", bare=True, type_vars=declared, span=span)
+            )
+            items = items[taken:]
+        self.diagnostics.extend(reader.reports.diagnostics)
+
+    # ------------------------------------------------------------ what is no definition
+
+    def _python(self, around: Surroundings, read: list[Span]) -> None:
+        """What a Python file lacks: decorators, or any Relax."""
+        from rlx.grammar.read.undecorated import missing
+
+        self.diagnostics += missing(self.text, around.canonical, read)
+        if not read and not self.diagnostics:
+            self.diagnostics.append(
+                Diagnostic("PARSE-nothing", "note", "no Relax program found", None)
+            )
+
+    def _beside(self, read: list[Span]) -> None:
+        """What is wrong beside the definitions, where nothing is wrong in them."""
+        if self._has_errors():
+            return
+        kept = metadata_statement(self.text)
+        held = kept.span if kept is not None and kept.callee.endswith("load_json") else None
+        between = stretches(self.text, read, held)
+        if not between:
+            return
+        from rlx.grammar.read.outer_level import declarations
+
+        found = (each for span in between for each in declarations(self.text, span))
+        self.diagnostics += [each for each in found if isinstance(each, Diagnostic)][:MAX_ERRORS]
+
+    def _has_errors(self) -> bool:
+        return any(d.is_error for d in self.diagnostics)
+
+    def _strays(self, found_any: bool, stray: list[Span]) -> None:
+        heads = (HEAD.match(self.text, start) for start, _ in stray)
+        lost = {head["name"] for head in heads if head is not None}
+        left = [found for found in self.diagnostics if found.unknown not in lost]
+        if not any(found.is_error for found in left):
+            self.diagnostics = left  # a name that is not known because its class was not read
+        if self._has_errors() or (found_any and not stray):
+            return
+        from rlx.grammar.read.pasted_text import pasted
+
+        copied = pasted(self.text)
+        if copied is not None:
+            self.diagnostics.append(copied)
+        elif stray:
+            from rlx.grammar.read.undecorated import misplaced
+
+            self.diagnostics.append(misplaced(self.text, stray[0]))
+        else:
+            self._error(
+                "no Relax program: expected a class under @I.ir_module or a function "
+                "under @R.function",
+                None,
+            )
+
+
+def _around(text: str) -> Surroundings:
+    from rlx.grammar.read.surroundings import Surroundings
+
+    return Surroundings(text)
+
+
+T = TypeVar("T")
+
+__all__ = ["ParseError", "Parsed", "parse", "parse_expr", "parse_prim_expr", "parse_struct_info"]
+
+
+class ParseError(SyntaxError):
+    """A text has syntax errors, which are in ``diagnostics``."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        first = diagnostics[0]
+        super().__init__(first.message)
+        self.diagnostics = diagnostics
+        if first.source is not None and first.span is not None:  # where Python says it
+            self.filename = first.source.path
+            self.lineno, self.offset = first.source.position(first.span[0])
+            self.text = first.source.line(self.lineno)
+
+
+@roomy
+def parse(text: str, path: str = "<text>") -> Parsed:
+    """Parse a Relax text, or the decorated classes and functions of a Python file.
+
+    Errors are never raised; the result contains them, together with everything that could be
+    parsed. In a file named ``*.py``, other code is skipped.
+    """
+    with recursion_room():
+        # A byte-order mark is no part of the text; a space keeps the offsets.
+        return TextReader(" " + text[1:] if text.startswith("\ufeff") else text, path).read()
+
+
+def parse_expr(text: str) -> ast.Expr:
+    """Parse one Relax expression.
+
+    Raises
+    ------
+    ParseError
+        If the text has syntax errors.
+    """
+    return _piece(text, Scope(), Coerce.expr)
+
+
+def parse_struct_info(text: str, scope: dict[str, tir.Var] | None = None) -> ast.StructInfo:
+    """Parse one annotation; its free dimension names become shape variables, and equal names become
+    the same variable.
+
+    Parameters
+    ----------
+    scope
+        Shape variables by name; new ones from the text are added.
+
+    Raises
+    ------
+    ParseError
+        If the text has syntax errors.
+    """
+    return _with_names(text, scope, Coerce.info)
+
+
+def parse_prim_expr(text: str, scope: dict[str, tir.Var] | None = None) -> tir.PrimExpr:
+    """Parse one scalar expression, such as a dimension.
+
+    Parameters
+    ----------
+    scope
+        Variables by name; new ones from the text are added.
+
+    Raises
+    ------
+    ParseError
+        If the text has syntax errors.
+    """
+    return _with_names(text, scope, Coerce.prim)
+
+
+def _with_names(
+    text: str, scope: dict[str, tir.Var] | None, make: Callable[[Coerce, Entry], T]
+) -> T:
+    """What a text is in which shape variables have names; those that it adds are put to them."""
+    names = Scope()
+    names.shapes.update(scope or {})
+    found = _piece(text, names, make)
+    if scope is not None:
+        scope.update(names.shapes)
+    return found
+
+
+def _piece(text: str, names: Scope, make: Callable[[Coerce, Entry], T]) -> T:
+    """What a text is that holds one expression."""
+    reader = StretchReader(text, names)
+    with recursion_room():
+        entry = reader.read_expression(0, len(text)) or Entry(None, 0, len(text))
+    found = reader.finish(lambda: make(reader.context.coerce, entry))
+    if found is None:
+        raise ParseError(tuple(reader.reports.diagnostics))
+    return found

@@ -1,0 +1,318 @@
+"""Assignments and declarations of PrimFuncs: scalars, variables, buffers, axes of blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.grammar.dialects import ALLOC_WORDS
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import HANDLE, INT32, INT64, dtype
+from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.read.buffer_views import viewed
+from rlx.grammar.read.entries import Entry, Rejected
+from rlx.grammar.read.partial_nodes import Form, Name, Sequence, describe, flatten
+from rlx.grammar.read.prim_bodies import LOOPS, Part, PrimBodies
+from rlx.grammar.read.prim_buffers import PrimBuffers, type_or
+from rlx.grammar.read.prim_scalars import (
+    LOCAL,
+    SCALARS,
+    assignable,
+    assigns_lets,
+    let_annotation,
+    scalar_buffer,
+    scalar_type,
+    scalar_value,
+    stored,
+)
+from rlx.grammar.read.reports import ReadContext
+
+NO_VALUES = {*LOOPS, "T.grid", "T.reads", "T.writes", "T.where", "T.func_attr", "T.evaluate"}
+DECLARATIONS = {"T.decl_buffer", "T.Buffer", "T.alloc_local", "T.alloc_shared", *ALLOC_WORDS}
+_A_SCALAR = object()
+"""Of a form that only makes the value of a scalar."""
+AXES = {
+    "T.axis.S": "S",
+    "T.axis.R": "R",
+    "T.axis.spatial": "S",
+    "T.axis.reduce": "R",
+    "T.axis.scan": "scan",
+    "T.axis.opaque": "opaque",
+}
+
+
+class PrimAssignments:
+    """Reads `name = value`, `name: annotation` and similar statements in PrimFuncs."""
+
+    def __init__(self, context: ReadContext, buffers: PrimBuffers, bodies: PrimBodies) -> None:
+        self.scope = context.scope
+        self.coerce = context.coerce
+        self.reports = context.reports
+        self.text = context.text
+        self.buffers = buffers
+        self.bodies = bodies
+
+    def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
+        """`name = value`, `name: annotation = value`"""
+        found = value.value
+        if isinstance(found, Form):
+            made = self._of_form(name, annotation, found, value.span, span)
+            if made is not _A_SCALAR:
+                return made
+        seen = viewed(found, self.scope.names) if isinstance(found, tir.OpaqueExpr) else None
+        if seen is not None and annotation is None:
+            return self._declared(name, replace(seen, name=name.value, span=name.span), span)
+        if isinstance(found, tir.BufferLoad) and any(
+            isinstance(i, (tir.Slice, tir.OpaqueExpr)) for i in found.indices
+        ):
+            return self._unknown(name, span)
+        if isinstance(found, str):
+            raise Rejected("a scalar must be a number, not a string", *value.span, certain=True)
+        if annotation is None:
+            return self._plain(name, value, span)
+        return self._annotated(name, annotation, value, span)
+
+    def _unknown(self, name: Entry, span: Span) -> tir.Stmt:
+        """A statement kept as text, whose name stands for something."""
+        self.scope.bind(name.value, tir.Var(name.value, span=name.span))
+        return self.bodies.opaque(span)
+
+    def _of_form(
+        self, name: Entry, annotation: Entry | None, form: Form, where: Span, span: Span
+    ) -> Any:
+        """What a form on the right makes that is more than the value of a scalar."""
+        head, word = form.head, form.head.removeprefix("T.")
+        match head, form.args:
+            case "TypeVar", _:
+                return None
+            case "T.match_buffer", _:
+                return self._match_buffer(name, form, span)
+            case "T.axis.remap", [kinds, bindings]:
+                return self._remap([name], kinds, bindings, span)
+            case _, [extent, binding] if head in AXES:
+                return self._axis(name, AXES[head], extent, binding, span)
+            case _ if head in AXES:
+                words = f"{head} takes an extent and a binding"
+                raise Rejected(words, *where, certain=True)
+            case _ if head in NO_VALUES:
+                raise Rejected(f"{head} has no value", *where, certain=True)
+            case _ if head in DECLARATIONS:
+                return self._declare_buffer(name, form, span)
+            case _ if word in SCALARS:
+                buffer = self.buffers.scalar(name, form)
+                self.scope.bind(name.value, scalar_value(buffer, name.span))
+                return tir.AllocBuffer(buffer, word, span)
+            case _ if annotation is not None:
+                return _A_SCALAR
+            case "T.meta_var", [given]:  # a name of the text alone
+                self.scope.bind(name.value, self.coerce.prim(given, INT32))
+                return None
+            case "T.bind", [given]:
+                return self._let(name, None, given, span)
+            case (("T.axis.remap" | "T.meta_var" | "T.bind"), _):
+                return _A_SCALAR
+        if _declares(form):
+            return self._declare_variable(name, Entry(form, *where), span)
+        return _A_SCALAR
+
+    # ------------------------------------------------------------ scalars
+
+    def _plain(self, name: Entry, value: Entry, span: Span) -> Any:
+        """`t = value`: a scalar that can be assigned to again."""
+        buffer = assignable(self.scope.names.get(name.value))
+        if buffer is not None:
+            return stored(buffer, self.coerce.prim(value, buffer.dtype), name.span, span)
+        if isinstance(value.value, tir.Buffer):  # another name for it
+            self.scope.bind(name.value, value.value)
+            return None
+        if assigns_lets(self.text):
+            return self._let(name, None, value, span)
+        prim = self.coerce.prim(value, INT32)
+        data_type = None if isinstance(prim, tir.OpaqueExpr) else scalar_type(prim)
+        if data_type is None:
+            return self._unknown(name, span)
+        buffer = scalar_buffer(name.value, data_type, name.span)
+        self.scope.bind(name.value, scalar_value(buffer, name.span))
+        return [tir.AllocBuffer(buffer, LOCAL, span), stored(buffer, prim, name.span, span)]
+
+    def _annotated(self, name: Entry, annotation: Entry, value: Entry, span: Span) -> Any:
+        """`t: T.float32 = value`, `t: T.let[T.float32] = value`"""
+        form = annotation.value
+        if isinstance(form, (bool, int, float, str)):
+            words = f"expected the type of a scalar, such as T.float32, found {describe(form)}"
+            raise Rejected(words, *annotation.span, certain=True)
+        if isinstance(form, Form | Name) and let_annotation(form):
+            inner = form.args[0] if isinstance(form, Form) and form.args else None
+            return self._let(name, inner, value, span)
+        if assigns_lets(self.text):
+            return self._let(name, annotation, value, span)
+        data_type = self.buffers.annotated_type(annotation)
+        if data_type == HANDLE:
+            words, help = "a handle cannot be assigned to", "write T.let[T.handle] for it"
+            raise Rejected(words, *span, help=help, certain=True)
+        buffer = scalar_buffer(name.value, data_type, name.span)
+        prim = self.coerce.prim(value, data_type)
+        self.scope.bind(name.value, scalar_value(buffer, name.span))
+        if isinstance(prim, tir.OpaqueExpr):
+            return self.bodies.opaque(span)
+        return [tir.AllocBuffer(buffer, LOCAL, span), stored(buffer, prim, name.span, span)]
+
+    def _let(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> tir.Stmt:
+        """A variable that keeps its value; without an annotation it has the type of that."""
+        data_type = None if annotation is None else self.buffers.annotated_type(annotation)
+        prim = self.coerce.prim(value, INT32)
+        data_type = scalar_type(prim) if data_type is None else data_type
+        pointer = data_type == HANDLE and self._is_data(prim)
+        if data_type is None or (isinstance(prim, tir.OpaqueExpr) and not pointer):
+            return self._unknown(name, span)
+        var = tir.Var(name.value, data_type, name.span)
+        self.scope.bind(name.value, var)
+        return tir.LetStmt(var, prim, span, _pointee(annotation))
+
+    def _is_data(self, prim: tir.PrimExpr) -> bool:
+        """Whether text is the pointer of a buffer: `A.data`."""
+        owner, _, word = prim.text.partition(".") if isinstance(prim, tir.OpaqueExpr) else ("",) * 3
+        return word == "data" and isinstance(self.scope.names.get(owner), tir.Buffer)
+
+    # ------------------------------------------------------------ declarations
+
+    def declare(self, name: Entry, annotation: Entry, span: Span) -> tir.Stmt:
+        """`t: T.float32`: a scalar without a value; `t: T.float32[4]`: a local buffer."""
+        form = annotation.value
+        if not isinstance(form, Form | Name) or let_annotation(form):
+            return self.bodies.opaque(span)
+        items = form.args if isinstance(form, Form) else []
+        word = form.head if isinstance(form, Form) else form.text
+        data_type = self.buffers.annotated_type(Entry(Name(word), *annotation.span))
+        if data_type == HANDLE:
+            return self.bodies.opaque(span)
+        if items:
+            shape = tuple(self.coerce.prim(item, INT32) for item in items)
+            buffer = tir.Buffer(name.value, shape, data_type, {}, name.span)
+            self.scope.bind(name.value, buffer)
+            return tir.AllocBuffer(buffer, "alloc_local", span)
+        buffer = scalar_buffer(name.value, data_type, name.span)
+        self.scope.bind(name.value, scalar_value(buffer, name.span))
+        return tir.AllocBuffer(buffer, LOCAL, span)
+
+    def _declare_variable(self, name: Entry, value: Entry, span: Span) -> Any:
+        form: Form = value.value
+        self.coerce.refuse_unknown(form.head, value.span)
+        try:  # 2022's T.var says no type: it is a dimension's
+            data_type = INT64 if form.head == "T.var" else dtype(form.head[2:])
+        except ValueError:
+            return self._unknown(name, span)
+        self.scope.declare_shape_var(name.value, name.span, data_type)
+        return None
+
+    def _match_buffer(self, name: Entry, form: Form, span: Span) -> Any:
+        buffer = self.buffers.buffer(name, form, skip=1)
+        source = form.args[0].value if form.args else None
+        self.scope.bind(name.value, buffer)
+        if isinstance(source, tir.Var):
+            first = self.buffers.of_parameters.setdefault(source, buffer)
+            if first is not buffer:
+                words = f"{source.name!r} is already matched to {first.name!r}"
+                words += (
+                    f": a parameter has only one buffer, so {name.value!r} needs another parameter"
+                )
+                self.reports.error(words, span)
+            return None
+        if isinstance(source, tir.BufferLoad):
+            return tir.MatchBuffer(buffer, source, name.span)
+        return self.bodies.opaque(span)
+
+    def _declare_buffer(self, name: Entry, form: Form, span: Span) -> Any:
+        made = self._declared(name, self.buffers.buffer(name, form), span, form.head[2:])
+        if form.head in ALLOC_WORDS and self.scope.frame.kind == "block":
+            return Part("alloc", made, span)
+        return made
+
+    def _declared(
+        self, name: Entry, buffer: tir.Buffer, span: Span, word: str = "decl_buffer"
+    ) -> tir.AllocBuffer:
+        self.scope.bind(name.value, buffer)
+        return tir.AllocBuffer(buffer, word, span)
+
+    # ------------------------------------------------------------ axes
+
+    def _axis(self, name: Entry, kind: str, domain: Entry, bound: Entry, span: Span) -> Part:
+        binding = self.coerce.prim(bound, INT32)
+        match domain.value:
+            case Sequence(items=[start, stop]):
+                low = self.coerce.prim(start, INT32)
+                high = self.coerce.prim(stop, INT32)
+            case _:
+                high = self.coerce.prim(domain, INT32)
+                low = tir.IntImm(0, type_or(high, INT32))
+        var = tir.Var(name.value, type_or(binding, type_or(high, INT32)), name.span)
+        self.scope.bind(name.value, var)
+        return Part("axis", [tir.IterVar(var, kind, (low, high), binding, span)], span)
+
+    def _remap(self, names: list[Entry], spelled: Entry, listed: Entry, span: Span) -> Part:
+        """`i, j = T.axis.remap("SR", [k, l])`"""
+        kinds = self.coerce.text(spelled)
+        bindings = listed.value
+        if not isinstance(bindings, Sequence):
+            words = "the list of loop variables in T.axis.remap must be a literal"
+            raise Rejected(words, *span, kept=True)
+        if not len(kinds) == len(bindings.items) == len(names):
+            self.reports.error(
+                "T.axis.remap needs one kind and one loop variable for each name", span
+            )
+            for name in names:
+                self.scope.bind(name.value, tir.Var(name.value, INT32, name.span))
+            return Part("axis", [], span)
+        axes: list[tir.IterVar] = []
+        for name, kind, item in zip(names, kinds, bindings.items, strict=True):
+            binding = self.coerce.prim(item, INT32)
+            var = tir.Var(name.value, type_or(binding, INT32), name.span)
+            self.scope.bind(name.value, var)
+            axes.append(tir.IterVar(var, kind, None, binding, name.span))
+        return Part("axis", axes, span)
+
+    # ------------------------------------------------------------ several names
+
+    def unpack(self, names: list[Entry], value: Entry, span: Span) -> Any:
+        """`a, b = value`"""
+        items: list[Entry] = []
+        match value.value:
+            case Form(head="T.axis.remap", args=[kinds, bindings]):
+                return self._remap(names, kinds, bindings, span)
+            case Sequence(items=items):
+                pass
+        if len(items) != len(names):
+            for name in names:
+                self.scope.bind(name.value, tir.Var(name.value, span=name.span))
+            return self.bodies.opaque(span)
+        if all(isinstance(item.value, Form) and _declares(item.value) for item in items):
+            for name, item in zip(names, items, strict=True):
+                self._declare_variable(name, item, span)
+            return None
+        self._all_new(names)
+        pairs = zip(names, items, strict=True)
+        return flatten([self.assign(name, None, item, span) for name, item in pairs])
+
+    def _all_new(self, names: list[Entry]) -> None:
+        """A tuple of names on the left of `=` binds all of them; none can be assigned to again."""
+        for name in names:
+            known = assignable(self.scope.names.get(name.value))
+            if known and not assigns_lets(self.text):
+                words = f"{name.value!r} is already bound, and unpacking binds every name anew"
+                help = "assign to one name at a time"
+                raise Rejected(words, *name.span, help=help, certain=True)
+
+
+def _pointee(annotation: Entry | None) -> tuple[str, ...]:
+    """The words in the type of a pointer: the element type, and the scope."""
+    form = None if annotation is None else annotation.value
+    if not isinstance(form, Form) or form.head not in ("T.handle", "T.Ptr"):
+        return ()
+    words = [item.value for item in form.args]
+    # `T.Ptr[T.float32]` names the element type.
+    named = [word.text[2:] if isinstance(word, Name) else word for word in words]
+    return tuple(word for word in named if isinstance(word, str))
+
+
+def _declares(form: Form) -> bool:
+    """Whether a form on the right says no more than a type: `T.int32()`, `T.var("int64")`."""
+    return form.head.startswith("T.") and (not form.args or form.head == "T.var")

@@ -1,0 +1,258 @@
+"""Statements of PrimFuncs. Constructs that are not understood are kept as text, with a note."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from rlx.grammar.dialects import BLOCK_ATTR_WORDS, BLOCK_WORDS
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT32
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read import arithmetic
+from rlx.grammar.read.entries import Entry, Rejected
+from rlx.grammar.read.function_bodies import add_attributes, prim_function
+from rlx.grammar.read.partial_nodes import (
+    Form,
+    Name,
+    Open,
+    Sequence,
+    Signature,
+    describe,
+    open_scope,
+    unfolded,
+)
+from rlx.grammar.read.prim_assignments import PrimAssignments
+from rlx.grammar.read.prim_bodies import Entered, Part, PrimBodies, PrimLoops, is_number
+from rlx.grammar.read.prim_buffers import PrimBuffers, only, type_or
+from rlx.grammar.read.reports import ReadContext
+from rlx.grammar.read.scope import Frame
+
+ENTERED = {"T.attr", "T.launch_thread"}
+LEAVING = {"break": "break_loop", "continue": "continue_loop"}
+"""What leaves a loop, or one iteration of it, as Python and as TVM's printer spell it."""
+
+
+class PrimStatements:
+    """Reads the statements of a PrimFunc."""
+
+    def __init__(self, context: ReadContext) -> None:
+        self.context = context
+        self.scope = context.scope
+        self.coerce = context.coerce
+        self.reports = context.reports
+        self.buffers = PrimBuffers(context)
+        self.bodies = PrimBodies(context)
+        self.loops = PrimLoops(context, self.bodies)
+        self.open_for = self.loops.open
+
+    @cached_property
+    def assignments(self) -> PrimAssignments:
+        """The reader of assignments, made on demand because many PrimFuncs have none."""
+        return PrimAssignments(self.context, self.buffers, self.bodies)
+
+    def declare(self, name: Entry, annotation: Entry, span: Span) -> tir.Stmt:
+        return self.assignments.declare(name, annotation, span)
+
+    def unpack(self, names: list[Entry], value: Entry, span: Span) -> Any:
+        return self.assignments.unpack(names, value, span)
+
+    # ------------------------------------------------------------ functions
+
+    def parameter(self, name: Entry, annotation: Entry | None) -> tir.Var:
+        if annotation is None:
+            return self.buffers.bare_parameter(name)
+        return self.buffers.parameter(name, annotation)
+
+    def function(
+        self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span
+    ) -> tir.PrimFunc:
+        self.reports.refuse_what_is_no_python(span)
+        found = self.bodies.body(body.value)
+        return prim_function(self.context, signature, comments, frame, found, span)
+
+    def lost(self, given_up: list[Entry], span: Span) -> tir.Stmt:
+        return self.bodies.opaque(span)
+
+    # ------------------------------------------------------------ simple statements
+
+    def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
+        match value.value:
+            case Form(head="T.launch_thread"):
+                return self._enter(value, [name])
+        return self.assignments.assign(name, annotation, value, span)
+
+    def store(self, target: Entry, value: Entry, span: Span) -> tir.Stmt:
+        found = target.value
+        if not isinstance(found, tir.BufferLoad):
+            return self.bodies.opaque(span)
+        if isinstance(value.value, str):
+            raise Rejected("a stored value must be a number, not a string", *span, certain=True)
+        if isinstance(value.value, Sequence) or value.value is None:
+            return self.bodies.opaque(span)
+        prim = self.coerce.prim(value, found.buffer.dtype)
+        return tir.BufferStore(found.buffer, found.indices, prim, span)
+
+    def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> tir.Stmt:
+        found = target.value
+        if not isinstance(found, tir.BufferLoad):
+            return self.bodies.opaque(span)
+        result = arithmetic.binary(self.coerce, operator, target, value)
+        return tir.BufferStore(found.buffer, found.indices, result, span)
+
+    def expression(self, value: Entry) -> Any:
+        found, span = value.value, value.span
+        if isinstance(found, Form):
+            return self._form(found, span)
+        if isinstance(found, str):
+            return None
+        if isinstance(found, Name) and found.text in LEAVING:
+            return tir.Evaluate(tir.Call(LEAVING[found.text], (), None, {}, span), span)
+        if isinstance(found, tir.PrimExpr) and not isinstance(found, tir.OpaqueExpr):
+            return tir.Evaluate(found, span)
+        return self.bodies.opaque(span)
+
+    def _form(self, form: Form, span: Span) -> Any:
+        match form.head:
+            case "T.reads" | "T.writes":
+                return Part(form.head[2:], self._regions(form), span)
+            case "T.where":
+                return Part("where", self._operand(form, span), span)
+            case head if head in BLOCK_ATTR_WORDS:
+                return Part("attrs", form.args[0].value if form.args else {}, span)
+            case "T.func_attr":
+                self._func_attr(form, span)
+                return None
+            case "T.evaluate":
+                return tir.Evaluate(self._operand(form, span), span)
+            case "T.match_buffer":
+                return self.bodies.opaque(span)
+        return tir.Evaluate(self.coerce.tir_form(form, span), span)
+
+    def _operand(self, form: Form, span: Span) -> tir.PrimExpr:
+        """The one argument of a form."""
+        match form.args:
+            case [operand]:
+                return self.coerce.prim(operand, INT32)
+        given = f"{len(form.args)} are given"
+        raise Rejected(f"{form.head} takes one argument, but {given}", *span, certain=True)
+
+    def _func_attr(self, form: Form, span: Span) -> None:
+        match form.args:
+            case [Entry(value=dict() as given)]:
+                add_attributes(self.context, "T.func_attr", given, span)
+            case _:
+                raise Rejected("T.func_attr takes a dictionary", *span)
+
+    def _regions(self, form: Form) -> tuple[tir.PrimExpr, ...]:
+        only(self.reports, form, ())
+        items = unfolded(form.args)
+        for item in items:
+            if isinstance(item.value, (dict, str)):
+                raise Rejected(f"{form.head} takes regions of buffers", *item.span, certain=True)
+        return tuple(self.coerce.prim(item, INT32) for item in items)
+
+    def asserted(self, condition: Entry, message: Entry | None, span: Span) -> tir.Stmt:
+        """`assert c`, `assert c, "text"`, `assert c, ("RuntimeError", ["part", …])`."""
+        found = self.coerce.prim(condition, INT32)
+        match None if message is None else message.value:
+            case None:
+                return tir.Assert(found, (), None, span)
+            case str(text):
+                return tir.Assert(found, (text,), None, span)
+            case Sequence(items=[(str(kind), _, _), (Sequence(items=parts), _, _)]):
+                texts = tuple(part.value for part in parts)
+                if all(isinstance(text, str) for text in texts):
+                    return tir.Assert(found, texts, kind, span)
+        return self.bodies.opaque(span)
+
+    def returned(self, value: Entry, span: Span) -> tir.Stmt:
+        """`return e` is `T.ret(e)` of versions before 0.27."""
+        result = self.coerce.prim(value, INT32)
+        return tir.Evaluate(tir.Call("ret", (result,), None, {}, span), span)
+
+    # ------------------------------------------------------------ if, while, for
+
+    def open_if(self, condition: Entry, span: Span) -> Open:
+        found = (self.coerce.prim(condition), condition.span)
+        return open_scope(self.scope, found, self.scope.frame.kind, span)
+
+    def close_if(self, head: Entry, then: Entry, otherwise: Entry | None, span: Span) -> tir.Stmt:
+        yes = self.bodies.body(then.value)
+        no = None if otherwise is None else self.bodies.body(otherwise.value)
+        condition, _ = head.value.value
+        return tir.IfThenElse(condition, yes, no, span)
+
+    def open_while(self, condition: Entry, span: Span) -> Open:
+        return open_scope(self.scope, self.coerce.prim(condition), "block", span)
+
+    def close_while(self, head: Open, body: list[Any], span: Span) -> tir.Stmt:
+        self.scope.close()
+        return tir.While(head.value, self.bodies.body(body), span)
+
+    def close_for(self, head: Open, body: list[Any], span: Span) -> tir.Stmt:
+        self.scope.close()
+        return self.loops.close(head, body, span)
+
+    # ------------------------------------------------------------ with
+
+    def open_with(self, frame: Entry, names: Entry | None, span: Span) -> Open:
+        value = frame.value
+        loops = isinstance(value, Form) and value.head in ("T.grid", BLOCK_WORDS[0])
+        if names is not None and loops:  # 2022: `with T.grid(n, m) as i, j:` are loops
+            grid = Entry(Form("T.grid", unfolded(value.args), {}), *frame.span)
+            return self.loops.open(names, grid, span)
+        opened = open_scope(self.scope, None, "block", span)
+        opened.value = self._enter(frame, [] if names is None else names.value)
+        return opened
+
+    def _enter(self, head: Entry, names: list[Entry]) -> Any:
+        """The head of a `with`, its names bound; one that is not known stays as it is."""
+        value, span = head.value, head.span
+        if isinstance(value, Form) and value.head in ENTERED and len(names) <= 1:
+            call = self.coerce.tir_form(value, span)
+            assert isinstance(call, tir.Call)
+            var = None
+            for name in names:
+                data_type = type_or(call.args[-1], INT32) if call.args else INT32
+                var = tir.Var(name.value, data_type, name.span)
+                self.scope.bind(name.value, var)
+            return Entered(call, var)
+        for name in names:
+            self.scope.bind(name.value, tir.Var(name.value, span=name.span))
+        if isinstance(value, Form) and value.head in BLOCK_WORDS:
+            self._refuse_more_than_a_name(value, head.span)
+        return value
+
+    def _refuse_more_than_a_name(self, block: Form, span: Span) -> None:
+        match block.args:
+            case [Entry(value=found) as name, *_] if not isinstance(found, str):
+                words = f"{block.head} takes a name, found {describe(found)}"
+                raise Rejected(words, *name.span)
+            case [] | [_] if block.keywords.keys() <= {"name"}:
+                return
+        raise Rejected(f"{block.head} takes only a name", *span, kept=True)
+
+    def close_with(self, head: Open, body: list[Any], span: Span) -> Any:
+        self.scope.close()
+        value = head.value
+        if isinstance(value, tuple):
+            return self.loops.close(head, body, span)
+        if isinstance(value, Entered):
+            return tir.With(value.call, value.var, self.bodies.body(body), span)
+        if isinstance(value, Form):
+            if value.head in BLOCK_WORDS:
+                return self.bodies.block(value, body, span)
+            if is_number(value):
+                words = f"`with` does not accept {value.head}"
+                self.reports.error(words, span)
+            match value.head, value.args:
+                case "T.Assert", [condition, message]:
+                    return [self.asserted(condition, message, condition.span), *body]
+                case "T.init", given:
+                    if given or value.keywords:
+                        self.reports.error("T.init takes no arguments", span)
+                    return Part("init", self.bodies.body(body), span)
+        if isinstance(value, tir.PrimExpr):
+            self.reports.error("`with` does not accept a number", span)
+        return self.bodies.opaque(span)

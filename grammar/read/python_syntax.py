@@ -1,0 +1,139 @@
+"""Whether a text is valid Python, and only uses statements that TVM accepts. TVM rejects invalid
+Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+from rlx.grammar.lines import line_end, line_start
+from rlx.grammar.nodes.node import Span
+
+_LIMITS = ("too many", "too deep")
+"""The beginnings of CPython's messages about its own limits, which are not errors of the text."""
+
+_UNREAD = (
+    *(ast.Try, ast.Raise, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal),
+    *(ast.Match, ast.Delete, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef),
+)
+"""Python statements that no version of TVM accepts in a PrimFunc."""
+
+
+def python_refuses(text: str, span: Span, outer: bool = False) -> tuple[str, Span] | None:
+    """The reason why Python rejects a stretch of whole lines, and its location.
+
+    Parameters
+    ----------
+    text
+        The whole source text.
+    span
+        The stretch.
+    outer
+        Whether it is at the top level; otherwise the indentation of its first line is removed.
+
+    Returns
+    -------
+    tuple or None
+        The reason and the offending stretch; None if Python accepts the text.
+    """
+    try:
+        tree_of(Lines(text, span, outer).read)
+    except SyntaxError as error:
+        if error.msg.startswith(_LIMITS):
+            return None
+        place = Lines(text, span, outer)
+        start = place.offset(error.lineno or 1, (error.offset or 1) - 1)
+        end = start + 1
+        if error.end_lineno == error.lineno and error.end_offset:
+            end = place.offset(error.lineno or 1, error.end_offset - 1)
+        return f"this is not Python: {error.msg}", (start, max(end, start + 1))
+    except (ValueError, MemoryError, RecursionError):
+        return None
+    return None
+
+
+def is_too_deep(text: str) -> bool:
+    """Whether a text is nested deeper than Python's parser follows."""
+    try:
+        tree_of(text)
+    except SyntaxError as error:
+        return error.msg.startswith(_LIMITS)
+    except (MemoryError, RecursionError):
+        return True
+    except ValueError:
+        pass
+    return False
+
+
+def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
+    """The first statement in a PrimFunc that TVM does not accept, in the form of
+    :func:`python_refuses`.
+
+    The stretch must be valid Python.
+    """
+    try:
+        tree = tree_of(Lines(text, span).read)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    place = Lines(text, span)
+    for node in ast.walk(tree):
+        chained = isinstance(node, ast.Assign) and len(node.targets) > 1
+        if isinstance(node, ast.stmt) and (isinstance(node, _UNREAD) or chained):
+            word = "chained assignment" if chained else _word(node)
+            start = place.offset(node.lineno, node.col_offset)
+            return f"not supported by TVM in a PrimFunc: {word}", (start, start + 1)
+    return None
+
+
+def _word(node: ast.stmt) -> str:
+    """What a statement is called."""
+    return f"{type(node).__name__.removeprefix('Async').removesuffix('Def').lower()} statement"
+
+
+def tree_of(text: str) -> ast.Module:
+    """The tree of a text, as Python's parser reads it, without Python's warnings.
+
+    Raises
+    ------
+    SyntaxError, ValueError, MemoryError, RecursionError
+        If the text is not Python, or nested deeper than Python reads.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def expression_of(text: str) -> ast.expr:
+    """The tree of a text that is one expression; see :func:`tree_of`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode="eval").body
+
+
+class Lines:
+    """A stretch of text for Python's parser: under an added head, so its lines keep their
+    indentation.
+    """
+
+    def __init__(self, text: str, span: Span, outer: bool = False) -> None:
+        self.start = line_start(text, span[0])
+        body = text[self.start : span[1]]
+        self.indented = not outer and body[:1] in (" ", "\t")
+        self.read = f"if True:\n{body}" if self.indented else body
+        self.body = body
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset in the text of a line and column in the parsed Python text, with lines counted
+        from 1.
+        """
+        at = 0
+        for _ in range(line - 1 - self.indented):
+            at = self.body.find("\n", at) + 1 or at
+        last = line_end(self.body, at) - 1
+        return self.start + max(at, min(at + column, last))
+
+    def span(self, node: ast.expr | ast.stmt) -> Span:
+        """The span of a node."""
+        end = self.offset(node.end_lineno or 1, (node.end_col_offset or 1) - 1)
+        return (self.offset(node.lineno, node.col_offset), end + 1)

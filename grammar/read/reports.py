@@ -1,0 +1,277 @@
+"""The diagnostics of a text, one for each mistake, and the shared state of the actions."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.lines import line_end, line_start
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.cascade import Cascade
+from rlx.grammar.read.coerce import Coerce
+from rlx.grammar.read.entries import Entry, Token
+from rlx.grammar.read.layout_messages import LAYOUT
+from rlx.grammar.read.outline import logical_lines
+from rlx.grammar.read.scope import Scope
+from rlx.grammar.read.syntax_messages import explain_unexpected
+from rlx.grammar.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from rlx.grammar.read.surroundings import PythonAround
+
+
+MAX_ERRORS = 200
+"""The maximum number of syntax errors that are reported in a function."""
+
+NOT_UNDERSTOOD = "rlx does not understand this part of a PrimFunc; it is kept as text"
+
+_FOLLOWS = ("expected a statement, found", "an if of Relax needs an else")
+"""The message for a statement whose head or adjacent statement could not be read."""
+
+
+class Reports:
+    """The diagnostics of one text.
+
+    Parameters
+    ----------
+    text
+        The text that spans point into.
+    scope
+        The names; after a layout error, it moves variables out of their dataflow blocks.
+
+    Attributes
+    ----------
+    holes
+        Variables that replace unreadable parts.
+    """
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        self.text = text
+        self.scope = scope
+        self.diagnostics: list[Diagnostic] = []
+        self.holes: set[Any] = set()
+        self._starts: list[int] = []
+        self._note_starts: list[int] = []
+        self._unexpected: list[tuple[Token, frozenset[str]]] = []
+        self._cascade: Cascade | None = None
+        self._decorators: list[int] | None = None
+        self._numbers: dict[Span | None, int] = {}
+
+    def lexical_error(self, message: str, start: int, end: int) -> None:
+        """Report text that is not a token."""
+        if message in LAYOUT or not self.has_errors_in_line(start):
+            self.error(message, (start, end), layout=message in LAYOUT)
+
+    def error(
+        self,
+        message: str,
+        span: Span | None,
+        help: str | None = None,
+        related: Span | None = None,
+        layout: bool = False,
+        unknown: str = "",
+    ) -> None:
+        """Report a syntax error; a layout error only if it does not follow from an earlier one.
+        ``unknown`` is the undefined name that it is about.
+        """
+        labels = () if related is None else (Label(related, "first defined here"),)
+        if self._cascade is None:
+            self._cascade = Cascade(self.text)
+        follows = span is not None and (
+            self._cascade.continues_a_statement(span[0])
+            or (layout and self._cascade.follows(span[0]))
+        )
+        if not follows:
+            found = Diagnostic(
+                "PARSE", "error", message, span, related=labels, help=help, unknown=unknown
+            )
+            self._add(found)
+        if span is not None:
+            self._cascade.note(span[0], layout)
+            if layout:
+                self.scope.excuse_dataflow()
+            insort(self._starts, span[0])
+
+    def _add(self, found: Diagnostic) -> None:
+        """Add an error, unless its function has too many."""
+        function = self.function_around(found.span)
+        number = self._numbers[function] = self._numbers.get(function, 0) + 1
+        if number <= MAX_ERRORS:
+            self.diagnostics.append(found)
+        elif number == MAX_ERRORS + 1:
+            words = f"more than {MAX_ERRORS} syntax errors in this function; the rest is not shown"
+            self.diagnostics.append(Diagnostic("PARSE", "error", words, found.span))
+
+    def note(self, message: str, span: Span, code: str = "PARSE-opaque") -> None:
+        """Report a note, once for all locations."""
+        insort(self._note_starts, span[0])
+        if not any(d.message == message for d in self.diagnostics):
+            self.diagnostics.append(Diagnostic(code, "note", message, span))
+
+    def has_errors_in(self, span: Span) -> bool:
+        """Whether an error was reported inside a stretch of text."""
+        return _any_in(self._starts, span)
+
+    def has_errors_in_line(self, at: int) -> bool:
+        """Whether an error was already reported in this line before an offset: one mistake gives
+        one error.
+        """
+        return self.has_errors_in((line_start(self.text, at), at))
+
+    def not_understood(self, token: Token, expected: frozenset[str]) -> None:
+        """Report an unexpected token in a PrimFunc, whose statement is kept as text."""
+        self._unexpected.append((token, expected))
+        self.note(NOT_UNDERSTOOD, shown_span(token))
+
+    def refuse_what_is_no_python(self, span: Span) -> None:
+        """Report a function that is not valid Python."""
+        if not _any_in(self._note_starts, span) or self.has_errors_in(span):
+            return
+        from rlx.grammar.read.python_syntax import python_refuses, unread_statement
+
+        refused = python_refuses(self.text, span)
+        if refused is not None and refused[0].endswith("Python: invalid syntax"):
+            line = line_start(self.text, refused[1][0])
+            end = line_end(self.text, line)
+            for token, expected in self._unexpected:
+                if line <= token.start <= end:  # what was expected there says more than Python
+                    message, help = explain_unexpected(token, expected)
+                    self._not_kept(span, message, shown_span(token), help)
+                    return
+        found = refused or unread_statement(self.text, span)
+        if found is not None:
+            self._not_kept(span, *found)
+
+    def _not_kept(self, function: Span, message: str, span: Span, help: str | None = None) -> None:
+        """Report an error in a function instead of the note that its text is kept."""
+        start, end = function
+        self.diagnostics[:] = [
+            d
+            for d in self.diagnostics
+            if d.code != "PARSE-opaque" or d.span is None or not start <= d.span[0] <= end
+        ]
+        self.error(message, span, help)
+
+    def drop_what_follows(self) -> None:
+        """In a function that is not valid Python, keep one error for an unclosed bracket, and only
+        those errors of other statements that no other error explains.
+        """
+        wrong = [d for d in self.diagnostics if d.is_error and d.span is not None]
+        if len(wrong) < 2:
+            return
+        groups: dict[Span, list[Diagnostic]] = {}
+        for found in sorted(wrong, key=lambda d: d.span or (0, 0)):
+            groups.setdefault(self.function_around(found.span) or (0, 0), []).append(found)
+        for stretch, errors in groups.items():
+            for found in self._following(stretch, errors) if len(errors) > 1 else ():
+                self.diagnostics.remove(found)
+
+    def _following(self, stretch: Span, errors: list[Diagnostic]) -> list[Diagnostic]:
+        """Those of the errors in a function that follow from others."""
+        from rlx.grammar.read.python_syntax import python_refuses
+
+        refused = python_refuses(self.text, stretch)
+        if refused is None:
+            return []
+        if "was never closed" in refused[0]:  # nothing behind the bracket can be told apart
+            return errors[1:]
+        follow = [d for d in errors if d.message.startswith(_FOLLOWS)]
+        return follow if len(follow) < len(errors) else errors[1:]
+
+    def function_around(self, span: Span | None) -> Span | None:
+        """The lines from the decorator in front of a stretch to the next one."""
+        if span is None:
+            return None
+        if self._decorators is None:
+            self._decorators = [
+                line_start(self.text, start)
+                for start, _ in logical_lines(self.text)
+                if self.text[start] == "@"
+            ]
+        starts = self._decorators
+        number = bisect_right(starts, span[0])
+        end = starts[number] if number < len(starts) else len(self.text)
+        return (starts[number - 1] if number else 0, end)
+
+    def take_back(self, span: Span) -> None:
+        """Remove the diagnostics in a stretch of text.
+
+        The stretch is still known to contain errors.
+        """
+        start, end = span
+        self.diagnostics[:] = [
+            d for d in self.diagnostics if d.span is None or not start <= d.span[0] <= end
+        ]
+
+    def hole(self, name: str, span: Span | None) -> ast.Var:
+        """A variable that replaces an unreadable part."""
+        made = ast.Var(name, None, None, span)
+        self.holes.add(made)
+        return made
+
+
+def shown_span(token: Token) -> Span:
+    """The span of a token; for a token without text, the character after it."""
+    return (token.start, max(token.end, token.start + 1))
+
+
+def _any_in(starts: list[int], span: Span) -> bool:
+    """Whether one of some sorted offsets lies in a stretch of text."""
+    at = bisect_left(starts, span[0])
+    return at < len(starts) and starts[at] <= span[1]
+
+
+Metadata = Mapping[str, Sequence[ast.Literal | None]]
+
+
+class PartReader(Protocol):
+    """Reads parts of the text on demand."""
+
+    def read_info(self, start: int, end: int) -> Entry | None:
+        """Parse the annotation that one INFO token covers."""
+
+    def read_quoted(self, text: str) -> Entry | None:
+        """Parse the text of a quoted dimension."""
+
+
+class ReadContext:
+    """The state of parsing one text.
+
+    Parameters
+    ----------
+    text
+        The whole source text.
+    scope
+        The names; statements change it.
+    parts
+        Parses annotations and quoted dimensions.
+
+    Attributes
+    ----------
+    around
+        The Python code around the current definition, if any.
+    metadata
+        The constants that the text refers to by number.
+    """
+
+    def __init__(self, text: str, scope: Scope, parts: PartReader) -> None:
+        self.text = text
+        self.scope = scope
+        self.reports = Reports(text, scope)
+        self.coerce = Coerce(scope, text, parts.read_quoted)
+        self.coerce.holes = self.reports.holes
+        self.read_info: Callable[[int, int], Entry | None] = parts.read_info
+        self.around: PythonAround | None = None
+        self.metadata: Metadata = {}
+
+    def text_of(self, span: Span) -> str:
+        """The source in a stretch of the text."""
+        return self.text[span[0] : span[1]]
+
+    def misspelt(self, words: list[str], span: Span) -> None:
+        """Report a word that is parsed as a similar known one."""
+        shown = self.text_of(span)
+        self.reports.error(f"unknown word `{shown}`", span, did_you_mean(words, "`"))

@@ -1,0 +1,108 @@
+"""Tokens of a stretch of text, for edits; words in strings and comments are not tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from rlx.grammar.lines import line_start
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.entries import Token, token
+from rlx.grammar.read.lexer import OPENING, Lexer, words_of
+
+_NAMED = frozenset(["NAME", "DOTTED", "HEAD", "INFO", "TARGET"])
+_WHOLE = frozenset(["INFO", "OPAQUE"])
+_VALUES = frozenset(["STRING", "INT", "FLOAT", "INTS"])
+_LAMBDA = "lambda"
+_LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "$END"])
+
+
+def statements(text: str, span: Span) -> Iterator[list[Token]]:
+    """The tokens of a stretch of text, grouped by statement."""
+    found: list[Token] = []
+    for each in Lexer(text, *span, _ignore):
+        if each.type not in _LAYOUT:
+            found.append(each)
+        elif found:
+            yield found
+            found = []
+
+
+def parts_of(text: str, span: Span) -> Iterator[Token]:
+    """The tokens of a stretch of text; annotations and lambdas, which are one token each for the
+    lexer, taken apart.
+    """
+    for found in words_of(text, span):
+        if found.type not in _WHOLE:
+            yield found
+            continue
+        head = _LAMBDA if found.value.startswith(_LAMBDA) else found.value.partition("(")[0]
+        at = found.start + len(head)
+        if head == _LAMBDA:
+            yield token("LAMBDA", head, found.start, at)
+        elif at == found.end:
+            yield token("DOTTED", head, found.start, at)
+        else:
+            at += 1
+            yield token("HEAD", f"{head}(", found.start, at)
+        yield from parts_of(text, (at, found.end))
+
+
+def words_in(text: str, span: Span) -> Iterator[str]:
+    """The words in a stretch of text, those of dotted names apart, keywords included."""
+    for found in parts_of(text, span):
+        if found.type == "DEF":
+            yield from found.value.split()
+        elif found.type not in _VALUES:
+            word = found.value.removesuffix("(")
+            yield from (part for part in word.split(".") if part.isidentifier())
+
+
+def names_in(text: str, span: Span) -> Iterator[str]:
+    """The names in a stretch of text, with dotted names as one."""
+    for found in words_of(text, span):
+        if found.type in _NAMED:
+            yield found.value.partition("(")[0].rstrip(" \t=")
+
+
+@lru_cache(maxsize=2)
+def long_strings(text: str) -> tuple[Span, ...]:
+    """The strings of a text that span several lines: what they hold is no line of the program."""
+    if '"""' not in text and "'''" not in text and "\\\n" not in text:
+        return ()
+    tokens = words_of(text, (0, len(text)))
+    return tuple(t.span for t in tokens if t.type == "STRING" and "\n" in t.value)
+
+
+_FAR = 2000
+"""How far in front of a place the bracket is looked for that is open there, in characters."""
+
+
+def open_bracket(text: str, at: int) -> str:
+    """The bracket that is open at a place, with the name in front of it: ``R.add(``; empty where
+    there is none.
+    """
+    line = line_start(text, max(0, at - _FAR))
+    start = next((a for a, b in long_strings(text) if a < line < b), line)
+    opened: list[str] = []
+    for each in parts_of(text, (start, at)):
+        change = OPENING.get(each.type, 0)
+        if change > 0:
+            opened.append(each.value)
+        elif change < 0 and opened:
+            opened.pop()
+    return opened[-1] if opened else ""
+
+
+def closing(tokens: Sequence[Token], at: int) -> int | None:
+    """The index of the token that closes an opening bracket; None if it is not closed."""
+    depth = 0
+    for place in range(at, len(tokens)):
+        depth += OPENING.get(tokens[place].type, 0)
+        if depth == 0:
+            return place
+    return None
+
+
+def _ignore(message: str, start: int, end: int) -> None:
+    """What can't be a token is said when the text is read."""

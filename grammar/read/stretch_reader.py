@@ -1,0 +1,304 @@
+"""Parsing of stretches of a text with one scope: the actions of the grammar, and error recovery at
+the next statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.lines import line_end, line_start, lines_above
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read import (
+    forms_call,  # noqa: F401
+    forms_composed,  # noqa: F401
+    forms_info,  # noqa: F401
+    forms_lowered,  # noqa: F401
+    forms_tir,  # noqa: F401
+    forms_value,  # noqa: F401
+)
+from rlx.grammar.read.actions_atoms import AtomActions, NamesAround
+from rlx.grammar.read.actions_calls import CallActions, SubscriptActions
+from rlx.grammar.read.actions_definitions import DefinitionActions
+from rlx.grammar.read.actions_statements import StatementActions
+from rlx.grammar.read.automaton import Action, Callbacks, read
+from rlx.grammar.read.entries import END, Entry, Rejected, Token, token
+from rlx.grammar.read.lexer import Lexer
+from rlx.grammar.read.module_statements import ModuleStatements
+from rlx.grammar.read.partial_nodes import Open, Signature
+from rlx.grammar.read.prim_statements import PrimStatements
+from rlx.grammar.read.relax_statements import RelaxStatements
+from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
+from rlx.grammar.read.scope import Scope
+from rlx.grammar.read.syntax_messages import explain_unexpected
+from rlx.grammar.stack import recursion_room
+from rlx.grammar.suggest import closest_names, did_you_mean
+
+OWNERS = (AtomActions, CallActions, SubscriptActions, StatementActions, DefinitionActions)
+
+
+@cache
+def _owner(name: str) -> int:
+    """Which of the objects has the action of a name."""
+    (found,) = (at for at, owner in enumerate(OWNERS) if hasattr(owner, f"do_{name}"))
+    return found
+
+
+class Actions:
+    """The objects with the actions for parts of the grammar, made on demand."""
+
+    def __init__(self, context: ReadContext) -> None:
+        relax = cache(lambda: RelaxStatements(context))
+        prim = cache(lambda: PrimStatements(context))
+        self.statements = StatementActions(
+            context.scope,
+            {
+                "module": cache(lambda: ModuleStatements(context)),
+                **dict.fromkeys(["function", "branch", "dataflow"], relax),
+                **dict.fromkeys(["prim_func", "block"], prim),
+            },
+        )
+        self.definitions = DefinitionActions(context, self.statements)
+        around = NamesAround(context)
+        self._objects = (
+            AtomActions(context, around),
+            CallActions(context, around),
+            SubscriptActions(context, around),
+            self.statements,
+            self.definitions,
+        )
+
+    def callbacks(self) -> Callbacks:
+        """The automaton's callbacks for each production."""
+        return Callbacks(self._action)
+
+    def _action(self, name: str) -> Action:
+        found: Action = getattr(self._objects[_owner(name)], f"do_{name}")
+        return found
+
+
+T = TypeVar("T")
+
+
+class StretchReader:
+    """Parses definitions and expressions of one text, and reports syntax errors."""
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        self.text = text
+        self.scope = scope
+        self.context = ReadContext(text, scope, self)
+        self.reports = self.context.reports
+        self.actions = Actions(self.context)
+        self.callbacks = self.actions.callbacks()
+
+    # ------------------------------------------------------------ reading
+
+    def _lexer(self, start: int, end: int, layout: bool = True) -> Lexer:
+        lexer = Lexer(self.text, start, end, self.reports.lexical_error, layout)
+        around = self.context.around
+        if around is not None and around.renames:
+            lexer.canonical = around.canonical
+        return lexer
+
+    def read_definition(self, start: int) -> tuple[Any, int]:
+        """Parse the decorated definition at ``start``; return it and its end."""
+        lexer = self._lexer(start, len(self.text))
+        end = start
+
+        def tokens() -> Iterator[Token]:
+            """The tokens of one definition: up to the dedent that closes its block, or to the end
+            of the line that holds its whole body.
+            """
+            nonlocal end
+            depth = 0
+            first = last = ""  # token of this line
+            inline = False
+            for found in lexer:
+                if inline and found.type != "_INDENT":
+                    yield token(END, "", end, end)
+                    return
+                inline = False
+                end = found.end
+                yield found
+                match found.type:
+                    case "_INDENT":
+                        depth += 1
+                    case "_DEDENT":
+                        depth -= 1
+                        if depth == 0:
+                            yield token(END, "", end, end)
+                            return
+                    case "_NEWLINE":
+                        inline = not depth and first in ("DEF", "CLASS") and last != "COLON"
+                        first = ""
+                    case kind:
+                        first, last = first or kind, kind
+
+        return read("definition", tokens(), self.callbacks, self), end
+
+    def read_expression(self, start: int, end: int, info: bool = True) -> Entry | None:
+        """Parse an expression that fills a stretch of the text."""
+        lexer = self._lexer(start, end, layout=False)
+        lexer.whole_info = info
+        value = read("expr", iter(lexer), self.callbacks, self)
+        if value is None and self.reports.diagnostics:
+            return None
+        return Entry(value, start, end)
+
+    def read_info(self, start: int, end: int) -> Entry | None:
+        """Parse the annotation that one INFO token covers."""
+        return self.read_expression(start, end, info=False)
+
+    def read_quoted(self, text: str) -> Entry | None:
+        """Parse a quoted dimension; its spans are those of the text inside the quotes."""
+        inner = StretchReader(text, self.scope)
+        entry = inner.read_expression(0, len(text))
+        return None if inner.reports.diagnostics else entry
+
+    def finish(self, make: Callable[[], T]) -> T | None:
+        """The value returned by ``make``, or None after an error."""
+        if self.reports.diagnostics:
+            return None
+        try:
+            with recursion_room():
+                return make()
+        except Rejected as error:
+            self.reports.error(error.message, error.span, error.help)
+            return None
+
+    # ------------------------------------------------------------ recovery
+
+    def unexpected(self, token: Token, expected: frozenset[str], start: int | None = None) -> None:
+        """Report an unexpected token, unless its statement already has an error."""
+        # Wrong indentation is no Python, so that no version can read it.
+        layout = token.type in ("_INDENT", "_DEDENT") or "_INDENT" in expected
+        if self.scope.in_prim_body() and not self.scope.in_head and not layout:
+            self.reports.not_understood(token, expected)
+            return
+        if self.reports.has_errors_in_line(token.start) or self._is_known(token, start):
+            return
+        message, help = explain_unexpected(token, expected)
+        start, end = shown_span(token)
+        layout = layout or token.type in ("RPAR", "RSQB", "RBRACE")
+        span = (start, min(end, max(len(self.text), 1)))
+        self.reports.error(message, span, help, layout=layout)
+
+    def rejected(self, error: Rejected) -> None:
+        """Report the rejection of an action."""
+        kept = error.kept or (self.context.around is not None and not error.certain)
+        if kept and self.scope.in_prim_body():
+            self.reports.note(NOT_UNDERSTOOD, error.span)
+        elif error.message and not self._is_wrong(error.span):
+            self.reports.error(error.message, error.span, error.help, layout=error.layout)
+
+    def _is_wrong(self, span: Span) -> bool:
+        """Whether an error was reported in the first line of a stretch."""
+        return self.reports.has_errors_in_line(min(span[1], line_end(self.text, span[0])))
+
+    def _is_blank(self, line: Span) -> bool:
+        """Whether a line is empty, or holds a comment alone."""
+        return self.text[slice(*line)].lstrip()[:1] in ("", "#")
+
+    def _is_known(self, token: Token, start: int | None) -> bool:
+        """Whether a mistake was reported in the same statement,
+        or in the line of the decorator above.
+        """
+        if token.type == "DEF":
+            above = lines_above(self.text, token.start)
+            nearest = next((line for line in above if not self._is_blank(line)), None)
+            return nearest is not None and self.reports.has_errors_in(nearest)
+        return (
+            start is not None
+            and start < token.start
+            and self.reports.has_errors_in((start, token.start))
+        )
+
+    def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
+        """The replacement of an abandoned statement: its variable, so that later uses are known."""
+        depth = 1
+        for entry in reversed(stack):
+            if isinstance(entry.value, Open):
+                depth = entry.value.depth
+                break
+        self.excuse((start, end))
+        self.scope.in_head = False
+        opened = next((e.value for e in given_up if isinstance(e.value, Open)), None)
+        self.scope.close_to(depth)
+        if opened is not None and isinstance(opened.value, tuple):
+            self._lost_function(opened.value[0], (start, end))
+        return self.actions.statements.reader.lost(given_up, (start, end))
+
+    def undeclared(self, type_vars: Sequence[str], in_python: bool) -> Iterator[Diagnostic]:
+        """Report undeclared dimensions, and quoted dimensions in bodies, in a definition without
+        other errors.
+
+        A cast binds only declared variables. A signature declares its names implicitly, but not in
+        a text with explicit declarations. The variables become holes, which cause no further
+        diagnostics.
+        """
+        wrong = {
+            self.reports.function_around(d.span) for d in self.reports.diagnostics if d.is_error
+        }
+        if None in wrong:
+            return
+        for found, unbound in self._undeclared(type_vars, in_python):
+            if self.reports.function_around(found.span) not in wrong:
+                self.reports.holes.update(unbound)
+                yield found
+
+    def _undeclared(
+        self, type_vars: Sequence[str], in_python: bool
+    ) -> Iterator[tuple[Diagnostic, Iterable[Any]]]:
+        """The errors of :meth:`undeclared`, with the variables that they are about."""
+        coerce = self.context.coerce
+        known = {*type_vars, *self.actions.definitions.named}
+        dimensions = {*type_vars, *self.scope.declared}
+        if type_vars and not in_python:
+            declared = known | dimensions
+            for name, span in coerce.implicit.items():
+                if name not in declared:
+                    yield _undeclared(name, span, f'{name} = TypeVar("{name}")', dimensions), ()
+        for var, span in coerce.cast_to.items():
+            if var.name not in known:
+                yield _undeclared(var.name, span, f"{var.name} = T.int64()", dimensions), (var,)
+        for span, unbound in coerce.quoted:
+            words = "only a signature quotes dimensions: a body has them declared"
+            help = "write it without quotes"
+            yield Diagnostic("PARSE", "error", words, span, help=help), unbound
+
+    def excuse(self, span: Span) -> None:
+        """Remove the errors in a statement whose meaning depends on running the surrounding Python
+        code.
+        """
+        around = self.context.around
+        if around is None or not self.reports.has_errors_in(span):
+            return
+        column = span[0] - line_start(self.text, span[0])
+        from rlx.grammar.read.literals import needs_python
+
+        def gives(name: str) -> bool:
+            return name not in self.scope.names and around.gives(name)
+
+        if needs_python(" " * column + self.context.text_of(span), gives):
+            self.reports.take_back(span)
+            around.used.setdefault("", span)
+
+    def _lost_function(self, signature: Any, span: Span) -> None:
+        if not isinstance(signature, Signature):
+            return
+        name = signature.name
+        if signature.kind == "prim_func" and not self.reports.has_errors_in(span):
+            words = f"the signature of the PrimFunc {name!r} cannot be read"
+            self.reports.error(words, signature.name_span)
+        if signature.var is None:
+            self.reports.holes.add(self.scope.global_var(name, signature.name_span))
+        else:
+            self.scope.bind(name, self.reports.hole(name, signature.name_span))
+
+
+def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:
+    help = did_you_mean(closest_names(name, known)) or f"declare it above: `{declaration}`"
+    words = f"the dimension {name!r} is not declared"
+    return Diagnostic("PARSE", "error", words, span, help=help, unknown=name)

@@ -1,0 +1,138 @@
+"""Definitions without a Relax decorator: Python functions of a module, which are skipped, and
+forgotten decorators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
+
+from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.lines import line_start
+from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.read.entries import Token
+from rlx.grammar.read.lexer import words_of
+from rlx.grammar.read.outline import HEAD, indentation, logical_lines
+from rlx.grammar.read.source_tokens import names_in
+from rlx.grammar.suggest import closest, did_you_mean
+
+_PYTHON_FUNCTION = frozenset(["pyfunc", "I.pyfunc", "ir.pyfunc", "tvm.script.pyfunc"])
+_ANNOTATIONS = frozenset(
+    ["Tensor", "Shape", "Tuple", "Object", "Any", "Callable", "Prim", "DTensor"]
+)
+_RELAY = ("def @", "fn (%", "#[version")
+_RELAY_HELP = "this looks like a text of Relay: check it by `rlx relay check`"
+MARKS = {"class": ("@I.ir_module", "class"), "def": ("@R.function", "function")}
+"""For each kind of definition, its decorator, and what it is called."""
+
+
+def without_python_functions(text: str) -> str:
+    """The text with every function under ``@I.pyfunc`` blanked, because its body is Python; offsets
+    are kept.
+    """
+    parts: list[str] = []
+    at = 0
+    for start, stop in logical_lines(text):
+        if start < at or text[start] != "@":
+            continue
+        if next(names_in(text, (start + 1, stop)), None) in _PYTHON_FUNCTION:
+            end = _end(text, start, indentation(text, start))
+            blank = "\n".join([" " * len(line) for line in text[start:end].split("\n")])
+            parts += [text[at:start], "pass", blank[4:]]
+            at = end
+    return "".join((*parts, text[at:]))
+
+
+def _end(text: str, start: int, width: int) -> int:
+    """Where a decorated function whose decorator stands at ``start`` ends."""
+    inside, end = False, start
+    for begin, stop in logical_lines(text, start):
+        if inside and indentation(text, begin) <= width:
+            break
+        inside = inside or text.startswith(("def ", "def\t", "async "), begin)
+        end = stop
+    return end
+
+
+def missing(
+    text: str, canonical: Callable[[str], str], read: Collection[Span]
+) -> Iterator[Diagnostic]:
+    """Classes and functions that look like Relax but have no decorator.
+
+    Parameters
+    ----------
+    canonical
+        Maps an imported Python name to the name in Relax texts.
+    read
+        The parsed definitions; nothing inside them is reported.
+    """
+    covered = sorted(read)
+    letter, outer = "", None
+    for start, end in logical_lines(text):
+        above, letter = letter, text[start]
+        head = HEAD.match(text, start)
+        if head is None or any(a <= start < b for a, b in covered):
+            continue
+        marked = above == "@"
+        width = start - line_start(text, start)
+        if outer is not None and width <= outer[0]:
+            outer = None
+        if head[1] == "class":
+            if not marked and text[head.end() : end].lstrip().startswith(":"):
+                outer = (width, (head[1], head[2], head.span()))
+            continue
+        names = set(names_in(text, (start, end)))
+        words = {canonical(word) for word in _annotating(names)}
+        if marked or "R" not in words:  # one for PrimFuncs may be a macro
+            continue
+        if outer is not None:
+            yield undecorated(text, *outer[1], "warning")
+            outer = None
+        elif "self" not in names:
+            yield undecorated(text, head[1], head[2], head.span(), "warning")
+
+
+def misplaced(text: str, span: Span) -> Diagnostic:
+    """The diagnostic for a top-level line of a Relax text that is not a decorated definition."""
+    head = HEAD.match(text, span[0])
+    if head is not None:
+        found = undecorated(text, head[1], head[2], head.span(), "error")
+        return replace(found, code="PARSE")
+    words: list[str] = []
+    match [*islice(words_of(text, span), 2)]:
+        case [Token(type="TARGET"), Token(type="HEAD", value=callee)]:
+            words = closest(callee.removesuffix("("), ["TypeVar"])
+    lines = (*text[:1000].splitlines(), text[slice(*span)])
+    relay = any(line.lstrip().startswith(_RELAY) for line in lines)
+    help = _RELAY_HELP if relay else did_you_mean(words)
+    return Diagnostic(
+        "PARSE",
+        "error",
+        "expected a decorated class or function: @I.ir_module, @R.function or @T.prim_func",
+        span,
+        help=help,
+    )
+
+
+def _annotating(names: Collection[str]) -> Iterator[str]:
+    """What stands before the dot in names such as `R.Tensor`."""
+    for name in names:
+        module, _, last = name.rpartition(".")
+        if module and last in _ANNOTATIONS:
+            yield module
+
+
+def undecorated(text: str, kind: str, name: str, head: Span, severity: str) -> Diagnostic:
+    """The diagnostic for a class or function of a text that has no decorator."""
+    mark, word = MARKS[kind]
+    start, _ = head
+    line = line_start(text, start)
+    indent = " " * (start - line)
+    return Diagnostic(
+        "PARSE-decorator",
+        severity,
+        f"the {word} {name!r} has no decorator, so rlx does not read it",
+        head,
+        help=f"write {mark} above it",
+        edit=Edit((line, line), f"{indent}{mark}\n"),
+    )
