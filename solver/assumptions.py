@@ -289,10 +289,6 @@ class SharedNormalForm:
             self._engine = engine
         return self._engine
 
-    def unseen(self, expr: PrimExpr, work: Work) -> list[PrimExpr]:
-        """The nodes of an expression without those that were normalised before, operands first."""
-        return prim_exprs.topological(expr, known=self.engine(work).memo)
-
     def _ready(self, order: list[PrimExpr], work: Work, hasty: bool = False) -> Engine:
         """The engine, with the ranges of all variables that occur."""
         engine = self.engine(work)

@@ -7,7 +7,7 @@ from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
 
 _ANY: Range = (None, None)
-_EFFORT = 3
+EFFORT = 3
 _TRIES = 8
 
 
@@ -135,7 +135,7 @@ def _power(base: Range, count: int) -> Range:
     return result if count % 2 else _meet(result, (0, None))
 
 
-def nonneg(engine: KnownStore, poly: Poly, effort: int = _EFFORT) -> bool:
+def nonneg(engine: KnownStore, poly: Poly, effort: int = EFFORT) -> bool:
     """Whether a polynomial is proved to be nonnegative."""
     if poly.value is not None:
         return poly.value >= 0
@@ -213,10 +213,10 @@ def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
     indices = sorted({i for mono in poly.terms for i in mono}, reverse=True)
     quotients = [i for i in indices if engine.atoms[i].is_quotient]
     found: list[Poly] = []
-    if len(quotients) > _EFFORT:
+    if len(quotients) > EFFORT:
         found.append(_without_quotients(engine, poly, quotients))
     maxima = [i for i in indices if engine.atoms[i].kind == "relu"]
-    if len(maxima) > _EFFORT:
+    if len(maxima) > EFFORT:
         found.append(_without_relus(engine, poly, maxima))
     for index in indices:
         atom = engine.atoms[index]

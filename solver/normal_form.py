@@ -13,6 +13,8 @@ from rlx.solver import intervals, piecewise, prim_exprs
 from rlx.solver.division import Quotients
 from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading
 
+_FEW = 6
+"""The number of operands from which only intervals decide which of two is larger."""
 _OPERANDS = 200
 """The maximum number of operands of one maximum or minimum that are put into order."""
 
@@ -20,11 +22,11 @@ _OPERANDS = 200
 class Engine(Quotients):
     """The operations of shape arithmetic on polynomials with facts about their atoms."""
 
-    def positive_part(self, a: Poly) -> Poly:
-        """The larger of ``a`` and 0."""
-        if intervals.nonneg(self, a):
+    def positive_part(self, a: Poly, effort: int = intervals.EFFORT) -> Poly:
+        """The larger of ``a`` and 0; ``effort`` limits how the sign of ``a`` is looked for."""
+        if intervals.nonneg(self, a, effort):
             return a
-        if intervals.nonneg(self, self.scale(-1, a)):
+        if intervals.nonneg(self, self.scale(-1, a), effort):
             return self.zero
         bent = piecewise.positive_part(self, a, self.positive_part)
         if bent is not None:
@@ -50,18 +52,18 @@ class Engine(Quotients):
         """The smaller of two polynomials."""
         return self._extreme(a, b, self.minima, self._smaller)
 
-    def _larger(self, a: Poly, b: Poly) -> Poly:
-        return self.add(b, self.positive_part(self.sub(a, b)))
+    def _larger(self, a: Poly, b: Poly, effort: int) -> Poly:
+        return self.add(b, self.positive_part(self.sub(a, b), effort))
 
-    def _smaller(self, a: Poly, b: Poly) -> Poly:
-        return self.sub(a, self.positive_part(self.sub(a, b)))
+    def _smaller(self, a: Poly, b: Poly, effort: int) -> Poly:
+        return self.sub(a, self.positive_part(self.sub(a, b), effort))
 
     def _extreme(
         self,
         a: Poly,
         b: Poly,
         known: dict[Poly, tuple[Poly, ...]],
-        choose: Callable[[Poly, Poly], Poly],
+        choose: Callable[[Poly, Poly, int], Poly],
     ) -> Poly:
         """The maximum or minimum of two polynomials, each of which may itself be one of several.
 
@@ -70,13 +72,14 @@ class Engine(Quotients):
         """
         operands = {*known.get(a, (a,)), *known.get(b, (b,))}
         if (a not in known and b not in known) or len(operands) > _OPERANDS:
-            result = choose(a, b)
+            result = choose(a, b, intervals.EFFORT)
         else:
             first, *others = sorted(operands, key=lambda p: p.index)
             self.spend(len(others))
+            effort = intervals.EFFORT if len(others) < _FEW else 0
             result = first
             for other in others:
-                result = choose(result, other)
+                result = choose(result, other, effort)
         if len(operands) <= _OPERANDS:
             known.setdefault(result, tuple(operands))
         return result
@@ -260,7 +263,7 @@ def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None =
     memo = engine.memo
     found = memo.get(expr)
     if found is None:
-        for node in prim_exprs.topological(expr) if order is None else order:
+        for node in prim_exprs.topological(expr, known=memo) if order is None else order:
             if node not in memo and type(node) not in _LINEAR:
                 memo[node] = _node(engine, node)
         found = _operand(engine, expr)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rlx.solver.session import Session
 
 _SESSIONS = 8
+_SHORTENED = 100
+"""The maximum number of nodes of a dimension that is put into its short form."""
 _SHORT = 10_000
 """The maximum number of remembered short forms."""
 
@@ -114,7 +116,8 @@ class Prover:
 
     def shortened(self, dim: PrimExpr) -> PrimExpr:
         """As :meth:`simplify`, for a dimension that is asked for again and again: the answers in
-        the present context are remembered.
+        the present context are remembered. A dimension of many nodes, which did not become shorter
+        as it grew, stays as it is.
         """
         state = self.context.state
         if self._short is None or self._short[0] is not state:
@@ -124,7 +127,11 @@ class Prover:
         if found is None:
             if len(known) > _SHORT:
                 known.clear()
-            found = Prover.simplify(self, dim)
+            try:
+                prim_exprs.topological(dim, limit=_SHORTENED)
+                found = Prover.simplify(self, dim)
+            except prim_exprs.TooLargeError:
+                found = dim
             known[dim] = known[found] = found
         return found
 

@@ -205,18 +205,19 @@ class Session:
 
     def simplify(self, expr: PrimExpr) -> PrimExpr:
         """The normal form as an expression, if it is shorter."""
-        expanded = expr
-        order = self.shared.unseen(expr, self.work)
+        # What is measured already is integer arithmetic that was looked at before.
+        expanded, lengths = expr, self._lengths
+        order = prim_exprs.topological(expr, known=lengths)
         if prim_exprs.has_call(order):
             (expanded,) = prim_exprs.expand([expr])
-            order = self.shared.unseen(expanded, self.work)
+            order = prim_exprs.topological(expanded)
+            lengths = {}
         if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
         new = self.shared.simplified(expanded, order, self.work)
         if new is None:
             return expr
-        lengths = self._lengths
         shorter = prim_exprs.length(new, lengths) < prim_exprs.length(expr, lengths)
         return new if shorter else expr
 

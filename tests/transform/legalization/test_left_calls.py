@@ -51,11 +51,6 @@ LEFT = [
         'R.grad.take_backward(g, x, i, axis=0, mode="nan")',
         "in mode 'nan' it has no definition",
     ),
-    (
-        'x: R.Tensor(("n", 4), "float32")',
-        "R.collapse_sum_to(x, R.shape([T.min(n, n + 1), 4]))",
-        "the axes that it sums over are known only at run time",
-    ),
     (INTEGERS, "R.nn.pad(x, (1, 1), pad_value=1.5)", "its value is not an integer"),
     (
         'x: R.Tensor((0,), "int32")',
