@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from rlx.grammar import tir
-from rlx.grammar.equal import structural_equal
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.printer_show import show
 from rlx.solver import Context, Prover, prove
 from rlx.solver.evaluate import evaluate
