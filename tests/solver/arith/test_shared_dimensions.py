@@ -9,7 +9,7 @@ import pytest
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.printer_show import show
+from rlx.grammar.print.show import show
 from rlx.solver import Context, Prover, prove
 from rlx.solver.evaluate import evaluate
 from rlx.solver.prim_exprs import length, topological
