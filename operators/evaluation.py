@@ -13,11 +13,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.dtype import DataType, dtype, numpy_type
 from rlx.grammar.nodes.tir import OpaqueExpr, PrimExpr
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.binding import ArgumentMatch, matched
-from rlx.operators.element_types import numpy_type
 from rlx.operators.evaluate import Evaluate, function
 from rlx.operators.evaluation_arguments import in_place_of_sizes
 from rlx.operators.parameters import OperatorSignature, Parameter

@@ -9,12 +9,12 @@ from functools import reduce
 from operator import mul
 from typing import Any
 
+from rlx import te
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType
 from rlx.grammar.nodes.dtype import dtype as named
-from rlx.transform import te
+from rlx.te.scalar import Scalar, binary, logical
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar, binary, logical
 
 FLOAT64 = named("float64")
 Element = Callable[..., Scalar]

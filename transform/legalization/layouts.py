@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rlx import te
 from rlx.operators.layout import pieces
-from rlx.transform import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import (
     both,
     convert,
@@ -15,7 +16,6 @@ from rlx.transform.legalization.elements import (
     product,
 )
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar
 
 Sides = list[tuple[int, int]]
 

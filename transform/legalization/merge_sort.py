@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rlx import te
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64
-from rlx.transform import te
+from rlx.te.external import external
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import both, int64, wide
-from rlx.transform.te.external import external
-from rlx.transform.te.scalar import Scalar
 
 
 def places(x: te.Tensor, along: int, descending: bool) -> te.Tensor:

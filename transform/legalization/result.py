@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record
-from rlx.transform.te.scalar import Scalar
+from rlx.te.scalar import Scalar
 
 
 class Result(Record):

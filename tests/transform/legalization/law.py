@@ -24,16 +24,15 @@ from rlx.generate.calls.pattern import GROUPS, PrimSlot, ShapeSlot, TensorSlot, 
 from rlx.generate.calls.template import Family, Template, _symbolic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import ShapeStructInfo, TensorStructInfo
-from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.dtype import DataType, dtype, numpy_type
 from rlx.grammar.nodes.node import Record, replace
 from rlx.operators import lookup
-from rlx.operators.element_types import numpy_type
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.solver.evaluate import evaluate
+from rlx.te.check import written_once
 from rlx.transform.legalization import definitions, legalized
-from rlx.transform.te.check import written_once
 
 FUEL = {"native": 20_000_000, "steps": 20_000_000}
 SIZES = (0, 1, 2, 3, 4)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.transform import te
+from rlx import te
+from rlx.te.scalar import Scalar, scalar
 from rlx.transform.legalization.elements import (
     FLOAT64,
     LARGEST,
@@ -19,7 +20,6 @@ from rlx.transform.legalization.elements import (
     wide,
 )
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar, scalar
 
 
 def attention(

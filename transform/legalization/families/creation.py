@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rlx import te
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.dtype import dtype as named
-from rlx.transform import te
+from rlx.te.scalar import Scalar, scalar
 from rlx.transform.legalization.elements import (
     FLOAT64,
     convert,
@@ -18,7 +19,6 @@ from rlx.transform.legalization.elements import (
     wide,
 )
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar, scalar
 
 
 def zeros(out: Result, *_: Any) -> te.Tensor:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rlx import te
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
-from rlx.transform import te
+from rlx.te.scalar import Scalar, binary, bitwise
 from rlx.transform.legalization.elements import (
     broadcast,
     convert,
@@ -21,7 +22,6 @@ from rlx.transform.legalization.elements import (
     wide,
 )
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar, binary, bitwise
 
 Definition = Callable[..., Any]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from rlx import te
 from rlx.grammar.nodes.dtype import FLOAT32, DataType
 from rlx.operators.windows import SPATIAL
-from rlx.transform import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import FLOAT64, both, convert, filled, int64, wide
 from rlx.transform.legalization.layouts import WindowView, arranged, lengths_of
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar
 
 Definition = Callable[..., Any]
 Taps = list[tuple[Scalar, Scalar]]

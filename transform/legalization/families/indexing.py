@@ -9,7 +9,8 @@ from functools import reduce
 from itertools import zip_longest
 from typing import Any
 
-from rlx.transform import te
+from rlx import te
+from rlx.te.scalar import Scalar, scalar
 from rlx.transform.legalization.elements import (
     axis_of,
     both,
@@ -29,7 +30,6 @@ from rlx.transform.legalization.elements import (
 )
 from rlx.transform.legalization.families.movement import unflat
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar, scalar
 
 
 def line(length: Scalar, name: str = "T_line") -> te.Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.transform import te
+from rlx import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import axis_of, equals, filled, int64
 from rlx.transform.legalization.result import Result
-from rlx.transform.te.scalar import Scalar
 
 
 def concat(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Tensor:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rlx import te
 from rlx.grammar.nodes.dtype import BOOL, DataType
-from rlx.transform import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import (
     SOME,
     convert,
@@ -17,7 +18,6 @@ from rlx.transform.legalization.elements import (
     wide,
 )
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar
 
 
 def matmul(out: Result, a: te.Tensor, b: te.Tensor, dtype: DataType | None) -> te.Tensor:

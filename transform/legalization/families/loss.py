@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.transform import te
+from rlx import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import (
     axis_of,
     convert,
@@ -16,7 +17,6 @@ from rlx.transform.legalization.elements import (
 )
 from rlx.transform.legalization.families.indexing import by_mode, line
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar
 
 
 def cross_entropy_with_logits(out: Result, predictions: te.Tensor, labels: te.Tensor) -> te.Tensor:

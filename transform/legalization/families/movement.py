@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.transform import te
+from rlx import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import (
     axes_of,
     axis_of,
@@ -18,7 +19,6 @@ from rlx.transform.legalization.elements import (
     summed,
 )
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar
 
 
 def flat_index(shape: Sequence[Scalar], indices: Sequence[Scalar]) -> Scalar:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.transform import te
+from rlx import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import (
     LARGEST,
     axes_of,
@@ -21,7 +22,6 @@ from rlx.transform.legalization.elements import (
     wide,
 )
 from rlx.transform.legalization.result import Result
-from rlx.transform.te.scalar import Scalar
 
 
 def _dropped(indices: Sequence[Scalar], axes: Sequence[int]) -> list[Scalar]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rlx import te
 from rlx.grammar.nodes.dtype import BOOL
-from rlx.transform import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import both, filled, int64
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar
 
 
 def pad(out: Result, x: te.Tensor, widths: Sequence[int], mode: str, value: float) -> te.Tensor:

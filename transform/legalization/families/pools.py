@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from rlx import te
 from rlx.operators.windows import SPATIAL
-from rlx.transform import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import (
     LARGEST,
     both,
@@ -31,7 +32,6 @@ from rlx.transform.legalization.layouts import (
     within,
 )
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar
 
 Definition = Callable[..., Any]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rlx import te
 from rlx.grammar.nodes.dtype import DataType
-from rlx.transform import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import (
     axis_of,
     convert,
@@ -16,7 +17,6 @@ from rlx.transform.legalization.elements import (
     wide,
 )
 from rlx.transform.legalization.result import Result
-from rlx.transform.te.scalar import Scalar
 
 
 def _along(p: te.Tensor, axis: int, indices: Sequence[Scalar]) -> Scalar:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from operator import add, mul
 from typing import Any
 
+from rlx import te
 from rlx.grammar.nodes.dtype import BOOL, DataType
-from rlx.transform import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import (
     EVERY,
     LARGEST,
@@ -27,7 +28,6 @@ from rlx.transform.legalization.elements import (
 )
 from rlx.transform.legalization.families.movement import unflat
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar
 
 Definition = Callable[..., Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.transform import te
+from rlx import te
+from rlx.te.scalar import Scalar, scalar
 from rlx.transform.legalization.elements import axis_of, both, equals, filled, int64
 from rlx.transform.legalization.result import Result, decline
-from rlx.transform.te.scalar import Scalar, scalar
 
 
 def _start(begin: Any, length: Scalar, step: int, inbound: bool) -> Scalar:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlx import te
 from rlx.grammar.nodes.dtype import DataType
-from rlx.transform import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import axis_of, convert, filled
 from rlx.transform.legalization.merge_sort import places
 from rlx.transform.legalization.result import Result
-from rlx.transform.te.scalar import Scalar
 
 
 def _taken(x: te.Tensor, at: te.Tensor, along: int, indices: tuple[Scalar, ...]) -> Scalar:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from rlx import te
 from rlx.grammar.nodes.dtype import DataType
 from rlx.operators.windows import SPATIAL
-from rlx.transform import te
+from rlx.te.scalar import Scalar
 from rlx.transform.legalization.elements import (
     both,
     convert,
@@ -28,7 +29,6 @@ from rlx.transform.legalization.layouts import (
     within,
 )
 from rlx.transform.legalization.result import Result
-from rlx.transform.te.scalar import Scalar
 
 Definition = Callable[..., Any]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rlx import te
 from rlx.semantics.tir import evaluate
-from rlx.transform import te
 
 FOLDED: dict[str, Callable[[Any, Any], Any]] = {
     **{

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
-from rlx.transform.te.errors import TensorExpressionError, here
-from rlx.transform.te.rebuild import Rebuild, once
-from rlx.transform.te.scalar import Scalar
-from rlx.transform.te.tensor import Operation, Read
+from rlx.te.errors import TensorExpressionError, here
+from rlx.te.rebuild import Rebuild, once
+from rlx.te.scalar import Scalar
+from rlx.te.tensor import Operation, Read
 
 Facts = tuple[tir.PrimExpr, ...]
 

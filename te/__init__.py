@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rlx.transform.te.calls import call_te, emit_te
-from rlx.transform.te.convert import te_tensor
-from rlx.transform.te.errors import TensorExpressionError
-from rlx.transform.te.intrinsics import (
+from rlx.te.calls import call_te, emit_te
+from rlx.te.convert import te_tensor
+from rlx.te.errors import TensorExpressionError
+from rlx.te.intrinsics import (
     abs,
     acos,
     acosh,
@@ -54,10 +54,10 @@ from rlx.transform.te.intrinsics import (
     truncdiv,
     truncmod,
 )
-from rlx.transform.te.prim_func import create_prim_func
-from rlx.transform.te.reduction import ReduceAxis, Reducer, comm_reducer, max, min, prod, sum
-from rlx.transform.te.scalar import Scalar, cast, const, power
-from rlx.transform.te.tensor import Tensor, compute, placeholder, reduce_axis, running, var
+from rlx.te.prim_func import create_prim_func
+from rlx.te.reduction import ReduceAxis, Reducer, comm_reducer, max, min, prod, sum
+from rlx.te.scalar import Scalar, cast, const, power
+from rlx.te.tensor import Tensor, compute, placeholder, reduce_axis, running, var
 
 __all__ = [
     "ReduceAxis",

@@ -9,18 +9,17 @@ from typing import Any, Protocol
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.nodes.dtype import INT64
-from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.overloaded import expr
 from rlx.grammar.nodes.python_places import described
-from rlx.transform.te.convert import Converter, alike
-from rlx.transform.te.errors import fail, here
-from rlx.transform.te.external import computed
-from rlx.transform.te.graph import inputs as inputs_of
-from rlx.transform.te.graph import operations, unbound
-from rlx.transform.te.prim_func import create_prim_func
-from rlx.transform.te.scalar import Scalar
-from rlx.transform.te.tensor import Tensor, indices_of
+from rlx.te.convert import Converter, alike
+from rlx.te.errors import fail, here
+from rlx.te.external import computed
+from rlx.te.graph import inputs as inputs_of
+from rlx.te.graph import operations, unbound
+from rlx.te.prim_func import create_prim_func
+from rlx.te.scalar import Scalar
+from rlx.te.tensor import Tensor, indices_of
 
 CALL_TIR = "relax.call_tir"
 
@@ -114,40 +113,6 @@ def _info(tensor: Tensor) -> TensorStructInfo:
         tir.IntImm(dim.value) if isinstance(dim.value, int) else dim.node for dim in tensor.shape
     )
     return TensorStructInfo(ast.ShapeExpr(dims), tensor.dtype, len(dims))
-
-
-class Shared:
-    """The PrimFuncs of a module; equal ones are shared.
-
-    Parameters
-    ----------
-    add
-        Adds a function to the module under an unused name similar to the proposed one.
-    """
-
-    def __init__(self, add: Callable[[tir.PrimFunc, str], GlobalVar]) -> None:
-        self._add = add
-        self._known: dict[object, list[tuple[tir.PrimFunc, GlobalVar]]] = {}
-
-    def name(self, function: tir.PrimFunc, hint: str) -> GlobalVar:
-        """The name of a function in the module, or that of an equal function."""
-        bucket = self._known.setdefault(_outline(function), [])
-        for other, name in bucket:
-            if structural_equal(other, function):
-                return name
-        private = replace(function, attrs={**function.attrs, "private": True})
-        name = self._add(private, hint)
-        bucket.append((function, name))
-        return name
-
-
-def _outline(function: tir.PrimFunc) -> object:
-    """What equal functions have in common, and different ones seldom."""
-    buffers = tuple(
-        (b.dtype, len(b.shape), *(d.value for d in b.shape if isinstance(d, tir.IntImm)))
-        for b in function.buffer_map.values()
-    )
-    return len(function.params), buffers, type(function.body)
 
 
 # ---------------------------------------------------------------- with a builder

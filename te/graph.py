@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rlx.grammar.nodes import tir
-from rlx.transform.te.external import External
-from rlx.transform.te.rebuild import reads
-from rlx.transform.te.tensor import Operation, Tensor
+from rlx.te.external import External
+from rlx.te.rebuild import reads
+from rlx.te.tensor import Operation, Tensor
 
 
 def operations(tensors: Sequence[Tensor]) -> list[Operation]:

@@ -9,16 +9,16 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
-from rlx.transform.statements import in_order
-from rlx.transform.te.errors import fail
-from rlx.transform.te.external import External, computed
-from rlx.transform.te.graph import inputs, operations, unbound
-from rlx.transform.te.intrinsics import if_then_else
-from rlx.transform.te.linear import simplified
-from rlx.transform.te.rebuild import Rebuild
-from rlx.transform.te.reduction import Reduction
-from rlx.transform.te.scalar import Scalar, cast, kind_of
-from rlx.transform.te.tensor import Operation, Read, Tensor, output_names
+from rlx.grammar.nodes.tir_stmts import in_order
+from rlx.te.errors import fail
+from rlx.te.external import External, computed
+from rlx.te.graph import inputs, operations, unbound
+from rlx.te.intrinsics import if_then_else
+from rlx.te.linear import simplified
+from rlx.te.rebuild import Rebuild
+from rlx.te.reduction import Reduction
+from rlx.te.scalar import Scalar, cast, kind_of
+from rlx.te.tensor import Operation, Read, Tensor, output_names
 
 NO_ALIAS = "tirx.noalias"
 
@@ -51,7 +51,7 @@ def create_prim_func(
         If a tensor that is read is neither a parameter nor computed, a variable is unknown to the
         function, or an index is out of bounds for some sizes: the error then has a counterexample.
     """
-    from rlx.transform.te.check import check_reads
+    from rlx.te.check import check_reads
 
     given = list(args) if isinstance(args, list | tuple) else [args]
     flat = [each for arg in given for each in (arg if isinstance(arg, tuple | list) else (arg,))]

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import rlx
+from rlx import te
 from rlx.grammar.nodes import ast, tir
-from rlx.transform import CallTIRRewrite, RemovePurityChecking, Sequential, ToNonDataflow, te
+from rlx.transform import CallTIRRewrite, RemovePurityChecking, Sequential, ToNonDataflow
 
 
 def plus_one(x: Any) -> Any:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import rlx
+from rlx import te
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.semantics.tir import evaluate
-from rlx.transform import te
-from rlx.transform.te.check import check_reads, written_once
-from rlx.transform.te.graph import operations
+from rlx.te.check import check_reads, written_once
+from rlx.te.graph import operations
 
 N, M = te.var("n"), te.var("m")
 A = te.placeholder((N, M), "float32", name="A")

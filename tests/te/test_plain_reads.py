@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rlx.transform import te
-from rlx.transform.te import check
-from rlx.transform.te.graph import operations
+from rlx import te
+from rlx.te import check
+from rlx.te.graph import operations
 
 N = te.var("n")
 A = te.placeholder((N, 4), "float32", name="A")

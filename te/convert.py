@@ -15,9 +15,9 @@ from rlx.grammar.nodes.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.transform.te.errors import fail, here
-from rlx.transform.te.scalar import Scalar, scalar
-from rlx.transform.te.tensor import Operation, Tensor
+from rlx.te.errors import fail, here
+from rlx.te.scalar import Scalar, scalar
+from rlx.te.tensor import Operation, Tensor
 
 Info = Callable[[Expr], StructInfo | None]
 

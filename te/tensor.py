@@ -9,13 +9,12 @@ from contextvars import ContextVar
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import INT32, INT64, DataType
+from rlx.grammar.nodes.dtype import INT32, INT64, DataType, fits
 from rlx.grammar.nodes.node import Record
-from rlx.semantics.tir.values import fits
-from rlx.transform.te.errors import Place, fail, here
-from rlx.transform.te.intrinsics import if_then_else
-from rlx.transform.te.reduction import ALONE, ReduceAxis, Reduction
-from rlx.transform.te.scalar import Scalar, cast, kind_of, scalar
+from rlx.te.errors import Place, fail, here
+from rlx.te.intrinsics import if_then_else
+from rlx.te.reduction import ALONE, ReduceAxis, Reduction
+from rlx.te.scalar import Scalar, cast, kind_of, scalar
 
 _INDEX: ContextVar[DataType] = ContextVar("index type", default=INT32)
 """The type of plain numbers in dimensions and bounds."""
@@ -335,7 +334,7 @@ def running(
 
 def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction | None:
     """The reduction that a function gave, alone; several outputs are one reduction of tuples."""
-    from rlx.transform.te.reduction import Reduced
+    from rlx.te.reduction import Reduced
 
     found = [value.reduction if isinstance(value, Reduced) else None for value in values]
     first = next((each for each in found if each is not None), None)

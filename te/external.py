@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import DataType
-from rlx.transform.te.errors import here
-from rlx.transform.te.scalar import Scalar
-from rlx.transform.te.tensor import Operation, Tensor
+from rlx.te.errors import here
+from rlx.te.scalar import Scalar
+from rlx.te.tensor import Operation, Tensor
 
 Fill = Callable[[Sequence[tir.Buffer], tir.Buffer], tuple[tuple[tir.Buffer, ...], tir.Stmt]]
 """Called with the buffers of the read tensors and of the result; returns work buffers and the

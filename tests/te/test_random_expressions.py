@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rlx import te
 from rlx.semantics.tir import evaluate
-from rlx.transform import te
 
 ROWS, COLUMNS = 3, 4
 Value = tuple[Any, Any]

@@ -9,9 +9,9 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record
-from rlx.transform.te import intrinsics
-from rlx.transform.te.errors import TensorExpressionError, fail, here
-from rlx.transform.te.scalar import Scalar, cast, common, condition, const, scalar
+from rlx.te import intrinsics
+from rlx.te.errors import TensorExpressionError, fail, here
+from rlx.te.scalar import Scalar, cast, common, condition, const, scalar
 
 
 class ReduceAxis(Scalar):

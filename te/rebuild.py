@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.prim_operators import BY_INTRINSIC
-from rlx.transform.te import intrinsics
-from rlx.transform.te.linear import against_number, simplified
-from rlx.transform.te.scalar import Scalar, binary, bitwise, cast, divide, logical, negation
-from rlx.transform.te.tensor import Read
+from rlx.te import intrinsics
+from rlx.te.linear import against_number, simplified
+from rlx.te.scalar import Scalar, binary, bitwise, cast, divide, logical, negation
+from rlx.te.tensor import Read
 
 Load = Callable[[Read, tuple[Scalar, ...]], Scalar]
 

@@ -8,10 +8,9 @@ from functools import partial, reduce
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, DataType
-from rlx.semantics.tir.values import limits
-from rlx.transform.te.errors import fail
-from rlx.transform.te.scalar import (
+from rlx.grammar.nodes.dtype import BOOL, DataType, limits
+from rlx.te.errors import fail
+from rlx.te.scalar import (
     Scalar,
     binary,
     cast,
@@ -87,7 +86,7 @@ def largest(kind: DataType) -> float:
     """The largest finite number of a type of floats."""
     import ml_dtypes
 
-    from rlx.operators.element_types import numpy_type
+    from rlx.grammar.nodes.dtype import numpy_type
 
     found = numpy_type(kind)
     if found is None:

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from rlx.transform.te.check import written_once
+from rlx.te.check import written_once
 from tests.semantics.tir.programs import prim_func
 
 NEST = """

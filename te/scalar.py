@@ -11,13 +11,12 @@ import math
 from typing import Any, NoReturn
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType, lacking
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType, fits, lacking
 from rlx.grammar.nodes.dtype import dtype as named
 from rlx.grammar.nodes.overloaded import element_type, python_number
 from rlx.grammar.nodes.overloads import OwnOperators
 from rlx.grammar.nodes.prim_operators import DIVISIONS, exact
-from rlx.semantics.tir.values import fits
-from rlx.transform.te.errors import fail
+from rlx.te.errors import fail
 
 
 class Scalar(OwnOperators):

@@ -9,7 +9,7 @@ from functools import reduce
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.transform.te.scalar import Scalar
+from rlx.te.scalar import Scalar
 
 _MOST = 16
 """Longer sums are not changed."""
