@@ -166,7 +166,8 @@ CHANGES = {
         ("checker",),
     ),
     "word of an operator": Change(
-        (Edit("operators/binary.py", "do not broadcast:", "cannot broadcast:"),), ("operators",)
+        (Edit("operators/elementwise.py", "do not broadcast:", "cannot broadcast:"),),
+        ("operators",),
     ),
     "generator": Change(
         (

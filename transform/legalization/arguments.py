@@ -10,12 +10,12 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.operators.binding import ArgumentMatch, matched, plan
 from rlx.operators.context import OperatorContext
+from rlx.operators.exprs import Result, decline
 from rlx.operators.registry import Operator
 from rlx.operators.site import Site
 from rlx.te.convert import Converter
 from rlx.te.scalar import Scalar, scalar
 from rlx.te.tensor import Tensor
-from rlx.transform.legalization.result import decline
 
 _TENSORS = ("tensor", "operand", "tensors")
 
@@ -97,7 +97,6 @@ def results(info: StructInfo, name: str) -> Any:
         If it is neither a tensor of known shape and element type nor a tuple of such tensors.
     """
     from rlx.te.convert import dimensions
-    from rlx.transform.legalization.result import Result
 
     if isinstance(info, TupleStructInfo):
         return tuple(results(field, name) for field in info.fields)

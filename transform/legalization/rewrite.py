@@ -16,6 +16,7 @@ from rlx.grammar.nodes.struct_infos import fields_or_itself
 from rlx.grammar.nodes.visit import bindings, bound_vars, walk
 from rlx.operators import lookup
 from rlx.operators.context import Place
+from rlx.operators.exprs import Declined, decline
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone
 from rlx.solver.order import free_shape_vars
@@ -24,9 +25,6 @@ from rlx.te.convert import Converter
 from rlx.te.errors import TensorExpressionError
 from rlx.te.tensor import indices_of
 from rlx.transform.legalization.arguments import arguments, results
-from rlx.transform.legalization.definitions import definition
-from rlx.transform.legalization.reasons import reason_of
-from rlx.transform.legalization.result import Declined, decline
 
 _PLAIN = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
 
@@ -226,9 +224,9 @@ def define(
         If the operator has no definition, or none for this call; the message gives the reason.
     """
     short = operator.name.removeprefix("relax.")
-    defined = definition(short)
+    defined = operator.definition
     if defined is None:
-        decline(reason_of(operator))
+        decline(operator.reason)
     context = _Context(info)
     result = operator.derive(call, context)
     if context.open:

@@ -1,22 +1,26 @@
-"""Shared parts of the families: computation types, broadcasting, axes."""
+"""Shared parts of values, which NumPy computes: computation types, broadcasting, axes, layouts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
+from functools import cache
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.nodes.dtype import DataType
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
+from rlx.operators.late import np
+from rlx.operators.layout import pieces
+from rlx.operators.windows import Sides
 from rlx.spec.registry import rule
 
-Array = np.ndarray[Any, Any]
-Kind = np.dtype[Any]
+if TYPE_CHECKING:
+    Array = np.ndarray[Any, Any]
+    Kind = np.dtype[Any]
+else:
+    Array = Kind = Any
 Function = Callable[..., Any]
-
-_PLAIN_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def is_float(kind: Kind) -> bool:
@@ -70,11 +74,16 @@ def is_narrow_integer(kind: Kind) -> bool:
     return kind.kind == "V" and "int" in kind.name
 
 
+@cache
+def _plain_floats() -> tuple[Kind, Kind]:
+    return np.dtype(np.float32), np.dtype(np.float64)
+
+
 def working(kind: Kind) -> Kind:
     """The computation type: floats narrower than float32 are computed as float32, narrow integers
     as int8.
     """
-    if kind in _PLAIN_FLOATS or kind.kind in "biu":
+    if kind.kind in "biu" or kind in _plain_floats():
         return kind
     if is_float(kind):
         return np.dtype(np.float32)
@@ -218,3 +227,77 @@ def sizes(shape: Sequence[int]) -> tuple[int, ...]:
 
 MOST_ELEMENTS = 1 << 32
 """The maximum number of elements of a tensor."""
+
+
+# ---------------------------------------------------------------- layouts and windows
+
+
+def canonical(x: Array, text: str, axes: str) -> Array:
+    """A tensor in a layout, converted to unsplit axes in the given order."""
+    if text == axes:
+        return x
+    order = [k for axis in axes for k, (name, _) in enumerate(pieces(text)) if name == axis]
+    sizes = [
+        prod(n for n, (name, _) in zip(x.shape, pieces(text), strict=True) if name == axis)
+        for axis in axes
+    ]
+    return np.transpose(x, order).reshape(sizes)
+
+
+def arranged(x: Array, text: str, axes: str) -> Array:
+    """A tensor with axes in the given order, converted to a layout; split axes are padded with
+    zeros.
+    """
+    if text == axes:
+        return x
+    split: list[int] = []
+    places: dict[int, int] = {}
+    padded: list[tuple[int, int]] = []
+    for axis, size in zip(axes, x.shape, strict=True):
+        own = [(at, factor) for at, (name, factor) in enumerate(pieces(text)) if name == axis]
+        whole = prod(factor for _, factor in own if factor)
+        count = -(-size // whole)
+        padded.append((0, count * whole - size))
+        for at, factor in sorted(own, key=lambda piece: piece[1] is not None):
+            places[at] = len(split)
+            split.append(factor or count)
+    made = np.pad(x, padded).reshape(split)
+    return np.transpose(made, [places[at] for at in range(len(places))])
+
+
+def cropped(x: Array, given: Sides) -> tuple[Array, Sides]:
+    """The tensor cropped by negative padding, and the remaining padding."""
+    if all(side >= 0 for pair in given for side in pair):
+        return x, given
+    lead = x.ndim - len(given)
+    cut: list[Any] = [slice(None)] * lead
+    cut += [
+        slice(max(-before, 0), max(n + min(after, 0), 0))
+        for n, (before, after) in zip(x.shape[lead:], given, strict=True)
+    ]
+    rest = [(max(before, 0), max(after, 0)) for before, after in given]
+    return x[tuple(cut)], rest
+
+
+@rule("E-window", "401e2441", "computation")
+def windows(
+    x: Array, sizes: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
+) -> Array:
+    """A view of every window over the last axes: the positions of windows, then the positions in a
+    window.
+    """
+    reach = [(n - 1) * d + 1 for n, d in zip(sizes, dilation, strict=True)]
+    spatial = x.shape[-len(reach) :]
+    counts = [(m - n) // s + 1 for n, m, s in zip(reach, spatial, strides, strict=True)]
+    if any(n < 1 for n in sizes) or any(count < 0 for count in counts):
+        raise OperatorFault(
+            "E-window-size",
+            (f"windows of size {tuple(reach)} do not fit axes of lengths {tuple(spatial)}"),
+        )
+    axes = tuple(range(x.ndim - len(reach), x.ndim))
+    if 0 in counts:
+        return np.zeros((*x.shape[: -len(reach)], *counts, *sizes), x.dtype)
+    found = np.lib.stride_tricks.sliding_window_view(x, tuple(reach), axis=axes)
+    steps = [slice(None)] * (x.ndim - len(reach))
+    steps += [slice(None, None, s) for s in strides] + [slice(None, None, d) for d in dilation]
+    return found[tuple(steps)]

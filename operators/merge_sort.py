@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rlx import te
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64
-from rlx.te.external import external
-from rlx.te.scalar import Scalar
-from rlx.transform.legalization.elements import both, int64, wide
+from rlx.operators import exprs
+from rlx.operators.late import externals, te
 
 
 def places(x: te.Tensor, along: int, descending: bool) -> te.Tensor:
@@ -25,7 +23,7 @@ def places(x: te.Tensor, along: int, descending: bool) -> te.Tensor:
         line = _Sorter(given, out, along, descending)
         return line.work, line.every()
 
-    return external(x.shape, (x,), fill, "T_places", INT64)
+    return externals.external(x.shape, (x,), fill, "T_places", INT64)
 
 
 class _Sorter:
@@ -46,8 +44,8 @@ class _Sorter:
     def __init__(self, x: tir.Buffer, out: tir.Buffer, along: int, descending: bool) -> None:
         self.x, self.out, self.along, self.descending = x, out, along, descending
         self.axes = [tir.Var(f"i{k}", INT64) for k in range(len(x.shape))]
-        self.n = Scalar(x.shape[along], INT64)
-        two, one = int64(2).node, int64(1).node
+        self.n = te.Scalar(x.shape[along], INT64)
+        two, one = exprs.int64(2).node, exprs.int64(1).node
         self.order = tir.Buffer("order", (two, self.n.node), INT64)
         self.half, self.width, self.left, self.right = (
             tir.Buffer(name, (one,), INT64) for name in ("half", "width", "left", "right")
@@ -59,15 +57,15 @@ class _Sorter:
         found = _sequence(self._sorted())
         for k, axis in reversed([*enumerate(self.axes)]):
             if k != self.along:
-                found = _loop(axis, Scalar(self.x.shape[k], INT64), found)
+                found = _loop(axis, te.Scalar(self.x.shape[k], INT64), found)
         return found
 
     def _sorted(self) -> Iterator[tir.Stmt]:
         """Begin with runs of one element; merge them until one run is as long as the line."""
         k = tir.Var("k", INT64)
-        yield _loop(k, self.n, _store(self.order, [int64(0), _var(k)], _var(k)))
-        yield _set(self.half, int64(0))
-        yield _set(self.width, int64(1))
+        yield _loop(k, self.n, _store(self.order, [exprs.int64(0), _var(k)], _var(k)))
+        yield _set(self.half, exprs.int64(0))
+        yield _set(self.width, exprs.int64(1))
         row, width = _value(self.half), _value(self.width)
         pair, both_runs = tir.Var("pair", INT64), width * 2
         pairs = te.ceildiv(self.n, both_runs)
@@ -79,7 +77,7 @@ class _Sorter:
         found = _load(self.order, [row, _var(at)])
         yield _loop(at, self.n, tir.BufferStore(self.out, place, found.node))
 
-    def _merged(self, pair: Scalar) -> Iterator[tir.Stmt]:
+    def _merged(self, pair: te.Scalar) -> Iterator[tir.Stmt]:
         """Merge two runs that stand beside each other."""
         width = _value(self.width)
         start, middle, end = (tir.Var(name, INT64) for name in ("start", "middle", "end"))
@@ -104,52 +102,52 @@ class _Sorter:
         choice = tir.IfThenElse(from_right.node, take(self.right), take(self.left))
         yield _loop(k, _var(end) - _var(start), choice)
 
-    def _before(self, a: Scalar, b: Scalar) -> Scalar:
+    def _before(self, a: te.Scalar, b: te.Scalar) -> te.Scalar:
         """Whether the element of one place in the row comes strictly before that of another."""
         one, other = self._element(a), self._element(b)
         return _less(other, one) if self.descending else _less(one, other)
 
-    def _element(self, at: Scalar) -> Scalar:
+    def _element(self, at: te.Scalar) -> te.Scalar:
         place = _load(self.order, [_value(self.half), at])
-        found = wide(
+        found = exprs.wide(
             _load(self.x, [place if k == self.along else _var(v) for k, v in enumerate(self.axes)])
         )
         return te.cast("int8", found) if found.dtype == BOOL else found
 
 
-def _less(a: Scalar, b: Scalar) -> Scalar:
+def _less(a: te.Scalar, b: te.Scalar) -> te.Scalar:
     """Whether one element comes before another in ascending order."""
     if not a.dtype.is_float:
         return a < b
-    return te.any(a < b, both(~te.isnan(a), te.isnan(b)))
+    return te.any(a < b, exprs.both(~te.isnan(a), te.isnan(b)))
 
 
 # ---------------------------------------------------------------- statements
 
 
-def _var(var: tir.Var) -> Scalar:
-    return Scalar(var, var.dtype)
+def _var(var: tir.Var) -> te.Scalar:
+    return te.Scalar(var, var.dtype)
 
 
-def _load(buffer: tir.Buffer, at: Sequence[Scalar]) -> Scalar:
-    return Scalar(tir.BufferLoad(buffer, tuple(i.node for i in at)), buffer.dtype)
+def _load(buffer: tir.Buffer, at: Sequence[te.Scalar]) -> te.Scalar:
+    return te.Scalar(tir.BufferLoad(buffer, tuple(i.node for i in at)), buffer.dtype)
 
 
-def _store(buffer: tir.Buffer, at: Sequence[Scalar], value: Scalar) -> tir.Stmt:
+def _store(buffer: tir.Buffer, at: Sequence[te.Scalar], value: te.Scalar) -> tir.Stmt:
     return tir.BufferStore(buffer, tuple(i.node for i in at), value.node)
 
 
-def _value(buffer: tir.Buffer) -> Scalar:
+def _value(buffer: tir.Buffer) -> te.Scalar:
     """The number that a buffer of one element holds."""
-    return _load(buffer, [int64(0)])
+    return _load(buffer, [exprs.int64(0)])
 
 
-def _set(buffer: tir.Buffer, value: Scalar) -> tir.Stmt:
-    return _store(buffer, [int64(0)], value)
+def _set(buffer: tir.Buffer, value: te.Scalar) -> tir.Stmt:
+    return _store(buffer, [exprs.int64(0)], value)
 
 
-def _loop(var: tir.Var, extent: Scalar, body: tir.Stmt) -> tir.Stmt:
-    return tir.For(var, int64(0).node, extent.node, "serial", body)
+def _loop(var: tir.Var, extent: te.Scalar, body: tir.Stmt) -> tir.Stmt:
+    return tir.For(var, exprs.int64(0).node, extent.node, "serial", body)
 
 
 def _sequence(stmts: Iterator[tir.Stmt] | Sequence[tir.Stmt]) -> tir.Stmt:

@@ -7,7 +7,7 @@ from math import erf as exactly
 from math import exp, factorial, pi, sqrt
 from typing import Any
 
-import numpy as np
+from rlx.operators.late import np
 
 _STEP = 1 / 64
 _END = 6.0
