@@ -89,10 +89,18 @@ def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     f(a, b, 8, 16), f(a, c, 8, 16), f(a, c, 8, 32), scale=None | 0.5
     f(a, b, 8, 16), f(a, b, 8, 16), f(a, b, 8, 16), causal_mask='TopLeft'
     """,
+    broken="""
+    OBL-attention-batch: f(2, b, 8, 16), f(3, c, 8, 16), f(3, c, 8, 16)
+    OBL-attention-length: f(a, b, 8, 16), f(a, 4, 8, 16), f(a, 5, 8, 16)
+    OBL-attention-heads: f(a, b, 8, 16), f(a, c, 4, 16), f(a, c, 2, 16)
+    OBL-attention-width: f(a, b, 8, 16), f(a, c, 8, 8), f(a, c, 8, 16)
+    OBL-attention-groups: f(a, b, 8, 16), f(a, c, 3, 16), f(a, c, 3, 16)
+    """,
 )
 @operator(
     "relax.nn.attention_bias",
     calls="f(a, b, 8, 16), f(a, c, 8, 16), f(a, c, 8, 32), f(a, 8, b, c) | f(1, 1, b, c)",
+    broken="OBL-bias-dims: f(a, b, 8, 16), f(a, c, 8, 16), f(a, c, 8, 16), f(a, 3, b, c)",
 )
 def attention(
     site: Site,

@@ -240,6 +240,25 @@ _CALLS = {
 """Legal calls, by the operators' names."""
 
 
+_BROKEN = {
+    "conv2d": """
+    OBL-layout-axes: f(a, 3, 8, 8), f(4, 3, 3, 3), data_layout='NCWW'
+    OBL-layout-rank: f(a, 1, 8, 8, 3), f(4, 3, 3, 3)
+    OBL-window-length: f(a, 3, 8, 8), f(4, 3, 3, 3), strides=[1, 1, 1]
+    OBL-window-positive: f(a, 3, 8, 8), f(4, 3, 3, 3), strides=[0, 1]
+    OBL-padding-length: f(a, 3, 8, 8), f(4, 3, 3, 3), padding=[1, 2, 3]
+    OBL-output-size: f(a, 3, 2, 2), f(4, 3, 5, 5)
+    OBL-channels-input: f(a, 3, 8, 8), f(4, 5, 3, 3)
+    OBL-groups-positive: f(a, 3, 8, 8), f(4, 3, 3, 3), groups=0
+    OBL-groups-divide: f(a, 4, 8, 8), f(3, 2, 3, 3), groups=2
+    """,
+    "conv2d_transpose": """
+    OBL-grown-padding: f(a, 3, 8, 8), f(3, 4, 3, 3), strides=[2, 2], output_padding=[2, 0]
+    """,
+}
+"""Calls that break a premise; the convolutions over other axes break the same ones."""
+
+
 def _declare(count: int) -> None:
     axes = SPATIAL[count]
     for name, kernel, derive in (
@@ -249,6 +268,7 @@ def _declare(count: int) -> None:
         operator(
             f"relax.nn.{name}",
             calls=_CALLS[name],
+            broken=_BROKEN.get(name, ""),
             data_layout=f"NC{axes}",
             kernel_layout=kernel,
         )(derive)

@@ -84,10 +84,12 @@ def lengths(site: Site, shape: ShapeExpr) -> None:
 @operator(
     "relax.zeros",
     calls="shape(a, b) | shape(a) | shape(2, 3), dtype='float32' | 'int64' | 'bool' | 'float16'",
+    broken="OBL-lengths-negative: shape(-3, a), dtype='float32'",
 )
 @operator(
     "relax.ones",
     calls="shape(a, b) | shape(a) | shape(2, 3), dtype='float32' | 'int32' | 'bool' | 'float16'",
+    broken="OBL-lengths-negative: shape(-1), dtype='int64'",
 )
 def constant(site: Site, shape: Shape, dtype: Type) -> StructInfo:
     """All zeros or all ones."""
@@ -266,6 +268,10 @@ def eye_like_definition(out: Result, x: te.Tensor, k: Any, dtype: DataType | Non
     prim(1), prim(9), prim(2), dtype=None | 'int64'
     prim(0), prim(a), prim(1) | prim(2), dtype='int64'
     """,
+    broken="""
+    OBL-arange-step: prim(0), prim(5), prim(0), dtype='int64'
+    OBL-arange-length: prim(9), prim(2), prim(1), dtype='int64'
+    """,
 )
 def arange(
     site: Site,
@@ -371,6 +377,7 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
 @operator(
     "relax.hamming_window",
     calls="prim(10) | prim(a), prim(True) | prim(False), prim(0.5), prim(0.4), dtype='float32'",
+    broken="OBL-weights-size: prim(0), prim(True), prim(0.5), prim(0.4), dtype='float32'",
 )
 def hamming_window(
     site: Site, window_size: Prim, periodic: Prim, alpha: Prim, beta: Prim, dtype: Type

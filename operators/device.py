@@ -147,7 +147,12 @@ def same_tensor(site: Site, x: Tensor) -> StructInfo:
 REDUCTIONS = ("sum", "prod", "min", "max", "avg")
 
 
-@operator("relax.ccl.allreduce", kept=_MOVES, calls="x(a, b), op_type='sum' | 'max' | 'min'")
+@operator(
+    "relax.ccl.allreduce",
+    kept=_MOVES,
+    calls="x(a, b), op_type='sum' | 'max' | 'min'",
+    broken="OBL-choice-word: f(a), op_type='summe'",
+)
 def allreduce(site: Site, x: Tensor, op_type: str = "sum", in_group: int = True) -> StructInfo:
     """The tensors of all workers, reduced element by element."""
     choice(site, "op_type", op_type, REDUCTIONS)
@@ -211,6 +216,10 @@ def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> 
     calls="""
     x(a * 2, b), num_workers=2
     x(a, 4), num_workers=2, axis=1
+    """,
+    broken="""
+    OBL-workers-positive: f(4, a), num_workers=0
+    OBL-workers-divide: f(5, a), num_workers=2
     """,
 )
 def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0) -> StructInfo:

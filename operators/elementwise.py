@@ -37,21 +37,13 @@ from rlx.spec.registry import rule
 FLOAT = (
     """acos acosh asin asinh atan atanh cos cosh erf exp log rsqrt sigmoid sin sinh sqrt tan tanh"""
 )
-
-
 ANY = """abs bitwise_not ceil floor logical_not negative round sign square trunc"""
-
-
 _CALLS = {
     "bitwise_not": "i(a, b) | bool(a)",
     **dict.fromkeys(("negative", "sign"), "t(a, b) | t(a) | t() | t(a, 3, b)"),
 }
 """Legal calls of the operators that do not take every element type."""
-
-
 TEST = """isfinite isinf isnan"""
-
-
 FLOAT_NN = "gelu gelu_tanh selu silu"
 
 
@@ -78,21 +70,21 @@ def activation(site: Site, data: Tensor) -> StructInfo:
 
 for _name in FLOAT.split():
     operator(f"relax.{_name}")(float_elementwise)
-
-
 for _name in ANY.split():
     operator(f"relax.{_name}", calls=_CALLS.get(_name, ""))(elementwise)
-
-
 for _name in TEST.split():
     operator(f"relax.{_name}")(test)
-
-
 for _name in FLOAT_NN.split():
     operator(f"relax.nn.{_name}")(activation)
 
 
-@operator("relax.nn.relu")
+@operator(
+    "relax.nn.relu",
+    broken="""
+    D14-arity: f(a), f(a), f(a)
+    D14-argument: shape(a, b)
+    """,
+)
 def relu(site: Site, data: Tensor) -> StructInfo:
     """Negative elements become zero."""
     return data
@@ -329,6 +321,7 @@ def wrap_param(site: Site, data: Tensor, dtype: Type = FLOAT32) -> StructInfo:
     t(a, b), t(a, b), t(a, b)
     t(a), t(a), t(a)
     """,
+    broken="OBL-fused-dims: f(a, 3), f(a, 3), f(a, 4)",
 )
 def ewise_fma(site: Site, x1: Tensor, x2: Tensor, x3: Tensor) -> StructInfo:
     """``x1 * x2 + x3`` of equal shapes."""
@@ -382,21 +375,13 @@ def fused(site: Site, infos: tuple[TensorStructInfo, ...]) -> None:
 
 ARITHMETIC = """add divide floor_divide floor_mod log_add_exp maximum minimum mod multiply power subtract atan2
 bitwise_and bitwise_or bitwise_xor left_shift logical_and logical_or logical_xor right_shift"""
-
-
 _BITS = "i(a, b), i(a, b) | i(b) | i() | i(1, b)\ni(), i(a)\nint8(a), int8(a)"
-
-
 _INTEGER_CALLS = {
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), _BITS + "\nbool(a, b), bool(b)"),
     **dict.fromkeys(("left_shift", "right_shift"), _BITS),
 }
 """Legal calls of the operators that do not take every element type."""
-
-
 COMPARISON = "equal greater greater_equal less less_equal not_equal"
-
-
 _WITH_BOOLEANS = frozenset(
     [
         "add",
@@ -412,8 +397,6 @@ _WITH_BOOLEANS = frozenset(
     ]
 )
 """Arithmetic in which TVM's code treats later Boolean operands as numbers."""
-
-
 _SCALAR: Dims = (ONE,)
 
 
@@ -565,12 +548,25 @@ def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
     return None if None in ranks else max(r for r in ranks if r is not None)
 
 
+_BROKEN = {
+    "add": """
+    OBL-agree-dtype: float32(a, b), float16(a, b)
+    OBL-broadcast-dims: f(a, 3), f(a, 4)
+    D14-arity: f(a, b)
+    D14-argument: f(a), string('x')
+    """,
+    "greater": """
+    OBL-broadcast-dims: t(5), t(a, 2)
+    """,
+}
+"""Calls that break a premise; the others break the same ones."""
+
 for _name in ARITHMETIC.split():
-    registry.operator(f"relax.{_name}", calls=_INTEGER_CALLS.get(_name, ""))(binary)
-
-
+    registry.operator(
+        f"relax.{_name}", calls=_INTEGER_CALLS.get(_name, ""), broken=_BROKEN.get(_name, "")
+    )(binary)
 for _name in COMPARISON.split():
-    registry.operator(f"relax.{_name}")(comparison)
+    registry.operator(f"relax.{_name}", broken=_BROKEN.get(_name, ""))(comparison)
 
 
 @operator(
@@ -578,6 +574,10 @@ for _name in COMPARISON.split():
     calls="""
     bool(a, b), x(a, b) | x(b) | x() | x(1, b), x(a, b) | x(a, 1) | x()
     bool(), x(a), x(a)
+    """,
+    broken="""
+    OBL-element-bool: float32(a, b), f(a, b), f(a, b)
+    OBL-broadcast-dims: bool(3, a), f(2, a), f()
     """,
 )
 def where(site: Site, condition: Tensor, x1: Tensor, x2: Tensor) -> StructInfo:
@@ -670,11 +670,7 @@ _UNARY: dict[str, Function] = {
     "nn.selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x)),
     "nn.silu": lambda x: x * _sigmoid(x),
 }
-
-
 _EXACT_ON_INTEGERS = frozenset(["ceil", "floor", "trunc", "round"])
-
-
 _BOOLEAN = frozenset(["isfinite", "isinf", "isnan"])
 
 
@@ -783,14 +779,8 @@ _BINARY: dict[str, Function] = {
     "mod": _mod,
     "power": _power,
 }
-
-
 _COMPARISONS = frozenset(["equal", "greater", "greater_equal", "less", "less_equal", "not_equal"])
-
-
 _SHIFTS = frozenset(["left_shift", "right_shift"])
-
-
 _SCALARS = (bool, int, float)
 
 
@@ -914,8 +904,6 @@ _NUMBERS: dict[str, Callable[[te.Scalar], te.Scalar]] = {
     "square": lambda x: x * x,
 }
 """Functions of numbers, which Booleans are not."""
-
-
 _ALL: dict[str, Callable[[te.Scalar], te.Scalar]] = {
     **{name: _rounded(name) for name in ("ceil", "floor", "trunc", "round")},
     "abs": later(te, "abs"),
@@ -999,14 +987,10 @@ _ARITHMETIC: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
     "power": _power_definition,
 }
 """The operators that are not defined for Booleans."""
-
-
 _ON_FLOATS: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
     "atan2": later(te, "atan2"),
     "log_add_exp": _log_add_exp,
 }
-
-
 _ON_BITS: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
     "bitwise_and": lambda a, b: scalars.bitwise("bitwise_and", a, b),
     "bitwise_or": lambda a, b: scalars.bitwise("bitwise_or", a, b),
@@ -1016,8 +1000,6 @@ _ON_BITS: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
     "left_shift": lambda a, b: scalars.bitwise("shift_left", a, b),
     "right_shift": lambda a, b: scalars.bitwise("shift_right", a, b),
 }
-
-
 _ANY: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
     "add": lambda a, b: te.any(a, b) if a.dtype == BOOL else a + b,
     "multiply": lambda a, b: te.all(a, b) if a.dtype == BOOL else a * b,
@@ -1027,8 +1009,6 @@ _ANY: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
     "logical_or": lambda a, b: te.any(_truth(a), _truth(b)),
     "logical_xor": lambda a, b: scalars.binary(tir.NE, _truth(a), _truth(b)),
 }
-
-
 _RELATIONS: dict[str, type[tir.Binary]] = {
     "equal": tir.EQ,
     "greater": tir.GT,

@@ -1,5 +1,5 @@
-"""Shared parts of definitions as tensor expressions: the result, computation types, conversions, broadcasting, axes, reductions
-with an order for NaN.
+"""Shared parts of definitions: results, computation types, conversions, broadcasting, axes,
+layouts, reductions with an order for NaN.
 """
 
 from __future__ import annotations

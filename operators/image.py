@@ -88,9 +88,11 @@ operator(
     f(a, 3, 8, 8), shape(4, 16) | shape(c, 16), method=None | 'nearest_neighbor', layout='NCHW'
     f(a, 8, 8, 3), shape(16, 16), layout='NHWC', out_dtype=None | 'float16'
     """,
+    broken="""
+    OBL-word-known: f(a, 3, 8, 8), shape(4, 4), layout='NCHW', method='liner'
+    OBL-size-length: f(a, 3, 8, 8), shape(4, 4, 4), layout='NCHW'
+    """,
 )(_resize(2))
-
-
 operator(
     "relax.image.resize3d",
     layout="NCDHW",
@@ -104,6 +106,10 @@ operator(
     calls="""
     f(a, 3, 8, 8), f(a, 2, 5, c), method=None | 'nearest', padding_mode=None | 'border'
     f(a, 3, 8, 8, 8), f(a, 3, 5, 6, c), layout='NCDHW'
+    """,
+    broken="""
+    OBL-grid-batch: f(2, 3, 8, 8), f(3, 2, 5, 5)
+    OBL-grid-coordinates: f(a, 3, 8, 8), f(a, 3, 5, 5)
     """,
 )
 def grid_sample(
@@ -130,8 +136,6 @@ def grid_sample(
 
 
 _METHODS = {2: ("nearest", "bilinear", "bicubic"), 3: ("nearest", "bilinear")}
-
-
 _SAMPLED = -0.75
 """The coefficient of bicubic sampling."""
 
@@ -259,6 +263,7 @@ def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
     f(a, 2, 3), shape(5, c)
     f(a, 3, 4), shape(5, c, 6)
     """,
+    broken="OBL-affine-matrix: f(a, 2, 4), shape(5, 5)",
 )
 def affine_grid(site: Site, data: Tensor, size: Size, align_corners: int = True) -> StructInfo:
     """The image of a regular grid under an affine transformation (2 by 3, or 3 by 4)."""
@@ -386,8 +391,6 @@ _COORDINATES: dict[str, Callable[[Array, int, int, float, float], Array]] = {
     "tf_crop_and_resize": lambda at, n, m, start, end: _crop(at, n, m, start, end).astype(at.dtype),
 }
 """The coordinates, in an axis of length n, of the positions of an axis of length m."""
-
-
 _ROUNDINGS: dict[str, Callable[[Array], Array]] = {
     "round": later(np, "round"),
     "round_prefer_floor": lambda x: np.ceil(x - 0.5),
@@ -551,8 +554,6 @@ _SOURCES: dict[str, Callable[[te.Scalar, te.Scalar, te.Scalar], te.Scalar]] = {
     ),
 }
 """The coordinates, in an axis of length n, of the positions of an axis of length m."""
-
-
 _NEAREST: dict[str, Callable[[te.Scalar], te.Scalar]] = {
     "round": later(te, "round"),
     "round_prefer_floor": lambda x: te.ceil(x - 0.5),

@@ -185,6 +185,11 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
     "relax.layout_transform",
     kept="its index map is a text, which legalization does not parse",
     calls="x(a, b), index_map=index_map('lambda i, j: (j, i)'), pad_value=None",
+    broken="""
+    OBL-map-rank: f(a, b), index_map=index_map('lambda i: (i,)'), pad_value=None
+    OBL-map-rank: f(a), index_map=index_map('lambda i, j: (j, i)'), pad_value=None
+    OBL-map-start: f(a, b), index_map=index_map('lambda i, j: (i, j + 1)'), pad_value=None
+    """,
 )
 def layout_transform(
     site: Site, x: Tensor, index_map: Any, pad_value: Any | None = None

@@ -87,6 +87,10 @@ def _leaves(value: object) -> Iterator[int]:
     x(a, b), i(c) | i(c, 3) | i(), axis=0 | 1 | -1, mode=None | 'clip' | 'wrap'
     x(a), i(c) | i(c, 3), axis=None | 0
     """,
+    broken="""
+    OBL-element-integer: f(a, b), float32(c), axis=0
+    OBL-bounds-index: f(a, 3), const(5, 'int64'), axis=1
+    """,
 )
 def take(
     site: Site, x: Tensor, indices: Operand, axis_: int | None = None, mode: str = "fast"
@@ -210,6 +214,10 @@ def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, alon
     x(a, 4), i(a, 2) | i(a, 4), axis=1
     x(10, 4), i(3, 4), axis=0
     """,
+    broken="""
+    OBL-element-signed: f(a, 4), uint8(a, 2), axis=1
+    OBL-gather-dims: f(3, 4), int64(5, 4), axis=1
+    """,
 )
 def gather_elements(site: Site, data: Tensor, indices: Tensor, axis_: int = 0) -> StructInfo:
     """For each index, the element at its own position, except along the axis, where the index
@@ -286,6 +294,11 @@ def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     calls="""
     x(a, b, 5), int64(c, 2) | int64(c, 1) | int64(3, c, 3)
     x(a, b, 5), int64(a, 2), batch_dims=1
+    """,
+    broken="""
+    OBL-element-type: f(a, 4), int32(b, 2)
+    OBL-tuples-depth: f(a, b), int64(c, 3)
+    OBL-batches-count: f(a, 4), int64(b, 2), batch_dims=2
     """,
 )
 def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) -> StructInfo:
@@ -369,6 +382,7 @@ def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, w
     t(8, 4), i(3, 4), t(3, 4), axis=None | 0, reduction=None | 'add' | 'max'
     t(a, 4), i(a, 2), t(a, 2), axis=-1 | 1, reduction=None | 'add'
     """,
+    broken="OBL-scatter-updates: f(8, 4), int64(3, 4), f(2, 4), axis=0",
 )
 def scatter_elements(
     site: Site,
@@ -444,6 +458,10 @@ def scatter_elements_definition(
     calls="""
     t(a, 4), int64(c, 1), t(c, 4), reduction=None | 'add'
     t(a, 4), int64(c, 2), t(c)
+    """,
+    broken="""
+    OBL-tuples-depth: f(a, 4), int64(c, 3), f(c)
+    OBL-scatter-updates: f(a, 4), int64(5, 1), f(3, 4)
     """,
 )
 def scatter_nd(
@@ -577,6 +595,7 @@ def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
     x(a, b), [i(c), i(c)], x(c), accumulate=None | True
     x(a), [i(c)], x(c)
     """,
+    broken="OBL-every-axis: f(a, b), [int64(c)], f(c)",
 )
 def index_put(
     site: Site,
@@ -661,7 +680,11 @@ def every(site: Site, count: int, ndim: int) -> None:
         site.fail("OBL-every-axis", words, 1)
 
 
-@operator("relax.one_hot", calls="i(a) | i(a, b), prim(1), prim(0), depth=4, axis=None | 0 | -1")
+@operator(
+    "relax.one_hot",
+    calls="i(a) | i(a, b), prim(1), prim(0), depth=4, axis=None | 0 | -1",
+    broken="OBL-depth-positive: i(a), prim(1), prim(0), depth=0",
+)
 def one_hot(
     site: Site,
     indices: Tensor,

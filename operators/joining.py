@@ -100,6 +100,11 @@ def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
     [x(a, b), x(a, 3)], axis=1 | -1
     [x(a), x(b), x(4)]
     """,
+    broken="""
+    OBL-agree-dtype: [f(a, 3), int32(a, 4)], axis=1
+    OBL-axis-range: [f(a, b), f(a, b)], axis=2
+    OBL-concat-dims: [f(a, 3), f(a, 4)], axis=0
+    """,
 )
 def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """The tensors concatenated along an axis; vectors if no axis is given."""
@@ -153,6 +158,7 @@ def concat_definition(out: Result, tensors: Sequence[te.Tensor], axis: int | Non
     [x(a, b), x(a, b)], axis=None | 0 | 1 | -1
     [x(a), x(a), x(a)], axis=0 | 1
     """,
+    broken="OBL-concat-dims: [f(a, 3), f(a, 4)]",
 )
 def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """Tensors of the same shape stacked along a new axis."""
@@ -254,6 +260,12 @@ def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
     x(a, 12), indices_or_sections=3 | 2 | [3, 7] | [4], axis=1 | -1
     x(a * 2, b), indices_or_sections=2, axis=0
     x(10), indices_or_sections=[3, 5] | 5 | 2
+    """,
+    broken="""
+    OBL-split-sections: f(a, 3), indices_or_sections=0, axis=1
+    OBL-split-indices: f(10), indices_or_sections=[5, 3], axis=0
+    OBL-split-indices: f(10), indices_or_sections=[-2, 3], axis=0
+    OBL-split-limit: f(a, 4), indices_or_sections=65537, axis=1
     """,
 )
 def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0) -> StructInfo:

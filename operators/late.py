@@ -1,5 +1,5 @@
-"""NumPy and tensor expressions for the files of operators: a check of types never loads them, so they
-are imported when something of them is first used.
+"""NumPy and tensor expressions for the files of operators. Checking a program needs neither: they
+are imported at their first use.
 """
 
 from __future__ import annotations

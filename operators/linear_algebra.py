@@ -31,6 +31,12 @@ from rlx.spec.registry import rule
     f(2, 1, a, b), f(3, b, c)
     int8(a, b), int8(b, c), out_dtype='int32'
     """,
+    broken="""
+    OBL-agree-dtype: float32(a, b), float16(b, c)
+    OBL-rank-operand: f(), f(a)
+    OBL-matmul-reduction: f(a, 3), f(4, b)
+    OBL-matmul-reduction: f(3), f(4)
+    """,
 )
 def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) -> StructInfo:
     """The product of two matrices, or of stacks of them; a vector counts as one row or one
@@ -110,7 +116,7 @@ def reduces(site: Site, a: Dims, b: Dims) -> bool:
     )
 
 
-@operator("relax.outer", calls="t(a), t(b)")
+@operator("relax.outer", calls="t(a), t(b)", broken="OBL-rank-operand: f(a, b), f(c)")
 def outer(site: Site, x1: Tensor, x2: Tensor) -> StructInfo:
     """The products of all pairs of elements of two vectors."""
     rank(site, x1, 0, 1)
@@ -149,6 +155,11 @@ def outer_definition(out: Result, a: te.Tensor, b: te.Tensor) -> te.Tensor:
     [f(a, a)], subscripts='ii->i' | 'ii'
     [f(a, b)], subscripts='ij->ji' | 'ij->i'
     [f(a, b, 4), f(a, 4, 5)], subscripts='bij,bjk->bik'
+    """,
+    broken="""
+    OBL-einsum-terms: [f(a, b), f(b, c)], subscripts='ij->i'
+    OBL-einsum-rank: [f(a, b)], subscripts='ijk->i'
+    OBL-einsum-dims: [f(a, 3), f(4, b)], subscripts='ij,jk->ik'
     """,
 )
 def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:

@@ -26,6 +26,7 @@ from rlx.spec.registry import rule
     f(a, b), f(a, b)
     f(a), f(a)
     """,
+    broken="OBL-loss-dims: f(a, 3), f(a, 4)",
 )
 def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo:
     """The mean cross entropy of two distributions: a scalar."""
@@ -104,6 +105,12 @@ REDUCTIONS = ("none", "sum", "mean")
     f(a, b), i(a), reduction=None | 'sum' | 'none'
     f(a, b), i(a), f(b), reduction=None | 'none'
     f(a, 4, b), i(a, b), f(4), reduction=None | 'none'
+    """,
+    broken="""
+    OBL-element-integer: f(a, b), float32(a)
+    OBL-choice-word: f(a, 4), i(a), reduction='max'
+    OBL-loss-rank: f(a, 4, b), i(a)
+    OBL-loss-dims: f(3, b), i(4)
     """,
 )
 def nll_loss(
@@ -273,6 +280,7 @@ def nll_loss_backward_definition(
     f(c, b), f(a, b), i(c), axis=0
     f(a, c), f(a, b), i(c), axis=1
     """,
+    broken="OBL-gradient-dims: f(5), f(9), i(6)",
 )
 def take_backward(
     site: Site,

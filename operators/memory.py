@@ -160,6 +160,7 @@ def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
     x(a, 4), shape(a, 2, 2) | shape(a * 4) | shape(4, a)
     float32(a, 4), dtype='int32'
     """,
+    broken="OBL-view-size: float32(4), shape(9)",
 )
 def view(
     site: Site,
@@ -353,7 +354,5 @@ _FIELDS: dict[str, Compute] = {
     "ndim": lambda x: np.int32(x.ndim),
 }
 """The fields of a tensor's descriptor."""
-
-
 for _name, _compute in _FIELDS.items():
     computes(f"relax.inspect.tensor_{_name}")(_compute)

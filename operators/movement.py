@@ -96,6 +96,10 @@ def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     x(a, b), axes=[1, 0]
     x(a, 3, b), axes=[0, 2, 1] | [-1, 0, 1]
     """,
+    broken="""
+    OBL-permute-axes: f(a, b), axes=[0]
+    OBL-permute-axes: f(a, b), axes=[0, 1, 2]
+    """,
 )
 def permute_dims(site: Site, x: Tensor, axes_: IntList | None = None) -> StructInfo:
     """The axes in another order; reversed if none is given."""
@@ -140,6 +144,7 @@ def permute_dims_definition(out: Result, x: te.Tensor, axes: Sequence[int] | Non
     x(a, b) | x(a) | x(), axis=0 | -1 | [0, 1]
     x(a, b), axis=[1, 3]
     """,
+    broken="OBL-axis-repeated: f(a), axis=[0, 0]",
 )
 def expand_dims(site: Site, x: Tensor, axis: Ints) -> StructInfo:
     """Axes of length 1 inserted."""
@@ -197,6 +202,7 @@ def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...
     x(1, 4), axis=None | [0]
     x(1, 1, a), axis=[0, 1]
     """,
+    broken="OBL-axis-repeated: f(1, 1, a), axis=[0, -3]",
 )
 def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
     """Axes of length 1 removed: the named ones, or all."""
@@ -288,6 +294,7 @@ def flip_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
     x(a, b), j(a), seq_axis=1, batch_axis=0
     x(a, b), j(b), seq_axis=0, batch_axis=1
     """,
+    broken="OBL-sequences-lengths: f(3, a), int64(4), seq_axis=1, batch_axis=0",
 )
 def reverse_sequence(
     site: Site, data: Tensor, seq_lengths: Tensor, seq_axis: int = 1, batch_axis: int = 0
@@ -368,6 +375,7 @@ def counts(site: Site, given: Sequence[int]) -> None:
     x(a, b), repeats=[2] | [1, 2] | [2, 1, 3]
     x(a), repeats=[2]
     """,
+    broken="OBL-repeat-count: f(a), repeats=[-1]",
 )
 def tile(site: Site, data: Tensor, repeats: Longs) -> StructInfo:
     """The tensor repeated along its axes, and along new leading ones."""
@@ -401,7 +409,11 @@ def tile_definition(out: Result, x: te.Tensor, repeats: Sequence[int]) -> te.Ten
     return exprs.filled(out, element)
 
 
-@operator("relax.repeat", calls="x(a, b), repeats=2 | 1, axis=None | 0 | -1")
+@operator(
+    "relax.repeat",
+    calls="x(a, b), repeats=2 | 1, axis=None | 0 | -1",
+    broken="OBL-repeat-count: f(a, b), repeats=-2, axis=0",
+)
 def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> StructInfo:
     """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
     counts(site, (repeats,))
@@ -440,6 +452,10 @@ def repeat_definition(out: Result, x: te.Tensor, times: int, axis: int | None) -
     calls="""
     f(a, 8, 3, b), upscale_factor=2
     f(a, 4, b, c), upscale_factor=2
+    """,
+    broken="""
+    OBL-shuffle-factor: f(a, 4, 2, 2), upscale_factor=0
+    OBL-shuffle-channels: f(a, 6, 2, 2), upscale_factor=2
     """,
 )
 def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
@@ -506,6 +522,10 @@ def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
     x(a) | x(1, a) | x(b, 1) | x(), shape(b, a)
     x(a, 1), shape(3, a, b)
     """,
+    broken="""
+    OBL-expand-rank: f(a, 3), shape(3)
+    OBL-expand-dims: f(3), shape(a, 4)
+    """,
 )
 def broadcast_to(site: Site, x: Tensor, shape: Shape) -> StructInfo:
     """The tensor repeated along axes of length 1 and new leading axes."""
@@ -564,7 +584,9 @@ def expands(
 
 
 @operator(
-    "relax.collapse_sum_to", calls="t(a, b), shape(b) | shape(1, b) | shape(a, 1) | shape(a, b)"
+    "relax.collapse_sum_to",
+    calls="t(a, b), shape(b) | shape(1, b) | shape(a, 1) | shape(a, b)",
+    broken="OBL-expand-dims: f(a, 4), shape(3)",
 )
 def collapse_sum_to(site: Site, data: Tensor, shape: Shape) -> StructInfo:
     """The reverse of a broadcast: sums over the axes that it would repeat."""
@@ -755,6 +777,14 @@ def _beside_nothing(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor
     x(a, 4), shape(a, -1) | shape(-1, 4) | shape(-1)
     x(6), shape(2, 3) | shape(3, -1)
     x(a, 3, b), shape(a * 3, b) | shape(a, b * 3) | shape(0, 3, -1)
+    """,
+    broken="""
+    OBL-reshape-count: f(a, 4), shape(a, 5)
+    OBL-reshape-count: f(2, 3), shape(7)
+    OBL-reshape-infer: f(a, 4), shape(-1, -1)
+    OBL-reshape-divides: f(7), shape(3, -1)
+    OBL-reshape-divides: f(2, 5), shape(-1, 4)
+    D14-argument: f(a, b), f(a)
     """,
 )
 def reshape(site: Site, x: Tensor, shape: NewShape) -> StructInfo:

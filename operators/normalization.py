@@ -66,6 +66,10 @@ def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequen
     f(a, b), f(b), f(b), axes=[-1] | [1], epsilon=None | 0.01
     f(a, 4, b), f(4, b), f(4, b), axes=[1, 2]
     """,
+    broken="""
+    OBL-element-float: int64(a, b), int64(b), int64(b), axes=[-1]
+    OBL-scale-length: f(a, 3), f(4), f(3), axes=[-1]
+    """,
 )
 def layer_norm(
     site: Site,
@@ -163,6 +167,10 @@ def rms_norm_definition(
 @operator(
     "relax.nn.group_norm",
     calls="f(a, 4, b), f(4), f(4), num_groups=2 | 4 | 1, channel_axis=1, axes=[2]",
+    broken="""
+    OBL-group-positive: f(a, 4, b), f(4), f(4), num_groups=0, channel_axis=1, axes=[2]
+    OBL-group-divides: f(a, 4, b), f(4), f(4), num_groups=3, channel_axis=1, axes=[2]
+    """,
 )
 def group_norm(
     site: Site,
@@ -335,6 +343,7 @@ def instance_norm_definition(
 @operator(
     "relax.nn.batch_norm",
     calls="f(a, 4, b) | f(a, 4), f(4), f(4), f(4), f(4), axis=1, training=None | False",
+    broken="OBL-scale-length: f(a, 3), f(4), f(3), f(3), f(3), axis=1",
 )
 def batch_norm(
     site: Site,
@@ -459,7 +468,14 @@ def _moments(x: te.Tensor, rest: Sequence[int], axis: int) -> tuple[te.Tensor, t
     return line(middle, "T_channel_mean"), line(spread, "T_channel_variance")
 
 
-@operator("relax.nn.softmax", calls="f(a, b) | f(a) | f(a, 3, b), axis=None | 0 | -1")
+@operator(
+    "relax.nn.softmax",
+    calls="f(a, b) | f(a) | f(a, 3, b), axis=None | 0 | -1",
+    broken="""
+    OBL-element-float: int32(a, 4), axis=-1
+    OBL-axis-range: f(a, b), axis=-3
+    """,
+)
 @operator("relax.nn.log_softmax", calls="f(a, b) | f(a) | f(a, 3, b), axis=None | 0 | -1")
 def softmax(site: Site, data: Tensor, axis_: int = -1) -> StructInfo:
     """Positive elements that sum to 1 along an axis (or their logarithms)."""

@@ -56,6 +56,10 @@ def _too_much(site: Site, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> st
     f(a, b), pad_width=[1, 1, 2, 2] | [0, 0, 1, 0], pad_mode=None | 'constant', pad_value=None | 1.0
     f(8, 8), pad_width=[1, 1, 2, 2], pad_mode='reflect'
     """,
+    broken="""
+    OBL-pad-length: f(a, b), pad_width=[1, 1]
+    OBL-pad-negative: f(a, 4), pad_width=[1, 1, 0, -5]
+    """,
 )
 def pad(
     site: Site, data: Tensor, pad_width: Longs, pad_mode: str = "constant", pad_value: float = 0.0

@@ -58,11 +58,7 @@ def steps(
 
 
 _SMALL = "int8 uint8 int16 uint16 float8_e4m3fn float8_e5m2"
-
-
 _FLOATS = "float16 float32"
-
-
 _TYPES = {
     "relax.quantize": (_FLOATS, _SMALL),
     "relax.dequantize": (_SMALL + " int32 uint32 float16 float32", _FLOATS),
@@ -76,6 +72,10 @@ _TYPES = {
     calls="""
     float32(a, 4) | float16(a, 4), float32(4), int8(4), axis=-1, out_dtype=None | 'int8'
     float32(a, 4), float32(), int8(), out_dtype='uint8'
+    """,
+    broken="""
+    OBL-element-type: float32(a, 4), float32(), int8(), out_dtype='int32'
+    OBL-quantize-length: float32(a, 4), float32(3), int8(4), axis=-1, out_dtype='int8'
     """,
 )
 @operator(

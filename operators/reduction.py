@@ -25,8 +25,6 @@ from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 PLAIN = "max mean min prod std sum variance"
-
-
 _CALLS = """
 t(a, b), axis=None | 0 | -1 | [0, 1], keepdims=None | True
 f(a, 3, b), axis=None | 1 | [0, 2] | [-1], keepdims=None | True
@@ -50,8 +48,12 @@ def reduced(
     return resized(x, tuple([dim for k, dim in enumerate(dims) if k not in over]), None)
 
 
+_BROKEN = """
+OBL-axis-range: f(a, b), axis=[2]
+OBL-axis-repeated: f(a, b), axis=[0, -2]
+"""
 for _name in PLAIN.split():
-    operator(f"relax.{_name}", calls=_CALLS)(reduced)
+    operator(f"relax.{_name}", calls=_CALLS, broken=_BROKEN if _name == "sum" else "")(reduced)
 
 
 @operator(
@@ -225,11 +227,7 @@ _REDUCED: dict[str, Function] = {
     "variance": lambda x, axis, keep: _variance(x, axis, keep),
     "std": lambda x, axis, keep: np.sqrt(_variance(x, axis, keep)),
 }
-
-
 _MEANS = frozenset(["mean", "variance", "std"])
-
-
 _NEEDS_ONE = _MEANS | {"max", "min"}
 
 
@@ -416,8 +414,6 @@ _REDUCTIONS: dict[str, Callable[[te.Tensor, Sequence[int]], Any]] = {
     "variance": variance_of,
     "std": _std,
 }
-
-
 _EXTREMES = frozenset(["max", "min"])
 """The reductions without a value for no elements; the others divide by the number of elements."""
 

@@ -207,11 +207,13 @@ class Operator(OperatorSignature):
     calls
         Patterns of legal calls, from which programs are generated; empty if they follow from the
         signature.
+    broken
+        Patterns of calls that break one premise each.
     kept
         The reason why no call of it is compiled to loops; empty if it does not need one.
     """
 
-    __slots__ = ("_compute", "_normalizer", "_plans", "calls", "kept", "pure")
+    __slots__ = ("_compute", "_normalizer", "_plans", "broken", "calls", "kept", "pure")
 
     def __init__(
         self,
@@ -220,13 +222,14 @@ class Operator(OperatorSignature):
         *,
         pure: bool,
         calls: str,
+        broken: str,
         kept: str,
         compute: Compute | None,
         normalizer: Normalizer | None,
         defaults: Mapping[str, object],
     ) -> None:
         super().__init__(name, rule, defaults)
-        self.pure, self.calls, self.kept = pure, calls, kept
+        self.pure, self.calls, self.broken, self.kept = pure, calls, broken, kept
         self._compute, self._normalizer = compute, normalizer
         self._plans: dict[object, tuple[Reader, ...]] = {}
 
@@ -356,6 +359,7 @@ def operator(
     *,
     pure: bool = True,
     calls: str = "",
+    broken: str = "",
     kept: str = "",
     compute: Compute | None = None,
     normalizer: Normalizer | None = None,
@@ -374,6 +378,9 @@ def operator(
         Patterns of legal calls, one per line, the simplest first
         (:mod:`rlx.generate.calls.pattern`). May be omitted if they follow from the signature. The
         rule decides which alternatives are compatible.
+    broken
+        Patterns of calls that break one premise, each on a line behind the premise's code and a
+        colon.
     kept
         The reason why no call of it is compiled to loops, if it follows from nothing else.
     compute
@@ -391,6 +398,7 @@ def operator(
             rule,
             pure=pure,
             calls=calls,
+            broken=broken,
             kept=kept,
             compute=compute,
             normalizer=normalizer,

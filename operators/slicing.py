@@ -209,6 +209,12 @@ def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | No
     x(10), axes=[0], begin=[8], end=[2], strides=[-2]
     x(a, 8), axes=[1], begin=[2], end=[6], strides=[2], assume_inbound=None | True
     """,
+    broken="""
+    OBL-slices-length: f(a, 8), axes=[1], begin=[0, 1], end=[4]
+    OBL-slice-stride: f(a, 8), axes=[1], begin=[0], end=[4], strides=[0]
+    OBL-slice-order: f(a, 8), axes=[1], begin=[5], end=[2], strides=[1], assume_inbound=True
+    OBL-slice-bounds: f(a, 8), axes=[1], begin=[2], end=[12], strides=[1], assume_inbound=True
+    """,
 )
 def strided_slice(
     site: Site,
@@ -302,6 +308,7 @@ def strided_slice_definition(
     x(a, b), int64(2), int64(2), int64(2)
     x(a), int64(1), int64(1), int64(1)
     """,
+    broken="OBL-listed-axis: f(a, b), int64(3), int64(2), int64(2)",
 )
 def dynamic_strided_slice(
     site: Site,
@@ -357,6 +364,11 @@ def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInf
     calls="""
     x(a, 4), x(a, 2), prim(1), prim(3), prim(1), axis=1
     x(8), x(4), prim(0), prim(8), prim(2)
+    """,
+    broken="""
+    OBL-replace-dims: f(a, 8), f(a, 3), prim(1), prim(3), prim(1), axis=1
+    OBL-ascending-step: f(a, 8), f(a, 2), prim(1), prim(3), prim(0), axis=1
+    OBL-ascending-order: f(a, 8), f(a, 2), prim(5), prim(3), prim(1), axis=1
     """,
 )
 def slice_scatter(

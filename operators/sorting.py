@@ -22,7 +22,11 @@ from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 
-@operator("relax.sort", calls="t(a, b) | t(a), axis=None | 0 | -1, descending=None | True")
+@operator(
+    "relax.sort",
+    calls="t(a, b) | t(a), axis=None | 0 | -1, descending=None | True",
+    broken="OBL-axis-range: f(a), axis=1",
+)
 def sort(site: Site, x: Tensor, axis_: int = -1, descending: int = False) -> StructInfo:
     """The elements in order along an axis."""
     ndim = site.rank(x)
@@ -93,6 +97,10 @@ def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
     calls="""
     f(a, 8), k=2 | 1 | 8 | -1, axis=-1 | 1, ret_type=None | 'values' | 'indices', largest=None | False, dtype=None | 'int64'
     f(8), k=3 | 0, axis=None
+    """,
+    broken="""
+    OBL-topk-count: f(a, 3), k=5, axis=-1
+    OBL-choice-word: f(a, 4), k=2, ret_type='value'
     """,
 )
 def topk(
@@ -199,6 +207,10 @@ def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> No
     "relax.multinomial_from_uniform",
     kept="it has requirements that a tensor expression cannot check",
     calls="float32(a, b), float32(c, 1), int64(c, 1), dtype=None | 'int32'",
+    broken="""
+    OBL-draws-column: float32(a, b), float32(c, 2), int64(c, 1), dtype='int64'
+    OBL-draws-count: float32(a, b), float32(5, 1), int64(6, 1), dtype='int64'
+    """,
 )
 def multinomial(
     site: Site,

@@ -34,6 +34,10 @@ _DATA_DECIDES = "its loop bounds depend on data"
         "f(a, b, 4), f(a, c, b), const(5, 'int64'), const(0.5, 'float32'), const(0.1, 'float32'),"
         " output_format=None | 'tensorflow'"
     ),
+    broken=(
+        "OBL-scored-boxes: f(2, a, 4), f(3, b, a), const(5, 'int64'), const(0.5, 'float32'),"
+        " const(0.1, 'float32')"
+    ),
 )
 def all_class_nms(
     site: Site,
@@ -223,6 +227,12 @@ def suppressed(
     "relax.vision.non_max_suppression",
     kept=_DATA_DECIDES,
     calls="f(a, b, 6), int32(a), int32(a, b), return_indices=None | False",
+    broken="""
+    OBL-fields-index: f(a, b, 5), int32(a), int32(a, b)
+    OBL-fields-index: f(a, b, 6), int32(a), int32(a, b), score_index=6
+    OBL-boxes-counts: f(3, b, 6), int32(4), int32(3, b)
+    OBL-boxes-indices: f(a, 3, 6), int32(a), int32(a, 4)
+    """,
 )
 def non_max_suppression(
     site: Site,
@@ -342,7 +352,15 @@ def _softly(
     return chosen
 
 
-@operator("relax.vision.multibox_transform_loc", calls="f(a, 3, b), f(a, b * 4), f(1, b, 4)")
+@operator(
+    "relax.vision.multibox_transform_loc",
+    calls="f(a, 3, b), f(a, b * 4), f(1, b, 4)",
+    broken="""
+    OBL-anchors-edges: f(a, 3, b), f(a, b * 4), f(2, b, 4)
+    OBL-anchors-count: f(a, 3, 5), f(a, 20), f(1, 6, 4)
+    OBL-anchors-offsets: f(a, 3, 5), f(a, 19), f(1, 5, 4)
+    """,
+)
 def multibox_transform_loc(
     site: Site,
     cls_pred: Tensor,
@@ -462,6 +480,7 @@ def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims 
     f(a, 3, 8, 8), f(c, 5), pooled_size=[7, 7] | 3, spatial_scale=1.0, sample_ratio=None | 2, mode=None | 'max'
     f(a, 8, 8, 3), f(c, 5), pooled_size=[7, 7], spatial_scale=1.0, layout='NHWC'
     """,
+    broken="OBL-rois-row: f(a, 3, 8, 8), f(c, 4), pooled_size=[7, 7], spatial_scale=1.0",
 )
 def roi_align(
     site: Site,
@@ -550,6 +569,7 @@ def _samples(
     "relax.vision.roi_pool",
     kept=_DATA_DECIDES,
     calls="f(a, 3, 8, 8), f(c, 5), pooled_size=[7, 7] | 3, spatial_scale=1.0",
+    broken="OBL-rois-row: f(a, 3, 8, 8), f(c, 6), pooled_size=[7, 7], spatial_scale=1.0",
 )
 def roi_pool(
     site: Site,

@@ -19,7 +19,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import TensorStructInfo
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.operators import lookup
-from rlx.operators.evaluate.arrays import integer_range
+from rlx.operators.arrays import integer_range
 from rlx.operators.evaluation import OperatorFault, Plain
 from tests.operators.cases import LEGAL, Case
 from tests.operators.context import Recorder, k, m, n
