@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.tir import EQ, FloorMod, Or, PrimExpr
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array
 from rlx.operators.dim_arithmetic import ONE, ZERO, literal, same
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result, decline
+from rlx.operators.late import np, scalars, te
+from rlx.operators.normalization import softmax_value
 from rlx.operators.parameters import Tensor
-from rlx.operators.registry import operator
+from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import known, place, rank, ranked, tensor
 from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
@@ -80,10 +89,18 @@ def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     f(a, b, 8, 16), f(a, c, 8, 16), f(a, c, 8, 32), scale=None | 0.5
     f(a, b, 8, 16), f(a, b, 8, 16), f(a, b, 8, 16), causal_mask='TopLeft'
     """,
+    broken="""
+    OBL-attention-batch: f(2, b, 8, 16), f(3, c, 8, 16), f(3, c, 8, 16)
+    OBL-attention-length: f(a, b, 8, 16), f(a, 4, 8, 16), f(a, 5, 8, 16)
+    OBL-attention-heads: f(a, b, 8, 16), f(a, c, 4, 16), f(a, c, 2, 16)
+    OBL-attention-width: f(a, b, 8, 16), f(a, c, 8, 8), f(a, c, 8, 16)
+    OBL-attention-groups: f(a, b, 8, 16), f(a, c, 3, 16), f(a, c, 3, 16)
+    """,
 )
 @operator(
     "relax.nn.attention_bias",
     calls="f(a, b, 8, 16), f(a, c, 8, 16), f(a, c, 8, 32), f(a, 8, b, c) | f(1, 1, b, c)",
+    broken="OBL-bias-dims: f(a, b, 8, 16), f(a, c, 8, 16), f(a, c, 8, 16), f(a, 3, b, c)",
 )
 def attention(
     site: Site,
@@ -115,8 +132,133 @@ def attention(
     return tensor((q[0], q[1], q[2], v[3]), query.dtype, device)
 
 
+@rule("E-attention", "bf94d84c", "computation")
+def _heads(query: Array, key: Array, value: Array) -> int:
+    """How many query heads share a key head."""
+    q, k, v = query.shape, key.shape, value.shape
+    if q[0] != k[0] or k[:3] != v[:3] or q[3] != k[3] or not k[2] or q[2] % k[2]:
+        raise OperatorFault(
+            "E-attention-dims", (f"the shapes of queries {q}, keys {k} and values {v} do not match")
+        )
+    return int(q[2] // k[2])
+
+
+@computes("relax.nn.attention", "relax.nn.attention_bias")
+def attention_value(
+    query: Array,
+    key: Array,
+    value: Array,
+    bias: Array | None,
+    scale: Any,
+    causal: str | None,
+    window: Any,
+) -> Array:
+    """Attention over (batch, length, heads, width); the scale is by default one over the root of
+    the width.
+    """
+    arrays.need_floats("attention", query, key, value)
+    shared = _heads(query, key, value)
+    q, k, v = (np.moveaxis(arrays.wide(x), 2, 1) for x in (query, key, value))
+    if shared > 1:
+        k, v = np.repeat(k, shared, axis=1), np.repeat(v, shared, axis=1)
+    factor = 1 / np.sqrt(q.shape[-1]) if scale is None else float(scale)
+    scores = np.matmul(q, np.swapaxes(k, -1, -2))
+    scores *= q.dtype.type(factor)
+    if bias is not None:
+        arrays.broadcast(scores, bias)
+        scores = scores + arrays.wide(bias)
+    if causal is not None:
+        seen = _seen(q.shape[2], k.shape[2], causal, window)
+        scores = np.where(seen, scores, scores.dtype.type(-np.inf))
+    weights = arrays.quiet(softmax_value, scores, -1)
+    return arrays.back(np.moveaxis(np.matmul(weights, v), 1, 2), query.dtype)
+
+
+@rule("E-mask", "44cc9e7d", "computation")
+def _seen(queries: int, keys: int, causal: str, window: Any) -> Array:
+    """Which keys a query sees: those not behind its place, and of a window the last so many."""
+    if causal not in ("TopLeft", "BottomRight"):
+        raise OperatorFault("E-mask-name", f"unknown causal_mask {causal!r}")
+    offset = abs(keys - queries) if causal == "BottomRight" else 0
+    distance = np.arange(queries)[:, None] + offset - np.arange(keys)[None, :]
+    seen = distance >= 0
+    return np.asarray(seen if window is None else seen & (distance < int(window)))
+
+
+@defines("relax.nn.attention", "relax.nn.attention_bias")
+def attention_definition(
+    out: Result,
+    query: te.Tensor,
+    key: te.Tensor,
+    value: te.Tensor,
+    bias: te.Tensor | None,
+    scale: Any,
+    causal: str | None,
+    window: Any,
+) -> te.Tensor:
+    """Attention over (batch, length, heads, width); the scale is by default one over the root of
+    the width.
+    """
+    exprs.need_floats(query.dtype, key.dtype, value.dtype)
+    batch, queries, heads, width = query.shape
+    keys, shared = key.shape[1], heads // key.shape[2]
+    k = te.reduce_axis((0, width), name="k")
+
+    def product(b: te.Scalar, h: te.Scalar, s: te.Scalar, t: te.Scalar) -> Any:
+        return te.sum(exprs.wide(query(b, s, h, k)) * exprs.wide(key(b, t, h // shared, k)), axis=k)
+
+    raw: te.Tensor = te.compute((batch, heads, queries, keys), product, name="T_product")
+
+    def score(*i: te.Scalar) -> te.Scalar:
+        found = raw(*i) * _factor(scale, width, raw.dtype)
+        if bias is not None:
+            found = found + te.cast(raw.dtype, exprs.wide(exprs.broadcast(bias, i)))
+        if causal is not None:
+            seen = _seen_definition(i[2], i[3], queries, keys, causal, window)
+            found = te.select(seen, found, te.const(float("-inf"), found.dtype))
+        return found
+
+    scores = te.compute(raw.shape, score, name="T_scores")
+    top = exprs.reduced(scores, (3,), exprs.largest(), "T_top")
+    raised = te.compute(
+        scores.shape, lambda b, h, s, t: te.exp(scores(b, h, s, t) - top(b, h, s, 0)), name="T_exp"
+    )
+    total = exprs.summed(raised, (3,), "T_total")
+    weights = te.compute(
+        raised.shape, lambda b, h, s, t: raised(b, h, s, t) / total(b, h, s, 0), name="T_weights"
+    )
+    t = te.reduce_axis((0, keys), name="t")
+
+    def mean(b: te.Scalar, s: te.Scalar, h: te.Scalar, w: te.Scalar) -> Any:
+        return te.sum(weights(b, h, s, t) * exprs.wide(value(b, t, h // shared, w)), axis=t)
+
+    made = te.compute(out.shape, mean, name="T_attention_of")
+    return exprs.filled(out, lambda *i: exprs.convert(made(*i), out.dtype))
+
+
+def _factor(scale: Any, width: te.Scalar, kind: Any) -> te.Scalar:
+    if scale is not None:
+        return te.cast(kind, scalars.scalar(scale))
+    return te.cast(kind, te.const(1, exprs.FLOAT64) / te.sqrt(te.cast(exprs.FLOAT64, width)))
+
+
+def _seen_definition(
+    s: te.Scalar, t: te.Scalar, queries: te.Scalar, keys: te.Scalar, causal: str, window: Any
+) -> te.Scalar:
+    """Whether a query sees a key: one not behind its place, and of a window one of the last so
+    many.
+    """
+    if causal not in ("TopLeft", "BottomRight"):
+        decline(f"unknown mask {causal!r}")
+    offset = te.abs(keys - queries) if causal == "BottomRight" else exprs.int64(0)
+    distance = s + offset - t
+    seen = distance >= exprs.int64(0)
+    return seen if window is None else exprs.both(seen, distance < exprs.int64(int(window)))
+
+
 @operator(
     "relax.nn.attention_var_len",
+    kept="its loop bounds depend on data",
     calls="f(1, b, 8, 16), f(1, c, 8, 16), f(1, c, 8, 32), int32(a), int32(), int32(a), int32()",
 )
 def attention_var_len(
@@ -134,3 +276,61 @@ def attention_var_len(
 ) -> StructInfo:
     """Attention over sequences of different lengths, concatenated along one axis."""
     return attention(site, queries, keys, values, None)
+
+
+@rule("E-sequences", "c4952665", "computation")
+def _bounds(starts: Array, total: int, longest: Any) -> list[tuple[int, int]]:
+    """Where the sequences begin and end in an axis that holds them one after the other."""
+    line = [int(k) for k in starts.reshape(-1)]
+    bounds = list(pairwise(line))
+    if not line or line[0] != 0 or line[-1] != total or any(a > b for a, b in bounds):
+        raise OperatorFault(
+            "E-sequences-starts",
+            (
+                f"the starts of the sequences, {line}, do not ascend from 0 to the length of the"
+                f" axis, {total}"
+            ),
+        )
+    most = max((b - a for a, b in bounds), default=0)
+    if most > int(arrays.number(longest)):
+        raise OperatorFault(
+            "E-sequences-longest",
+            (f"a sequence has length {most}, but the maximum given is {arrays.number(longest)}"),
+        )
+    return bounds
+
+
+@computes("relax.nn.attention_var_len")
+def attention_var_len_value(
+    query: Array,
+    key: Array,
+    value: Array,
+    starts: Array,
+    longest: Array,
+    key_starts: Array | None,
+    key_longest: Array | None,
+    scale: Any,
+    causal: str | None,
+    window: Any,
+) -> Array:
+    """Attention over sequences of different lengths, concatenated along axis 1."""
+    queries = _bounds(starts, query.shape[1], longest)
+    keys = _bounds(
+        starts if key_starts is None else key_starts,
+        key.shape[1],
+        longest if key_longest is None else key_longest,
+    )
+    if len(queries) != len(keys) or query.shape[0] != 1:
+        raise OperatorFault(
+            "E-sequences-starts",
+            (
+                f"{len(queries)} sequences of queries do not match {len(keys)} sequences of keys"
+                " in a batch of one"
+            ),
+        )
+    parts = [
+        attention_value(query[:, a:b], key[:, c:d], value[:, c:d], None, scale, causal, window)
+        for (a, b), (c, d) in zip(queries, keys, strict=True)
+    ]
+    empty = np.zeros((1, 0, query.shape[2], value.shape[3]), query.dtype)
+    return np.concatenate([empty, *parts], axis=1)

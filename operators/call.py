@@ -23,6 +23,8 @@ from rlx.operators.registry import operator
 from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
+_CALLS_ANOTHER = "it calls a function that exists already"
+
 UNIT = TupleStructInfo(())
 _NO_ARGUMENTS = (ast.PrimValue, ast.StringImm, ast.DataTypeImm)
 
@@ -76,7 +78,7 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
     return tensors
 
 
-@operator("relax.call_tir", normalizer=with_tuple)
+@operator("relax.call_tir", kept=_CALLS_ANOTHER, normalizer=with_tuple)
 def call_tir(
     site: Site, func: Expr, args: Expr, tir_vars: Any | None = None, *, out_sinfo: Types
 ) -> StructInfo:
@@ -88,7 +90,7 @@ def call_tir(
     return out_sinfo[0]
 
 
-@operator("relax.call_tir_with_grad", normalizer=with_tuple)
+@operator("relax.call_tir_with_grad", kept=_CALLS_ANOTHER, normalizer=with_tuple)
 def call_tir_with_grad(
     site: Site,
     func: Expr,
@@ -133,7 +135,7 @@ def overwritten(
         site.fail("OBL-inplace-none", "inplace_indices names no argument to overwrite")
 
 
-@operator("relax.call_tir_inplace", normalizer=with_tuple)
+@operator("relax.call_tir_inplace", kept=_CALLS_ANOTHER, normalizer=with_tuple)
 def call_tir_inplace(
     site: Site,
     func: Expr,
@@ -203,7 +205,7 @@ def kept(
             site.warn("OBL-kept-info", f"{words}, which may be different", 1)
 
 
-@operator("relax.call_dps_packed", normalizer=with_tuple)
+@operator("relax.call_dps_packed", kept=_CALLS_ANOTHER, normalizer=with_tuple)
 def call_dps_packed(site: Site, func: Expr, args: Expr, out_sinfo: Types) -> StructInfo:
     """A packed function, or a PrimFunc, called on the arguments and on newly allocated results."""
     packed(site, func, prim_func=True)
@@ -212,7 +214,7 @@ def call_dps_packed(site: Site, func: Expr, args: Expr, out_sinfo: Types) -> Str
     return out_sinfo[0]
 
 
-@operator("relax.call_pure_packed")
+@operator("relax.call_pure_packed", kept=_CALLS_ANOTHER)
 def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> StructInfo:
     """A packed function that is assumed to have no visible effect."""
     packed(site, func)
@@ -250,7 +252,7 @@ def stated(site: Site, types: Types) -> None:
         site.fail("OBL-stated-result", "no result is declared, expected sinfo_args")
 
 
-@operator("relax.call_inplace_packed")
+@operator("relax.call_inplace_packed", kept=_CALLS_ANOTHER)
 def call_inplace_packed(
     site: Site, func: Expr, *args: Expr, inplace_indices: Ints, sinfo_args: Types
 ) -> StructInfo:
@@ -268,7 +270,7 @@ def call_inplace_packed(
     return result
 
 
-@operator("relax.call_builtin_with_ctx", pure=False)
+@operator("relax.call_builtin_with_ctx", kept=_CALLS_ANOTHER, pure=False)
 def call_builtin(site: Site, func: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
     """A run-time function, which also gets the state of the run time."""
     packed(site, func)
@@ -277,8 +279,8 @@ def call_builtin(site: Site, func: Expr, args: TupleExpr, sinfo_args: Types) -> 
     return declared_result(sinfo_args)
 
 
-@operator("relax.invoke_closure", pure=False)
-@operator("relax.invoke_pure_closure")
+@operator("relax.invoke_closure", kept=_CALLS_ANOTHER, pure=False)
+@operator("relax.invoke_pure_closure", kept=_CALLS_ANOTHER)
 def invoke_closure(site: Site, closure_: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
     """A closure called on the fields of a tuple."""
     closure(site, closure_, args)
@@ -287,7 +289,7 @@ def invoke_closure(site: Site, closure_: Expr, args: TupleExpr, sinfo_args: Type
     return declared_result(sinfo_args)
 
 
-@operator("relax.call_py_func")
+@operator("relax.call_py_func", kept=_CALLS_ANOTHER)
 def call_py_func(site: Site, py_func_name: Expr, args: TupleExpr, out_sinfo: Types) -> StructInfo:
     """A function of the host, called by its name."""
     named(site, py_func_name)
@@ -295,7 +297,7 @@ def call_py_func(site: Site, py_func_name: Expr, args: TupleExpr, out_sinfo: Typ
     return declared_result(out_sinfo)
 
 
-@operator("relax.dist.call_tir_local_view")
+@operator("relax.dist.call_tir_local_view", kept=_CALLS_ANOTHER)
 def call_tir_local_view(
     site: Site, func: Expr, args: Expr, tir_vars: Any | None = None, *, out: Types
 ) -> StructInfo:
@@ -303,14 +305,14 @@ def call_tir_local_view(
     return declared_result(out)
 
 
-@operator("relax.make_closure")
+@operator("relax.make_closure", kept=_CALLS_ANOTHER)
 def make_closure(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
     """A function together with the values it captures."""
     closure(site, func, args, captured=True)
     return OBJECT
 
 
-@operator("relax.vm.call_tir_dyn", pure=False)
+@operator("relax.vm.call_tir_dyn", kept=_CALLS_ANOTHER, pure=False)
 def call_tir_dyn(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
     """A PrimFunc called on arguments and on results that are already allocated."""
     callee(site, func)

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
 from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import EQ, FloorMod, PrimExpr
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array, Function
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, literal, mul, sub
+from rlx.operators.elementwise import convert
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result
+from rlx.operators.late import np, te
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.parameters import Ints, Tensor, Type
-from rlx.operators.registry import Rule, operator
+from rlx.operators.registry import Rule, computes, defines, operator
 from rlx.operators.rule_helpers import agree, place, ranked, tensor
 from rlx.operators.site import Site, show
-from rlx.operators.windows import SPATIAL, padding, positions, spread
+from rlx.operators.windows import SPATIAL, padding, per_axis, positions, sides, spread
 from rlx.spec.registry import rule
 
 
@@ -228,6 +240,25 @@ _CALLS = {
 """Legal calls, by the operators' names."""
 
 
+_BROKEN = {
+    "conv2d": """
+    OBL-layout-axes: f(a, 3, 8, 8), f(4, 3, 3, 3), data_layout='NCWW'
+    OBL-layout-rank: f(a, 1, 8, 8, 3), f(4, 3, 3, 3)
+    OBL-window-length: f(a, 3, 8, 8), f(4, 3, 3, 3), strides=[1, 1, 1]
+    OBL-window-positive: f(a, 3, 8, 8), f(4, 3, 3, 3), strides=[0, 1]
+    OBL-padding-length: f(a, 3, 8, 8), f(4, 3, 3, 3), padding=[1, 2, 3]
+    OBL-output-size: f(a, 3, 2, 2), f(4, 3, 5, 5)
+    OBL-channels-input: f(a, 3, 8, 8), f(4, 5, 3, 3)
+    OBL-groups-positive: f(a, 3, 8, 8), f(4, 3, 3, 3), groups=0
+    OBL-groups-divide: f(a, 4, 8, 8), f(3, 2, 3, 3), groups=2
+    """,
+    "conv2d_transpose": """
+    OBL-grown-padding: f(a, 3, 8, 8), f(3, 4, 3, 3), strides=[2, 2], output_padding=[2, 0]
+    """,
+}
+"""Calls that break a premise; the convolutions over other axes break the same ones."""
+
+
 def _declare(count: int) -> None:
     axes = SPATIAL[count]
     for name, kernel, derive in (
@@ -237,6 +268,7 @@ def _declare(count: int) -> None:
         operator(
             f"relax.nn.{name}",
             calls=_CALLS[name],
+            broken=_BROKEN.get(name, ""),
             data_layout=f"NC{axes}",
             kernel_layout=kernel,
         )(derive)
@@ -244,3 +276,227 @@ def _declare(count: int) -> None:
 
 for _count in SPATIAL:
     _declare(_count)
+
+
+# ---------------------------------------------------------------- values
+
+
+@rule("E-channels", "4f0b72d3", "computation")
+def _channels(channels: int, each: int, outputs: int, groups: int) -> None:
+    if groups < 1 or outputs % groups or channels != each * groups:
+        raise OperatorFault(
+            "E-channels-groups",
+            (
+                f"{channels} channels and {outputs} outputs in {groups} groups do not match"
+                f" weights for {each} channels"
+            ),
+        )
+
+
+def convolution_value(count: int) -> Function:
+    """The evaluation of a convolution over a number of axes."""
+    axes = SPATIAL[count]
+
+    def evaluate(
+        data: Array,
+        weight: Array,
+        strides: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        groups: int,
+        layout: str,
+        kernel: str,
+        out: str | None,
+        kind: DataType | None,
+    ) -> Array:
+        made = arrays.kind_of(kind, data.dtype)
+        x = arrays.wide(convert(arrays.canonical(data, layout, f"NC{axes}"), made))
+        w = arrays.wide(convert(arrays.canonical(weight, kernel, f"OI{axes}"), made))
+        _channels(x.shape[1], w.shape[1], w.shape[0], groups)
+        number = len(axes)
+        x, around = arrays.cropped(x, sides(padding, number))
+        x = np.pad(x, [(0, 0), (0, 0), *around])
+        seen = arrays.windows(x, w.shape[2:], per_axis(strides, number), per_axis(dilation, number))
+        parts = [
+            _mixed(part, some, number)
+            for part, some in zip(
+                np.split(seen, groups, axis=1), np.split(w, groups, axis=0), strict=True
+            )
+        ]
+        result = parts[0] if groups == 1 else np.concatenate(parts, axis=1)
+        return arrays.back(arrays.arranged(result, out or layout, f"NC{axes}"), made)
+
+    return evaluate
+
+
+def _mixed(seen: Array, weight: Array, number: int) -> Array:
+    """Sums over channels and places of windows: (N, C, positions, places) with (O, C, places)."""
+    places = tuple(range(2 + number, 2 + 2 * number))
+    found = np.tensordot(seen, weight, axes=((1, *places), tuple(range(1, 2 + number))))
+    return np.moveaxis(found, -1, 1)
+
+
+def transposed_value(count: int) -> Function:
+    """The evaluation of a transposed convolution over a number of axes."""
+    axes = SPATIAL[count]
+
+    def evaluate(
+        data: Array,
+        weight: Array,
+        strides: Sequence[int],
+        padding: Sequence[int],
+        extra: Sequence[int],
+        dilation: Sequence[int],
+        groups: int,
+        layout: str,
+        kernel: str,
+        out: str | None,
+        kind: DataType | None,
+    ) -> Array:
+        made = arrays.kind_of(kind, data.dtype)
+        number = len(axes)
+        x = arrays.wide(convert(arrays.canonical(data, layout, f"NC{axes}"), made))
+        # The data's channels are the weight's first axis: "IO" names them from the convolution's
+        # side.
+        w = arrays.wide(convert(arrays.canonical(weight, kernel, f"IO{axes}"), made))
+        _channels(w.shape[0], x.shape[1] // max(groups, 1), x.shape[1], groups)
+        steps, spacing = per_axis(strides, number), per_axis(dilation, number)
+        more = per_axis(extra, number)
+        full = [
+            max((n - 1) * s + (k - 1) * d + 1 + max(e, 0), 0)
+            for n, s, k, d, e in zip(x.shape[2:], steps, w.shape[2:], spacing, more, strict=True)
+        ]
+        result = np.zeros((x.shape[0], w.shape[1] * groups, *full), x.dtype)
+        for tap in product(*map(range, w.shape[2:])) if x.size else ():
+            where = tuple(
+                slice(p * d, p * d + (n - 1) * s + 1, s)
+                for p, d, n, s in zip(tap, spacing, x.shape[2:], steps, strict=True)
+            )
+            result[(slice(None), slice(None), *where)] += _spread_out(x, w, tap, groups)
+        pairs = zip(sides(padding, number), more, strict=True)
+        result, around = arrays.cropped(result, [(-b, min(e, 0) - a) for (b, a), e in pairs])
+        result = np.pad(result, [(0, 0), (0, 0), *around])
+        return arrays.back(arrays.arranged(result, out or layout, f"NC{axes}"), made)
+
+    return evaluate
+
+
+def _spread_out(x: Array, w: Array, place: tuple[int, ...], groups: int) -> Array:
+    """What each element adds to the outputs at one place of its window."""
+    at: Any = (slice(None), slice(None), *place)
+    weights = w[at]
+    parts = [
+        np.moveaxis(np.tensordot(part, some, axes=((1,), (0,))), -1, 1)
+        for part, some in zip(np.split(x, groups, 1), np.split(weights, groups, 0), strict=True)
+    ]
+    return parts[0] if groups == 1 else np.concatenate(parts, axis=1)
+
+
+for _count in (1, 2, 3):
+    computes(f"relax.nn.conv{_count}d")(convolution_value(_count))
+    computes(f"relax.nn.conv{_count}d_transpose")(transposed_value(_count))
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def _convolution_definition(
+    count: int,
+    out: Result,
+    data: te.Tensor,
+    weight: te.Tensor,
+    strides: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    layout: str,
+    kernel: str,
+    out_layout: str | None,
+    kind: DataType | None,
+) -> te.Tensor:
+    axes = SPATIAL[count]
+    exprs.need_numbers(data.dtype, weight.dtype)
+    x, w = (
+        exprs.WindowView(data, layout, f"NC{axes}"),
+        exprs.WindowView(weight, kernel, f"OI{axes}"),
+    )
+    lengths = exprs.lengths_of(out, out_layout or layout, f"NC{axes}")
+    around, steps = sides(padding, count), per_axis(strides, count)
+    spacing = per_axis(dilation, count)
+    channel = te.reduce_axis((0, w.shape[1]), name="c")
+    window = exprs.window_axes(w.shape[2:])
+    each = w.shape[0] // exprs.int64(groups)
+
+    def element(*i: te.Scalar) -> Any:
+        at = [
+            i[2 + k] * exprs.int64(steps[k])
+            + window[k] * exprs.int64(spacing[k])
+            - exprs.int64(around[k][0])
+            for k in range(count)
+        ]
+        first = channel if groups == 1 else i[1] // each * w.shape[1] + channel
+        inside = exprs.within(at, x.shape[2:], [max(pair) > 0 for pair in around])
+        value = exprs.wide(exprs.convert(exprs.wide(x(i[0], first, *at)), out.dtype))
+        factor = exprs.wide(exprs.convert(exprs.wide(w(i[1], channel, *window)), out.dtype))
+        held = te.if_then_else(inside, value, te.const(0, value.dtype))
+        return te.sum(held * factor, axis=[channel, *window])
+
+    made = te.compute(lengths, element, name="T_conv")
+    return exprs.arranged(out, made, out_layout or layout, f"NC{axes}")
+
+
+def _transposed_definition(
+    count: int,
+    out: Result,
+    data: te.Tensor,
+    weight: te.Tensor,
+    strides: Sequence[int],
+    padding: Sequence[int],
+    extra: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    layout: str,
+    kernel: str,
+    out_layout: str | None,
+    kind: DataType | None,
+) -> te.Tensor:
+    axes = SPATIAL[count]
+    exprs.need_numbers(data.dtype, weight.dtype)
+    x, w = (
+        exprs.WindowView(data, layout, f"NC{axes}"),
+        exprs.WindowView(weight, kernel, f"IO{axes}"),
+    )
+    lengths = exprs.lengths_of(out, out_layout or layout, f"NC{axes}")
+    around, steps = sides(padding, count), per_axis(strides, count)
+    spacing = per_axis(dilation, count)
+    inputs = x.shape[1] // exprs.int64(groups)
+    channel = te.reduce_axis((0, inputs), name="c")
+    window = exprs.window_axes(w.shape[2:])
+
+    def element(*i: te.Scalar) -> Any:
+        group = i[1] // w.shape[1]
+        first = group * inputs + channel
+        far = [
+            i[2 + k] + exprs.int64(around[k][0]) - window[k] * exprs.int64(spacing[k])
+            for k in range(count)
+        ]
+        at = [t // exprs.int64(s) for t, s in zip(far, steps, strict=True)]
+        meets = exprs.every(
+            exprs.equals(t % exprs.int64(s), exprs.int64(0))
+            for t, s in zip(far, steps, strict=True)
+        )
+        inside = exprs.both(meets, exprs.within(at, x.shape[2:], [True] * count))
+        value = exprs.wide(exprs.convert(exprs.wide(x(i[0], first, *at)), out.dtype))
+        factor = exprs.wide(
+            exprs.convert(exprs.wide(w(first, i[1] % w.shape[1], *window)), out.dtype)
+        )
+        held = te.if_then_else(inside, value * factor, te.const(0, value.dtype))
+        return te.sum(held, axis=[channel, *window])
+
+    made = te.compute(lengths, element, name="T_conv_transpose")
+    return exprs.arranged(out, made, out_layout or layout, f"NC{axes}")
+
+
+for _count in (1, 2, 3):
+    defines(f"relax.nn.conv{_count}d")(partial(_convolution_definition, _count))
+    defines(f"relax.nn.conv{_count}d_transpose")(partial(_transposed_definition, _count))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from math import ceil
+from typing import Any
 
 from rlx.grammar.nodes.ast import (
+    Constant,
     Expr,
     PrimStructInfo,
     ShapeExpr,
+    ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
 )
-from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, VOID, DataType
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, VOID, DataType, dtype
+from rlx.grammar.nodes.dtype import dtype as named
 from rlx.grammar.nodes.tir import (
     GE,
     GT,
@@ -25,6 +30,9 @@ from rlx.grammar.nodes.tir import (
     free_vars,
     type_of,
 )
+from rlx.operators import arrays, exprs
+from rlx.operators.argument_kinds import NULL
+from rlx.operators.arrays import Array
 from rlx.operators.dim_arithmetic import (
     ONE,
     ZERO,
@@ -36,8 +44,11 @@ from rlx.operators.dim_arithmetic import (
     same,
     sub,
 )
-from rlx.operators.parameters import Prim, Shape, Tensor, Type
-from rlx.operators.registry import operator
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result, decline
+from rlx.operators.late import np, scalars, te
+from rlx.operators.parameters import Prim, Shape, Tensor, Type, WholeShape
+from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import (
     elements,
     integral,
@@ -51,6 +62,8 @@ from rlx.operators.rule_helpers import (
 )
 from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
+
+_NO_TENSOR = "its result is not a tensor"
 
 
 def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
@@ -71,14 +84,40 @@ def lengths(site: Site, shape: ShapeExpr) -> None:
 @operator(
     "relax.zeros",
     calls="shape(a, b) | shape(a) | shape(2, 3), dtype='float32' | 'int64' | 'bool' | 'float16'",
+    broken="OBL-lengths-negative: shape(-3, a), dtype='float32'",
 )
 @operator(
     "relax.ones",
     calls="shape(a, b) | shape(a) | shape(2, 3), dtype='float32' | 'int32' | 'bool' | 'float16'",
+    broken="OBL-lengths-negative: shape(-1), dtype='int64'",
 )
 def constant(site: Site, shape: Shape, dtype: Type) -> StructInfo:
     """All zeros or all ones."""
     return filled(site, shape, dtype or VOID)
+
+
+@computes("relax.zeros")
+def zeros_value(shape: tuple[int, ...], kind: DataType | None) -> Array:
+    """All zeros."""
+    return np.zeros(arrays.sizes(shape), arrays.kind_of(kind, np.dtype(np.float32)))
+
+
+@computes("relax.ones")
+def ones_value(shape: tuple[int, ...], kind: DataType | None) -> Array:
+    """All ones."""
+    return np.ones(arrays.sizes(shape)).astype(arrays.kind_of(kind, np.dtype(np.float32)))
+
+
+@defines("relax.zeros", "relax.zeros_like")
+def zeros_definition(out: Result, *_: Any) -> te.Tensor:
+    """All zeros."""
+    return exprs.filled(out, lambda *i: te.const(0, out.dtype))
+
+
+@defines("relax.ones", "relax.ones_like")
+def ones_definition(out: Result, *_: Any) -> te.Tensor:
+    """All ones."""
+    return exprs.filled(out, lambda *i: te.const(1, out.dtype))
 
 
 @operator("relax.zeros_like", calls="x(a, b) | x(a) | x(), dtype=None | 'int64' | 'float32'")
@@ -86,6 +125,18 @@ def constant(site: Site, shape: Shape, dtype: Type) -> StructInfo:
 def constant_like(site: Site, x: Tensor, dtype: Type | None = None) -> StructInfo:
     """All zeros or all ones, in the shape of another tensor."""
     return x if dtype is None else like(x, dtype)
+
+
+@computes("relax.zeros_like")
+def zeros_like_value(x: Array, kind: DataType | None) -> Array:
+    """All zeros, in the shape of another tensor."""
+    return np.zeros(x.shape, arrays.kind_of(kind, x.dtype))
+
+
+@computes("relax.ones_like")
+def ones_like_value(x: Array, kind: DataType | None) -> Array:
+    """All ones, in the shape of another tensor."""
+    return np.ones(x.shape).astype(arrays.kind_of(kind, x.dtype))
 
 
 @operator(
@@ -101,6 +152,21 @@ def full(site: Site, shape: Shape, fill_value: Tensor, dtype: Type | None = None
     return filled(site, shape, dtype or fill_value.dtype)
 
 
+@computes("relax.full")
+def full_value(shape: tuple[int, ...], value: Any, kind: DataType | None) -> Array:
+    """One value everywhere."""
+    made = np.asarray(arrays.number(value))
+    if kind is None and not isinstance(value, np.ndarray):
+        kind = dtype("float32" if isinstance(value, float) else "int64")
+    return arrays.back(np.full(arrays.sizes(shape), made), arrays.kind_of(kind, made.dtype))
+
+
+@defines("relax.full")
+def full_definition(out: Result, shape: Any, value: te.Tensor, dtype: DataType | None) -> te.Tensor:
+    """One value everywhere."""
+    return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(_only(value)), out.dtype))
+
+
 @operator(
     "relax.full_like",
     calls="x(a, b), const(1.0, 'float32') | const(2, 'int32') | t(), dtype=None | 'float16'",
@@ -109,6 +175,20 @@ def full_like(site: Site, x: Tensor, fill_value: Tensor, dtype: Type | None = No
     """One value everywhere, in the shape of another tensor."""
     _filler(site, fill_value)
     return x if dtype is None else like(x, dtype)
+
+
+@computes("relax.full_like")
+def full_like_value(x: Array, value: Any, kind: DataType | None) -> Array:
+    """One value everywhere, in the shape of another tensor."""
+    return arrays.back(np.full(x.shape, arrays.number(value)), arrays.kind_of(kind, x.dtype))
+
+
+@defines("relax.full_like")
+def full_like_definition(
+    out: Result, x: te.Tensor, value: te.Tensor, dtype: DataType | None
+) -> te.Tensor:
+    """One value everywhere, in the shape of another tensor."""
+    return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(_only(value)), out.dtype))
 
 
 def _filler(site: Site, value: TensorStructInfo) -> None:
@@ -147,6 +227,19 @@ def eye(
     return tensor((n, columns), dtype or VOID)
 
 
+@computes("relax.eye")
+def eye_value(n: Any, m: Any, k: Any, kind: DataType | None) -> Array:
+    """Ones on a diagonal."""
+    rows, columns = arrays.sizes((n, n if m is None else m))
+    return np.eye(rows, columns, int(k)).astype(arrays.kind_of(kind, np.dtype(np.float32)))
+
+
+@defines("relax.eye")
+def eye_definition(out: Result, n: Any, m: Any, k: Any, dtype: DataType | None) -> te.Tensor:
+    """Ones on a diagonal."""
+    return _diagonal(out, k)
+
+
 @operator("relax.eye_like", calls="x(a, b), prim(0) | prim(1), dtype=None | 'float32'")
 def eye_like(site: Site, x: Tensor, k: Prim = ZERO, dtype: Type | None = None) -> StructInfo:
     """Ones on a diagonal, in the shape of another tensor."""
@@ -155,12 +248,29 @@ def eye_like(site: Site, x: Tensor, k: Prim = ZERO, dtype: Type | None = None) -
     return x if dtype is None else like(x, dtype)
 
 
+@computes("relax.eye_like")
+def eye_like_value(x: Array, k: Any, kind: DataType | None) -> Array:
+    """Ones on a diagonal, in the shape of another tensor."""
+    rows, columns = x.shape
+    return np.eye(rows, columns, int(k)).astype(arrays.kind_of(kind, x.dtype))
+
+
+@defines("relax.eye_like")
+def eye_like_definition(out: Result, x: te.Tensor, k: Any, dtype: DataType | None) -> te.Tensor:
+    """Ones on a diagonal, in the shape of another tensor."""
+    return _diagonal(out, k)
+
+
 @operator(
     "relax.arange",
     calls="""
     prim(5) | prim(a), dtype=None | 'float32'
     prim(1), prim(9), prim(2), dtype=None | 'int64'
     prim(0), prim(a), prim(1) | prim(2), dtype='int64'
+    """,
+    broken="""
+    OBL-arange-step: prim(0), prim(5), prim(0), dtype='int64'
+    OBL-arange-length: prim(9), prim(2), prim(1), dtype='int64'
     """,
 )
 def arange(
@@ -181,6 +291,40 @@ def arange(
     length = steps(site, start, end, step)
     dtype = dtype or (FLOAT32 if floats else INT64)
     return ranked(1, dtype) if length is None else tensor((length,), dtype)
+
+
+@computes("relax.arange")
+@rule("E-arange", "d9e5a738", "computation")
+def arange_value(start: Any, end: Any, step: Any, kind: DataType | None) -> Array:
+    """The numbers from a start (0 by default) to an exclusive end."""
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise OperatorFault("E-arange-step", "the step of a range is 0")
+    floats = any(isinstance(x, float) for x in (start, end, step))
+    count = -((start - end) // step)
+    arrays.sizes((int(count),))
+    other = np.dtype(np.float32 if floats else np.int64)
+    return arrays.back(start + np.arange(int(count)) * step, arrays.kind_of(kind, other))
+
+
+@defines("relax.arange")
+def arange_definition(
+    out: Result, start: Any, end: Any, step: Any, dtype: DataType | None
+) -> te.Tensor:
+    """The numbers from a start to before an end."""
+    if end is None:
+        start = 0
+    floats = any(isinstance(x, float) for x in (start, step))
+    if floats and any(isinstance(x, te.Scalar) for x in (start, step)):
+        decline("its bounds are floats, and not all are constants")
+    kind = exprs.FLOAT64 if floats else named("int64")
+
+    def element(i: te.Scalar) -> te.Scalar:
+        begin, pace = te.cast(kind, scalars.scalar(start)), te.cast(kind, scalars.scalar(step))
+        return exprs.convert(begin + te.cast(kind, i) * pace, out.dtype)
+
+    return exprs.filled(out, element)
 
 
 @rule("OBL-arange", "8ef83f50", "obligation")
@@ -233,6 +377,7 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
 @operator(
     "relax.hamming_window",
     calls="prim(10) | prim(a), prim(True) | prim(False), prim(0.5), prim(0.4), dtype='float32'",
+    broken="OBL-weights-size: prim(0), prim(True), prim(0.5), prim(0.4), dtype='float32'",
 )
 def hamming_window(
     site: Site, window_size: Prim, periodic: Prim, alpha: Prim, beta: Prim, dtype: Type
@@ -246,6 +391,40 @@ def hamming_window(
     return ranked(1, kind) if window_size is None else tensor((window_size,), kind)
 
 
+@computes("relax.hamming_window")
+def hamming_window_value(
+    size: Any, periodic: Any, alpha: Any, beta: Any, kind: DataType | None
+) -> Array:
+    """The weights of a Hamming window."""
+    (count,) = arrays.sizes((size,))
+    if count == 1:  # a window of one point does not taper
+        return np.ones(1).astype(arrays.kind_of(kind, np.dtype(np.float32)))
+    period = count if periodic else count - 1
+    turn = 2 * np.pi * np.arange(count) / max(period, 1)
+    return arrays.back(alpha - beta * np.cos(turn), arrays.kind_of(kind, np.dtype(np.float32)))
+
+
+@defines("relax.hamming_window")
+def hamming_window_definition(
+    out: Result, size: Any, periodic: Any, alpha: Any, beta: Any, dtype: DataType | None
+) -> te.Tensor:
+    """The weights of a Hamming window."""
+    if any(isinstance(x, te.Scalar) for x in (periodic, alpha, beta)):
+        decline("its weights are not constants")
+    (count,) = out.shape
+    period = te.cast(exprs.FLOAT64, te.maximum(count if periodic else count - 1, exprs.int64(1)))
+
+    def element(i: te.Scalar) -> te.Scalar:
+        turn = te.cast(exprs.FLOAT64, i) * (2 * math.pi) / period
+        weight = te.const(float(alpha), exprs.FLOAT64) - te.cos(turn) * float(beta)
+        single = te.const(1, exprs.FLOAT64)  # a window of one point does not taper
+        return exprs.convert(
+            te.if_then_else(exprs.equals(count, exprs.int64(1)), single, weight), out.dtype
+        )
+
+    return exprs.filled(out, element)
+
+
 @rule("OBL-weights", "1551277d", "obligation")
 def windows(site: Site, size: PrimExpr | None) -> None:
     """Check that a window has at least one weight."""
@@ -253,3 +432,121 @@ def windows(site: Site, size: PrimExpr | None) -> None:
         site.require(
             "OBL-weights-size", GT(size, ZERO), lambda: f"the window has {show(size)} weights", 0
         )
+
+
+@operator("relax.shape_of", kept=_NO_TENSOR, calls="x(a, b) | x(a) | x() | x(a, 3, b)")
+def shape_of(site: Site, expr: Tensor) -> StructInfo:
+    """The shape of a tensor."""
+    dims, ndim = site.dims(expr), site.rank(expr)
+    return ShapeStructInfo(dims, -1 if ndim is None else ndim)
+
+
+@computes("relax.shape_of")
+def shape_of_value(x: Array) -> tuple[int, ...]:
+    """The shape of a tensor."""
+    return tuple(int(n) for n in x.shape)
+
+
+@operator("relax.size", calls="x(a, b) | x(a) | x()")
+def size(site: Site, expr: Tensor) -> StructInfo:
+    """The number of elements of a tensor, as a tensor."""
+    return tensor((), INT64, expr.vdevice)
+
+
+@computes("relax.size")
+def size_value(x: Array) -> Array:
+    """The number of elements, as a tensor."""
+    return np.array(x.size, np.int64)
+
+
+@defines("relax.size")
+def size_definition(out: Result, x: te.Tensor) -> te.Tensor:
+    """The number of elements."""
+    return exprs.filled(out, lambda: exprs.product(x.shape))
+
+
+@operator("relax.tensor_to_shape", kept=_NO_TENSOR, calls="int64(3) | int64(2) | int64(1)")
+def tensor_to_shape(site: Site, expr: Tensor) -> StructInfo:
+    """The shape whose dimensions are the elements of a vector of integers."""
+    elements(site, expr, 0, "integer")
+    rank(site, expr, 0, 1)
+    known(site, "rank", (0, expr))
+    given = site.argument(0)
+    if isinstance(given, Constant) and isinstance(given.data.value, tuple):
+        values = given.data.value
+        return ShapeStructInfo(tuple(const(value) for value in values), len(values))
+    dims = site.dims(expr)
+    count = None if dims is None else literal(dims[0])
+    if count is None or count > 64:
+        return ShapeStructInfo(None, -1 if count is None else count)
+    return ShapeStructInfo(tuple(site.ctx.fresh_dim(f"dim{k}") for k in range(count)), count)
+
+
+@computes("relax.tensor_to_shape")
+def tensor_to_shape_value(x: Array) -> tuple[int, ...]:
+    """The shape whose dimensions are the elements of a vector of integers."""
+    return arrays.sizes(tuple(int(n) for n in x.reshape(-1)))
+
+
+@operator("relax.shape_to_tensor", calls="shape(a, b) | shape(a) | shape(2, 3)")
+def shape_to_tensor(site: Site, expr: WholeShape) -> StructInfo:
+    """A vector of the dimensions of a shape."""
+    if isinstance(expr, ShapeExpr):
+        return tensor((const(len(expr.values)),), INT64)
+    info = site.ctx.info(expr)
+    if isinstance(info, ShapeStructInfo) and info.ndim >= 0:
+        return tensor((const(info.ndim),), INT64)
+    return ranked(1, INT64)
+
+
+@computes("relax.shape_to_tensor")
+def shape_to_tensor_value(shape: tuple[int, ...]) -> Array:
+    """A vector of the dimensions of a shape."""
+    return np.array(shape, np.int64)
+
+
+@defines("relax.shape_to_tensor")
+def shape_to_tensor_definition(out: Result, shape: tuple[te.Scalar, ...] | None) -> te.Tensor:
+    """A vector of the dimensions of a shape."""
+    if shape is None:
+        decline("its dimensions are not constants")
+
+    def element(i: te.Scalar) -> te.Scalar:
+        found = exprs.int64(0)
+        for place, dim in reversed(list(enumerate(shape))):
+            found = te.if_then_else(
+                exprs.equals(i, exprs.int64(place)), te.cast("int64", dim), found
+            )
+        return found
+
+    return exprs.filled(out, element)
+
+
+@operator("relax.null_value", kept=_NO_TENSOR)
+def null_value(site: Site) -> StructInfo:
+    """The absence of a value, for optional arguments."""
+    return NULL
+
+
+@computes("relax.null_value")
+def null_value_value() -> None:
+    """The absence of a value."""
+    return
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def _only(value: te.Tensor) -> te.Scalar:
+    """The element of a tensor that has one."""
+    return value(*(exprs.int64(0) for _ in value.shape))
+
+
+def _diagonal(out: Result, k: Any) -> te.Tensor:
+    offset = te.cast("int64", scalars.scalar(k))
+    return exprs.filled(
+        out,
+        lambda i, j: te.select(
+            exprs.equals(j - i, offset), te.const(1, out.dtype), te.const(0, out.dtype)
+        ),
+    )

@@ -22,14 +22,18 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import EQ, FloorMod, IntImm
 from rlx.grammar.nodes.vdevices import NUMBERS, SHORT, numbered
 from rlx.operators.dim_arithmetic import ZERO, const, exact, floordiv, mul
+from rlx.operators.evaluation_arguments import same as same_value
 from rlx.operators.parameters import Tensor, Whole
 from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import axis, choice, known, rank, ranked, resized
 from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
+_MOVES = "it moves data between devices"
+_HINT = "it is a hint for the compiler and returns its operand"
 
-@operator("relax.to_vdevice", calls="x(a, b) | x(a), dst_vdevice='llvm:0'")
+
+@operator("relax.to_vdevice", kept=_MOVES, calls="x(a, b) | x(a), dst_vdevice='llvm:0'")
 def to_vdevice(site: Site, data: Expr, dst_vdevice: Any) -> StructInfo:
     """The value copied to a virtual device."""
     return _placed(site.ctx.info(data), declared(site, _device(dst_vdevice), data))
@@ -72,13 +76,13 @@ def _placed(info: StructInfo, device: VDevice | None) -> StructInfo:
     return info
 
 
-@operator("relax.device", calls="string('llvm'), prim(0)")
+@operator("relax.device", kept=_MOVES, calls="string('llvm'), prim(0)")
 def device(site: Site, device_type: Any, index: Any = 0) -> StructInfo:
     """A physical device, as an argument of an operator."""
     return OBJECT
 
 
-@operator("relax.hint_on_device", calls="x(a, b), dst_vdevice='llvm:0'")
+@operator("relax.hint_on_device", kept=_MOVES, calls="x(a, b), dst_vdevice='llvm:0'")
 def hint_on_device(
     site: Site, data: Tensor, dst_vdevice: Any, memory_scope: str = "global"
 ) -> StructInfo:
@@ -133,8 +137,8 @@ def _integer(value: object) -> int | None:
     return None
 
 
-@operator("relax.builtin.stop_lift_params")
-@operator("relax.ccl.broadcast_from_worker0", calls="x(a, b)")
+@operator("relax.builtin.stop_lift_params", kept=_HINT, compute=same_value)
+@operator("relax.ccl.broadcast_from_worker0", kept=_MOVES, calls="x(a, b)")
 def same_tensor(site: Site, x: Tensor) -> StructInfo:
     """A tensor like the one given: a mark for the compiler, or the first worker's."""
     return x
@@ -143,15 +147,20 @@ def same_tensor(site: Site, x: Tensor) -> StructInfo:
 REDUCTIONS = ("sum", "prod", "min", "max", "avg")
 
 
-@operator("relax.ccl.allreduce", calls="x(a, b), op_type='sum' | 'max' | 'min'")
+@operator(
+    "relax.ccl.allreduce",
+    kept=_MOVES,
+    calls="x(a, b), op_type='sum' | 'max' | 'min'",
+    broken="OBL-choice-word: f(a), op_type='summe'",
+)
 def allreduce(site: Site, x: Tensor, op_type: str = "sum", in_group: int = True) -> StructInfo:
     """The tensors of all workers, reduced element by element."""
     choice(site, "op_type", op_type, REDUCTIONS)
     return x
 
 
-@operator("relax.grad.start_checkpoint")
-@operator("relax.grad.end_checkpoint")
+@operator("relax.grad.start_checkpoint", kept=_HINT, compute=same_value)
+@operator("relax.grad.end_checkpoint", kept=_HINT, compute=same_value)
 def checkpoint(site: Site, input_: Expr) -> StructInfo:
     """The begin or end of a part that is recomputed for the gradient; the value is unchanged."""
     scalar = input_.value if isinstance(input_, PrimValue) else None
@@ -160,22 +169,30 @@ def checkpoint(site: Site, input_: Expr) -> StructInfo:
     return site.ctx.info(input_)
 
 
-@operator("relax.grad.no_grad")
+@operator("relax.grad.no_grad", kept=_HINT, compute=same_value)
 def no_grad(site: Site, input_: Whole) -> StructInfo:
     """A value of the same kind: a mark for the compiler."""
     return site.ctx.info(input_)
 
 
 @operator(
-    "relax.dist.annotate_sharding", calls="x(a, b), device_mesh='mesh[0]', placement='S[0]' | 'R'"
+    "relax.dist.annotate_sharding",
+    kept=_MOVES,
+    calls="x(a, b), device_mesh='mesh[0]', placement='S[0]' | 'R'",
 )
-@operator("relax.dist.redistribute", calls="x(a, b), device_mesh='mesh[0]', placement='S[0]' | 'R'")
+@operator(
+    "relax.dist.redistribute",
+    kept=_MOVES,
+    calls="x(a, b), device_mesh='mesh[0]', placement='S[0]' | 'R'",
+)
 def distributed(site: Site, value: Expr, device_mesh: Any, placement: Any) -> StructInfo:
     """The same value, distributed over the devices of a mesh."""
     return site.ctx.info(value)
 
 
-@operator("relax.dist.redistribute_replica_to_shard", calls="x(a, 4), num_workers=2, axis=1")
+@operator(
+    "relax.dist.redistribute_replica_to_shard", kept=_MOVES, calls="x(a, 4), num_workers=2, axis=1"
+)
 def to_shard(site: Site, input_: Expr, num_workers: int, axis: int) -> StructInfo:
     """A part of a tensor that every worker has completely: a distributed tensor, which is opaque
     here.
@@ -183,7 +200,7 @@ def to_shard(site: Site, input_: Expr, num_workers: int, axis: int) -> StructInf
     return OBJECT
 
 
-@operator("relax.ccl.allgather", calls="x(a, b), num_workers=2 | 4")
+@operator("relax.ccl.allgather", kept=_MOVES, calls="x(a, b), num_workers=2 | 4")
 def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> StructInfo:
     """The concatenated tensors of all workers."""
     rank(site, x, 0, 1, -1)
@@ -195,9 +212,14 @@ def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> 
 
 @operator(
     "relax.ccl.scatter_from_worker0",
+    kept=_MOVES,
     calls="""
     x(a * 2, b), num_workers=2
     x(a, 4), num_workers=2, axis=1
+    """,
+    broken="""
+    OBL-workers-positive: f(4, a), num_workers=0
+    OBL-workers-divide: f(5, a), num_workers=2
     """,
 )
 def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0) -> StructInfo:

@@ -2,23 +2,19 @@
 
 A plain value is a ``numpy.ndarray`` for a tensor (its dtype is the element type), a tuple of
 integers for a shape, a number for a prim, a tuple for a tuple, ``str``, :class:`DataType`, and None
-for null. The functions are in `operators/evaluate/`, one file per family, and have the names of
-their operators; NumPy is only loaded to run programs.
+for null. NumPy is only loaded to run programs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.dtype import DataType, dtype, numpy_type
 from rlx.grammar.nodes.tir import OpaqueExpr, PrimExpr
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.binding import ArgumentMatch, matched
-from rlx.operators.element_types import numpy_type
-from rlx.operators.evaluate import Evaluate, function
 from rlx.operators.evaluation_arguments import in_place_of_sizes
 from rlx.operators.parameters import OperatorSignature, Parameter
 from rlx.spec.registry import refuted, rule
@@ -60,17 +56,6 @@ class Evaluation(Protocol):
 
     def value(self, expr: ast.Expr) -> Plain:
         """The value of an expression in an attribute."""
-
-
-@cache
-def evaluation(name: str) -> Evaluate | None:
-    """The function in `operators/evaluate/` that computes the operator with this full name, or
-    None.
-
-    It is named like the last part of the operator's name, or is in its file's table ``OPERATORS``.
-    The whole folder is imported when the first operator is evaluated.
-    """
-    return function(name.removeprefix("relax."))
 
 
 def numpy_dtype(kind: DataType) -> np.dtype[Any]:

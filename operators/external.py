@@ -12,8 +12,6 @@ from rlx.operators.registry import operator as declare
 from rlx.operators.user_modules import imported
 
 _loaded: set[str] = set()
-
-
 _files: set[str] = set()
 """The locations of the rules that users declared."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast as python
-from collections.abc import Callable
+import operator as plain
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -11,9 +12,13 @@ from rlx.grammar.nodes.ast import PrimStructInfo, PrimValue, StructInfo, TensorS
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import FloatImm, IntImm, OpaqueExpr, PrimExpr, type_of
 from rlx.grammar.read.python_syntax import expression_of
+from rlx.operators import arrays
+from rlx.operators.arrays import Array, Kind
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, floordiv, literal, mul, sub
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.late import np
 from rlx.operators.parameters import Tensor
-from rlx.operators.registry import operator
+from rlx.operators.registry import computes, operator
 from rlx.operators.rule_helpers import agree, known, ranked, resized
 from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
@@ -178,7 +183,13 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
 
 @operator(
     "relax.layout_transform",
+    kept="its index map is a text, which legalization does not parse",
     calls="x(a, b), index_map=index_map('lambda i, j: (j, i)'), pad_value=None",
+    broken="""
+    OBL-map-rank: f(a, b), index_map=index_map('lambda i: (i,)'), pad_value=None
+    OBL-map-rank: f(a), index_map=index_map('lambda i, j: (j, i)'), pad_value=None
+    OBL-map-start: f(a, b), index_map=index_map('lambda i, j: (i, j + 1)'), pad_value=None
+    """,
 )
 def layout_transform(
     site: Site, x: Tensor, index_map: Any, pad_value: Any | None = None
@@ -201,3 +212,68 @@ def layout_transform(
     dims = site.dims(x)
     sizes = None if dims is None else mapped(site, found, dims)
     return resized(x, None if sizes is None else tuple(sizes), len(found.results))
+
+
+_ARITHMETIC: dict[type[python.operator], Callable[[Any, Any], Any]] = {
+    python.Add: plain.add,
+    python.Sub: plain.sub,
+    python.Mult: plain.mul,
+    python.FloorDiv: plain.floordiv,
+    python.Mod: plain.mod,
+}
+
+
+@computes("relax.layout_transform")
+@rule("E-layout", "8046500d", "computation")
+def layout_transform_value(x: Array, index_map: str, pad_value: float | None) -> Array:
+    """Each element at its new index; places without an element have the padding value, or 0."""
+    found = read(index_map)
+    if found is None or len(found.names) != x.ndim:
+        raise OperatorFault(
+            "E-layout-map", f"{index_map} is not a map of {x.ndim} indices that is evaluated"
+        )
+    shape = _shape(index_map, found, x.shape)
+    names: dict[str, Any] = dict(zip(found.names, np.indices(x.shape, sparse=True), strict=True))
+    places = tuple(np.broadcast_to(_number(e, names), x.shape) for e in found.results)
+    taken = np.zeros(shape, np.bool_)
+    taken[places] = True
+    if int(taken.sum()) != x.size:
+        raise OperatorFault("E-layout-place", f"{index_map} moves several elements to one index")
+    made = np.full(shape, _padding(pad_value, x.dtype), x.dtype)
+    made[places] = x
+    return made
+
+
+def _padding(value: float | None, kind: Kind) -> Any:
+    """What stands in places without an element."""
+    if value is None or arrays.is_float(kind):
+        with np.errstate(all="ignore"):
+            return np.asarray(0.0 if value is None else float(value)).astype(kind)
+    low, high = (0, 1) if kind.kind == "b" else arrays.integer_range(kind)
+    if isinstance(value, float) or not low <= value <= high:
+        words = f"the padding {value} is not an element of type {kind} ({low} to {high})"
+        raise OperatorFault("E-layout-pad", words)
+    return np.asarray(value).astype(kind)
+
+
+def _shape(text: str, found: IndexMap, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The lengths of the result, as the operator's type has them."""
+    ranges = extents(found, tuple(const(size) for size in shape))
+    sizes = [] if ranges is None else [literal(high) for _, high in ranges]
+    if ranges is None or any(size is None for size in sizes):
+        raise OperatorFault("E-layout-map", f"{text} has no sums, products and quotients alone")
+    return tuple(max(size or 0, -1) + 1 for size in sizes)
+
+
+def _number(e: python.expr, names: Mapping[str, Any]) -> Any:
+    """The value of an expression that :func:`extents` has accepted, for all indices at once."""
+    match e:
+        case python.Name(id=name):
+            return names[name]
+        case python.Constant(value=value):
+            return value
+        case python.UnaryOp(operand=inner):
+            return -_number(inner, names)
+        case python.BinOp(left=left, op=op, right=right):
+            return _ARITHMETIC[type(op)](_number(left, names), _number(right, names))
+    raise AssertionError(python.dump(e))

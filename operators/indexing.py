@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import zip_longest
+from typing import Any
 
 from rlx.grammar.nodes.ast import Constant, PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import INT32, INT64
 from rlx.grammar.nodes.tir import GE, LT, PrimExpr
-from rlx.operators.binary import broadcast
-from rlx.operators.dim_arithmetic import ZERO, const, literal, same
-from rlx.operators.parameters import OneOrTensors, Operand, Prim, Tensor, Tensors
-from rlx.operators.registry import operator
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array
+from rlx.operators.dim_arithmetic import ONE, ZERO, const, literal, same
+from rlx.operators.elementwise import broadcast
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result, decline
+from rlx.operators.late import np, scalars, te
+from rlx.operators.movement import unflat
+from rlx.operators.parameters import IntExpr, OneOrTensors, Operand, Prim, Tensor, Tensors
+from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import (
     agree,
     axis,
     elements,
+    fields,
     known,
+    like,
     rank,
     ranked,
     resized,
@@ -75,6 +87,10 @@ def _leaves(value: object) -> Iterator[int]:
     x(a, b), i(c) | i(c, 3) | i(), axis=0 | 1 | -1, mode=None | 'clip' | 'wrap'
     x(a), i(c) | i(c, 3), axis=None | 0
     """,
+    broken="""
+    OBL-element-integer: f(a, b), float32(c), axis=0
+    OBL-bounds-index: f(a, 3), const(5, 'int64'), axis=1
+    """,
 )
 def take(
     site: Site, x: Tensor, indices: Operand, axis_: int | None = None, mode: str = "fast"
@@ -99,6 +115,76 @@ def take(
     if dims is None or places is None:
         return ranked(None if count is None else ndim - 1 + count, x.dtype, x.vdevice)
     return resized(x, (*dims[:along], *places, *dims[along + 1 :]), None)
+
+
+@computes("relax.take")
+def take_value(x: Array, indices: Any, axis: int | None, mode: str) -> Array:
+    """The slices of an axis that the indices select, in the indices' shape."""
+    along = arrays.axis_of(axis or 0, x.ndim)
+    length = x.shape[along]
+    given = np.asarray(indices, dtype=np.int64 if isinstance(indices, int) else None)
+    if mode == "wrap" and length:
+        given = np.mod(given.astype(np.int64), length)
+    elif mode == "clip" and length:
+        given = np.clip(given.astype(np.int64), 0, length - 1)
+    elif mode == "nan":
+        return _take_or_nan(x, given, along)
+    return np.asarray(np.take(x, from_zero(given, length, negative=False), along))
+
+
+def _take_or_nan(x: Array, given: Array, along: int) -> Array:
+    length = x.shape[along]
+    outside = (given < 0) | (given >= length)
+    if not outside.any():
+        return np.asarray(np.take(x, given.astype(np.intp), along))
+    if not (arrays.is_float(x.dtype) and np.isnan(np.array(np.nan).astype(x.dtype))):
+        words = (
+            f"an index is out of bounds for an axis of length {length}, and {x.dtype} has no"
+            " NaN to return"
+        )
+        raise OperatorFault("E-index-range", words, given)
+    if not length:
+        raise OperatorFault("E-index-range", "an index is out of bounds for an axis of length 0")
+    found = np.take(x, np.where(outside, 0, given).astype(np.intp), along)
+    found[(*[slice(None)] * along, outside)] = np.nan
+    return found
+
+
+@defines("relax.take")
+def take_definition(
+    out: Result, x: te.Tensor, indices: Any, axis: int | None, mode: str
+) -> te.Tensor:
+    """The slices of an axis that the indices select, in the indices' shape."""
+    along = exprs.axis_of(axis or 0, x.ndim)
+    length = x.shape[along]
+    rank = 0 if isinstance(indices, te.Scalar) else indices.ndim
+    nan = mode == "nan"
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        given = i[along : along + rank]
+        index = indices if isinstance(indices, te.Scalar) else indices(*given)
+        at = te.cast("int64", index)
+        found = x(*i[:along], by_mode(at, length, mode), *i[along + rank :])
+        if not nan:
+            return found
+        if not x.dtype.is_float:
+            decline("its elements cannot be NaN")
+        inside = exprs.both(at >= exprs.int64(0), at < length)
+        return te.if_then_else(inside, found, te.const(float("nan"), x.dtype))
+
+    if nan and length.value is None:
+        decline("the axis may be empty, and no index into it is valid")
+    return exprs.filled(out, element)
+
+
+def by_mode(at: te.Scalar, length: te.Scalar, mode: str) -> te.Scalar:
+    """The position that an index means in a mode."""
+    match mode:
+        case "wrap":
+            return at % length
+        case "clip":
+            return exprs.nearest(at, length)
+    return at
 
 
 @rule("OBL-gather", "0c8e8928", "obligation")
@@ -128,6 +214,10 @@ def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, alon
     x(a, 4), i(a, 2) | i(a, 4), axis=1
     x(10, 4), i(3, 4), axis=0
     """,
+    broken="""
+    OBL-element-signed: f(a, 4), uint8(a, 2), axis=1
+    OBL-gather-dims: f(3, 4), int64(5, 4), axis=1
+    """,
 )
 def gather_elements(site: Site, data: Tensor, indices: Tensor, axis_: int = 0) -> StructInfo:
     """For each index, the element at its own position, except along the axis, where the index
@@ -144,6 +234,38 @@ def gather_elements(site: Site, data: Tensor, indices: Tensor, axis_: int = 0) -
     if dims is not None:
         within(site, 1, dims[along], negative=True)
     return resized(data, site.dims(indices), ndim)
+
+
+@computes("relax.gather_elements")
+def gather_elements_value(x: Array, indices: Array, axis: int) -> Array:
+    """For each index, the element at its own position, except along the axis, where the index
+    selects.
+    """
+    along = arrays.axis_of(axis, x.ndim)
+    for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
+        if k != along and n > m:
+            raise OperatorFault(
+                "E-index-range", (f"{n} indices are given for an axis of length {m}")
+            )
+    grid = list(np.ix_(*(np.arange(n) for n in indices.shape)))
+    grid[along] = from_zero(indices, x.shape[along])
+    return np.asarray(x[tuple(grid)])
+
+
+@defines("relax.gather_elements")
+def gather_elements_definition(
+    out: Result, x: te.Tensor, indices: te.Tensor, axis: int
+) -> te.Tensor:
+    """For each index, the element at its own position, except along the axis, where the index
+    selects.
+    """
+    along = exprs.axis_of(axis, x.ndim)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        at = counted(indices(*i), x.shape[along])
+        return x(*(at if k == along else v for k, v in enumerate(i)))
+
+    return exprs.filled(out, element)
 
 
 def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
@@ -173,6 +295,11 @@ def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     x(a, b, 5), int64(c, 2) | int64(c, 1) | int64(3, c, 3)
     x(a, b, 5), int64(a, 2), batch_dims=1
     """,
+    broken="""
+    OBL-element-type: f(a, 4), int32(b, 2)
+    OBL-tuples-depth: f(a, b), int64(c, 3)
+    OBL-batches-count: f(a, 4), int64(b, 2), batch_dims=2
+    """,
 )
 def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) -> StructInfo:
     """The slices that the tuples along the indices' last axis select."""
@@ -191,6 +318,34 @@ def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) ->
             data.vdevice,
         )
     return resized(data, (*places[:-1], *dims[batch_dims + depth :]), None)
+
+
+@computes("relax.gather_nd")
+def gather_nd_value(x: Array, indices: Array, batch: int) -> Array:
+    """The slices that the tuples along the indices' last axis select."""
+    depth = indices.shape[-1]
+    grid: list[Array] = [
+        np.arange(n).reshape([n if j == k else 1 for j in range(indices.ndim - 1)])
+        for k, n in enumerate(indices.shape[:batch])
+    ]
+    grid += [from_zero(indices[..., k], x.shape[batch + k]) for k in range(depth)]
+    return np.array(x[tuple(grid)]) if grid else x.copy()
+
+
+@defines("relax.gather_nd")
+def gather_nd_definition(out: Result, x: te.Tensor, indices: te.Tensor, batch: int) -> te.Tensor:
+    """The slices that the tuples along the indices' last axis select."""
+    depth = indices.shape[-1].value
+    assert isinstance(depth, int)  # the rank of the result depends on it
+    lead = indices.ndim - 1
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        named = [
+            counted(indices(*i[:lead], exprs.int64(k)), x.shape[batch + k]) for k in range(depth)
+        ]
+        return x(*i[:batch], *named, *i[lead:])
+
+    return exprs.filled(out, element)
 
 
 @rule("OBL-batches", "edf32452", "obligation")
@@ -227,6 +382,7 @@ def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, w
     t(8, 4), i(3, 4), t(3, 4), axis=None | 0, reduction=None | 'add' | 'max'
     t(a, 4), i(a, 2), t(a, 2), axis=-1 | 1, reduction=None | 'add'
     """,
+    broken="OBL-scatter-updates: f(8, 4), int64(3, 4), f(2, 4), axis=0",
 )
 def scatter_elements(
     site: Site,
@@ -252,11 +408,60 @@ def scatter_elements(
     return data
 
 
+@computes("relax.scatter_elements")
+def scatter_elements_value(
+    x: Array, indices: Array, updates: Array, axis: int, reduction: str
+) -> Array:
+    """The data with each update at the index along the axis."""
+    along = arrays.axis_of(axis, x.ndim)
+    fit(updates, indices.shape)
+    for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
+        if k != along and n > m:
+            raise OperatorFault(
+                "E-index-range", (f"{n} indices are given for an axis of length {m}")
+            )
+    grid = list(np.ix_(*(np.arange(n) for n in indices.shape)))
+    grid[along] = from_zero(indices, x.shape[along])
+    return _put(x, tuple(grid), updates, reduction) if indices.size else x.copy()
+
+
+@defines("relax.scatter_elements")
+def scatter_elements_definition(
+    out: Result,
+    x: te.Tensor,
+    indices: te.Tensor,
+    updates: te.Tensor,
+    axis: int,
+    reduction: str,
+) -> te.Tensor:
+    """The data with each update at the index along the axis."""
+    along = exprs.axis_of(axis, x.ndim)
+    places = line(x.shape[along])
+    at = te.compute(
+        indices.shape,
+        lambda *j: places(counted(indices(*j), x.shape[along])),
+        name="T_at",
+    )
+
+    def hits(j: Sequence[te.Scalar], i: Sequence[te.Scalar]) -> te.Scalar:
+        found = exprs.equals(at(*j), i[along])
+        for k in range(x.ndim):
+            if k != along:
+                found = exprs.both(found, exprs.equals(j[k], i[k]))
+        return found
+
+    return _put_definition(out, x, indices.shape, hits, lambda j, i: updates(*j), reduction)
+
+
 @operator(
     "relax.scatter_nd",
     calls="""
     t(a, 4), int64(c, 1), t(c, 4), reduction=None | 'add'
     t(a, 4), int64(c, 2), t(c)
+    """,
+    broken="""
+    OBL-tuples-depth: f(a, 4), int64(c, 3), f(c)
+    OBL-scatter-updates: f(a, 4), int64(5, 1), f(3, 4)
     """,
 )
 def scatter_nd(
@@ -288,6 +493,42 @@ def scatter_nd(
     return data
 
 
+@computes("relax.scatter_nd")
+def scatter_nd_value(x: Array, indices: Array, updates: Array, reduction: str) -> Array:
+    """The data with each update at its tuple of indices."""
+    depth = indices.shape[-1]
+    wanted = (*indices.shape[:-1], *x.shape[depth:])
+    fit(updates, wanted)
+    grid = tuple(from_zero(indices[..., k], x.shape[k]) for k in range(depth))
+    return _put(x, grid, updates, reduction) if updates.size else x.copy()
+
+
+@defines("relax.scatter_nd")
+def scatter_nd_definition(
+    out: Result, x: te.Tensor, indices: te.Tensor, updates: te.Tensor, reduction: str
+) -> te.Tensor:
+    """The data with each update at its tuple of indices."""
+    depth = indices.shape[-1].value
+    assert isinstance(depth, int)  # the rank of the result depends on it
+    at = [_checked(indices, k, x.shape[k]) for k in range(depth)]
+
+    def hits(j: Sequence[te.Scalar], i: Sequence[te.Scalar]) -> te.Scalar:
+        return exprs.every(exprs.equals(place(*j), i[k]) for k, place in enumerate(at))
+
+    return _put_definition(
+        out, x, indices.shape[:-1], hits, lambda j, i: updates(*j, *i[depth:]), reduction
+    )
+
+
+def _checked(indices: te.Tensor, number: int, length: te.Scalar) -> te.Tensor:
+    places = line(length, f"T_line_{number}")
+    return te.compute(  # type: ignore[no-any-return]
+        indices.shape[:-1],
+        lambda *j: places(counted(indices(*j, exprs.int64(number)), length)),
+        name=f"T_at_{number}",
+    )
+
+
 @operator(
     "relax.index_tensor",
     calls="""
@@ -316,6 +557,28 @@ def index_tensor(site: Site, data: Tensor, indices: Tensors) -> StructInfo:
     return resized(data, (*places, *dims[len(indices) :]), None)
 
 
+@computes("relax.index_tensor")
+def index_tensor_value(x: Array, indices: Sequence[Array]) -> Array:
+    """Leading axes replaced by the common shape of the indices into them."""
+    arrays.broadcast(*indices)
+    grid = tuple(from_zero(index, x.shape[k]) for k, index in enumerate(indices))
+    return np.array(x[grid])
+
+
+@defines("relax.index_tensor")
+def index_tensor_definition(out: Result, x: te.Tensor, indices: Sequence[te.Tensor]) -> te.Tensor:
+    """Leading axes replaced by the common shape of the indices into them."""
+    rank = max(index.ndim for index in indices)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        named = [
+            counted(exprs.broadcast(index, i[:rank]), x.shape[k]) for k, index in enumerate(indices)
+        ]
+        return x(*named, *i[rank:])
+
+    return exprs.filled(out, element)
+
+
 def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
     shapes = [site.dims(info) for info in indices]
     places: Dims | None = shapes[0] if shapes else ()
@@ -332,6 +595,7 @@ def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
     x(a, b), [i(c), i(c)], x(c), accumulate=None | True
     x(a), [i(c)], x(c)
     """,
+    broken="OBL-every-axis: f(a, b), [int64(c)], f(c)",
 )
 def index_put(
     site: Site,
@@ -353,6 +617,61 @@ def index_put(
     return data
 
 
+@computes("relax.index_put")
+def index_put_value(x: Array, indices: Sequence[Array], values: Array, accumulate: int) -> Array:
+    """The data with values at positions given by one index for every axis."""
+    shape = arrays.broadcast(*indices)
+    grid = tuple(
+        np.broadcast_to(from_zero(index, x.shape[k]), shape) for k, index in enumerate(indices)
+    )
+    wanted = (*shape, *x.shape[len(grid) :])
+    fit(
+        np.broadcast_to(np.int8(0), arrays.broadcast(values, np.broadcast_to(np.int8(0), wanted))),
+        wanted,
+    )
+    given = np.broadcast_to(values, wanted)
+    return _put(x, grid, given, "add" if accumulate else "update") if given.size else x.copy()
+
+
+@defines("relax.index_put")
+def index_put_definition(
+    out: Result,
+    x: te.Tensor,
+    indices: Sequence[te.Tensor],
+    values: te.Tensor,
+    accumulate: int,
+) -> te.Tensor:
+    """The data with values at positions given by one index for every axis."""
+    shape = _common_definition(indices)
+
+    def placed(number: int) -> te.Tensor:
+        places = line(x.shape[number], f"T_line_{number}")
+        return te.compute(  # type: ignore[no-any-return]
+            shape,
+            lambda *j: places(counted(exprs.broadcast(indices[number], j), x.shape[number])),
+            name=f"T_at_{number}",
+        )
+
+    at = [placed(number) for number in range(len(indices))]
+
+    def hits(j: Sequence[te.Scalar], i: Sequence[te.Scalar]) -> te.Scalar:
+        return exprs.every(exprs.equals(place(*j), i[k]) for k, place in enumerate(at))
+
+    def update(j: Sequence[te.Scalar], i: Sequence[te.Scalar]) -> te.Scalar:
+        whole = [*j, *i[len(at) :]]
+        return exprs.broadcast(values, whole)
+
+    return _put_definition(out, x, shape, hits, update, "add" if accumulate else "update")
+
+
+def _common_definition(tensors: Sequence[te.Tensor]) -> list[te.Scalar]:
+    """The shape that tensors broadcast to."""
+    one = exprs.int64(1)
+    from_last = zip_longest(*(reversed(tensor.shape) for tensor in tensors), fillvalue=one)
+    found = [reduce(lambda a, b: a if exprs.is_one(b) else b, dims, one) for dims in from_last]
+    return [*reversed(found)]
+
+
 @rule("OBL-every", "92bf1a95", "obligation")
 def every(site: Site, count: int, ndim: int) -> None:
     """Check that there is one tensor of indices for each axis."""
@@ -361,7 +680,11 @@ def every(site: Site, count: int, ndim: int) -> None:
         site.fail("OBL-every-axis", words, 1)
 
 
-@operator("relax.one_hot", calls="i(a) | i(a, b), prim(1), prim(0), depth=4, axis=None | 0 | -1")
+@operator(
+    "relax.one_hot",
+    calls="i(a) | i(a, b), prim(1), prim(0), depth=4, axis=None | 0 | -1",
+    broken="OBL-depth-positive: i(a), prim(1), prim(0), depth=0",
+)
 def one_hot(
     site: Site,
     indices: Tensor,
@@ -384,8 +707,346 @@ def one_hot(
     return tensor((*dims[:along], const(depth), *dims[along:]), kinds[0], indices.vdevice)
 
 
+@computes("relax.one_hot")
+def one_hot_value(indices: Array, on: Any, off: Any, depth: int, axis: int) -> Array:
+    """A new axis that has one value at the index and another elsewhere; for an index out of range,
+    only the other.
+    """
+    along = arrays.axis_of(axis, indices.ndim + 1)
+    if depth < 1:
+        raise OperatorFault("E-lengths-negative", f"the depth is {depth}, expected at least 1")
+    line = np.arange(depth).reshape([-1 if k == along else 1 for k in range(indices.ndim + 1)])
+    hit = np.expand_dims(indices, along) == line
+    kind = np.float32 if isinstance(on, float) else np.int64
+    return np.where(hit, kind(on), kind(off))
+
+
+@defines("relax.one_hot")
+def one_hot_definition(
+    out: Result, indices: te.Tensor, on: Any, off: Any, depth: int, axis: int
+) -> te.Tensor:
+    """A new axis that has one value at the index and another elsewhere."""
+    along = exprs.axis_of(axis, out.ndim)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        at = te.cast("int64", indices(*(v for k, v in enumerate(i) if k != along)))
+        here = exprs.equals(at, te.cast("int64", i[along]))
+        return te.select(
+            here,
+            exprs.convert(scalars.scalar(on), out.dtype),
+            exprs.convert(scalars.scalar(off), out.dtype),
+        )
+
+    return exprs.filled(out, element)
+
+
 @rule("OBL-depth", "8607a5e2", "obligation")
 def _positive(site: Site, depth: int) -> None:
     """A one-hot encoding has at least one place."""
     if depth < 1:
         site.fail("OBL-depth-positive", f"the depth is {depth}, expected at least 1", 3)
+
+
+@operator("relax.nonzero", kept="the shape of its result depends on data", calls="x(a, b) | x(a)")
+def nonzero(site: Site, x: Tensor) -> StructInfo:
+    """The indices of the nonzero elements: one row per axis, one column per element."""
+    ndim = site.rank(x)
+    if ndim is None:
+        return ranked(2, INT64, x.vdevice)
+    return tensor((const(max(ndim, 1)), site.ctx.fresh_dim("nonzero")), INT64, x.vdevice)
+
+
+@computes("relax.nonzero")
+def nonzero_value(x: Array) -> Array:
+    """The indices of the nonzero elements, with one row per axis."""
+    return np.array(np.nonzero(np.atleast_1d(arrays.wide(x))), np.int64)
+
+
+@operator("relax.bucketize", calls="f(a, b) | f(a), f(5), out_int32=None | True, right=None | True")
+def bucketize(
+    site: Site,
+    input_tensor: Tensor,
+    boundaries: Tensor,
+    out_int32: int = False,
+    right: int = False,
+) -> StructInfo:
+    """The number of boundaries below each element."""
+    rank(site, boundaries, 1, 1)
+    return like(input_tensor, INT32 if out_int32 else INT64)
+
+
+@computes("relax.bucketize")
+@rule("E-bucketize", "37233336", "computation")
+def bucketize_value(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
+    """The number of boundaries below each element."""
+    side: Any = "right" if right else "left"
+    limits = arrays.wide(boundaries)
+    if not (limits[1:] >= limits[:-1]).all() or np.isnan(limits).any():
+        raise OperatorFault("E-bucketize-ascending", "the boundaries are not in ascending order")
+    found = np.searchsorted(limits, arrays.wide(x), side=side)
+    return np.asarray(found).astype(np.int32 if narrow else np.int64)
+
+
+@defines("relax.bucketize")
+def bucketize_definition(
+    out: Result, x: te.Tensor, boundaries: te.Tensor, narrow: int, right: int
+) -> te.Tensor:
+    """The number of boundaries below each element."""
+    from rlx.grammar.nodes.dtype import BOOL
+
+    if x.dtype != boundaries.dtype:
+        decline("its operands have two types")
+    if x.dtype == BOOL:
+        decline("it is not defined for Booleans")
+    length = boundaries.shape[0]
+    # Two lines of one place: what does not ascend is read behind it, where the run stops.
+    one = line(exprs.int64(1))
+
+    def ascends(k: te.Scalar) -> te.Scalar:
+        a, b = exprs.wide(boundaries(te.maximum(k - 1, exprs.int64(0)))), exprs.wide(boundaries(k))
+        return te.if_then_else(b >= a, exprs.int64(0), exprs.int64(1))
+
+    checked = te.compute((length,), lambda k: one(ascends(k)), name="T_ascending")
+    k = te.reduce_axis((0, length), name="k")
+
+    def element(*i: te.Scalar) -> Any:
+        value, limit = exprs.wide(x(*i)), exprs.wide(boundaries(k))
+        below = limit <= value if right else limit < value
+        if value.dtype.is_float:
+            below = te.any(below, te.isnan(value))
+        return te.sum(te.if_then_else(below, exprs.int64(1) + checked(k), checked(k)), axis=k)
+
+    made = te.compute(out.shape, element, name="T_bucket")
+    return exprs.filled(out, lambda *i: exprs.convert(made(*i), out.dtype))
+
+
+@operator(
+    "relax.unique",
+    kept="the shape of its result depends on data",
+    calls="""
+    x(a), sorted=None | True, return_index=None | True, return_inverse=None | True, return_counts=None | True
+    x(a, b), axis=0 | None
+    """,
+)
+def unique(
+    site: Site,
+    x: Tensor,
+    sorted_: Prim = ONE,
+    return_index: IntExpr = False,
+    return_inverse: IntExpr = False,
+    return_counts: IntExpr = False,
+    axis_: IntExpr | None = None,
+) -> StructInfo:
+    """The distinct elements (or slices along an axis), and optionally their indices and counts."""
+    ndim, dims = site.rank(x), site.dims(x)
+    along = axis(site, axis_, ndim) if axis_ is not None and ndim is not None else 0
+    number: PrimExpr = ONE if ndim == 0 else site.ctx.fresh_dim("unique")
+    every: Dims | None
+    if axis_ is None:
+        values, every = tensor((number,), x.dtype, x.vdevice), None
+    elif ndim is None or dims is None:
+        values, every = ranked(ndim, x.dtype, x.vdevice), None
+    else:
+        values = resized(x, (*dims[:along], number, *dims[along + 1 :]), ndim)
+        every = (dims[along],)
+    results = [values]
+    if return_index:
+        results.append(tensor((number,), INT64, x.vdevice))
+    if return_inverse:
+        results.append(
+            ranked(1, INT64, x.vdevice) if every is None else tensor(every, INT64, x.vdevice)
+        )
+    if return_counts:
+        results.append(tensor((number,), INT64, x.vdevice))
+    return results[0] if len(results) == 1 else fields(results)
+
+
+@computes("relax.unique")
+def unique_value(
+    x: Array, ordered: int, index: int, inverse: int, counts: int, axis: int | None
+) -> Any:
+    """The distinct elements (or slices along an axis) in ascending order, or in order of
+    appearance; optionally their indices and counts.
+    """
+    along = None if axis is None else arrays.axis_of(axis, x.ndim)
+    found: Any = np.unique(
+        arrays.wide(x), return_index=True, return_inverse=True, return_counts=True, axis=along
+    )
+    values, first, places, times = found
+    places = places.ravel()
+    if not ordered:
+        appearance = np.argsort(first)
+        rank = np.argsort(appearance)
+        values = np.take(values, appearance, along or 0)
+        first, places, times = first[appearance], rank[places], times[appearance]
+    results = [arrays.back(values, x.dtype)]
+    wanted = ((first, index), (places, inverse), (times, counts))
+    results += [r.astype(np.int64) for r, want in wanted if want]
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+# ---------------------------------------------------------------- values
+
+
+@rule("E-index", "bd3f4fb1", "computation")
+def from_zero(indices: Array, length: int, negative: bool = True) -> Array:
+    """Indices counted from 0.
+
+    Raises
+    ------
+    OperatorFault
+        ``E-index-range``: if one is outside an axis of this length.
+    """
+    low = -length if negative else 0
+    outside = (indices < low) | (indices >= length)
+    if outside.any():
+        wrong = int(indices[outside].reshape(-1)[0])
+        words = f"the index {wrong} is out of bounds for an axis of length {length}"
+        raise OperatorFault("E-index-range", words, indices)
+    return np.where(indices < 0, indices + length, indices).astype(np.intp)
+
+
+_REDUCTIONS = {
+    "add": "add",
+    "mul": "multiply",
+    "min": "minimum",
+    "max": "maximum",
+}
+
+
+def _put(x: Array, grid: tuple[Array, ...], updates: Array, reduction: str) -> Array:
+    """The data with updates put in, one after the other: where two meet, the last counts."""
+    result = arrays.wide(x).copy()
+    given = np.broadcast_to(arrays.wide(updates), result[grid].shape)
+    if reduction == "update":
+        _assign(result, grid, given)
+    elif reduction == "mean":
+        raise OperatorFault("E-operator-arguments", "reduction by mean is not defined")
+    elif reduction in _REDUCTIONS:
+        arrays.quiet(getattr(np, _REDUCTIONS[reduction]).at, result, grid, given)
+    else:
+        raise OperatorFault("E-operator-arguments", f"unknown reduction {reduction!r}")
+    return arrays.back(result, x.dtype)
+
+
+def _assign(result: Array, grid: tuple[Array, ...], given: Array) -> None:
+    """Assign in order; NumPy leaves open which of several assignments to a place wins."""
+    shape = np.broadcast_shapes(*(g.shape for g in grid))
+    flat = np.ravel_multi_index(
+        tuple(np.broadcast_to(g, shape).reshape(-1) for g in grid), result.shape[: len(grid)]
+    )
+    rows = result.reshape(int(np.prod(result.shape[: len(grid)], dtype=np.int64)), -1)
+    new = given.reshape(len(flat), -1)
+    _, last = np.unique(flat[::-1], return_index=True)
+    keep = len(flat) - 1 - last
+    rows[flat[keep]] = new[keep]
+
+
+@rule("E-scatter", "68d56e42", "computation")
+def fit(updates: Array, wanted: tuple[int, ...]) -> None:
+    """Check that updates have the shape of the positions that the indices select (E-scatter)."""
+    if updates.shape != wanted:
+        raise OperatorFault(
+            "E-scatter-updates", (f"the updates have shape {updates.shape}, expected {wanted}")
+        )
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def line(length: te.Scalar, name: str = "T_line") -> te.Tensor:
+    """The vector of the positions of an axis; a read outside it stops the run."""
+    return te.compute((length,), lambda i: te.cast("int64", i), name=name)  # type: ignore[no-any-return]
+
+
+def counted(index: te.Scalar, length: te.Scalar) -> te.Scalar:
+    """An index counted from 0."""
+    at = te.cast("int64", index)
+    return te.select(at < exprs.int64(0), at + length, at)
+
+
+_JOINED: dict[str, Any] = {
+    "add": lambda a, b: a + b,
+    "mul": lambda a, b: a * b,
+    "min": exprs.smaller,
+    "max": exprs.larger,
+}
+
+
+def _put_definition(
+    out: Result,
+    x: te.Tensor,
+    shape: Sequence[te.Scalar],
+    hits: Any,
+    update: Any,
+    reduction: str,
+) -> te.Tensor:
+    """The data with updates put in, one after the other.
+
+    Parameters
+    ----------
+    shape
+        How many updates go along each of their axes.
+    hits
+        Whether the update at some indices goes to an element.
+    update
+        The update at some indices that an element gets.
+    """
+    if reduction == "update":
+        return _updated(out, x, shape, hits, update)
+    join = _JOINED.get(reduction)
+    if join is None:
+        decline(f"the reduction {reduction!r} has no definition")
+    exprs.need_numbers(x.dtype)
+    return _joined(out, x, shape, hits, update, join)
+
+
+def _updated(
+    out: Result, x: te.Tensor, shape: Sequence[te.Scalar], hits: Any, update: Any
+) -> te.Tensor:
+    """The data with each element replaced by the last update that goes there."""
+    k = te.reduce_axis((0, exprs.product(shape)), name="k")
+    numbers = unflat(shape, k)
+    latest = te.comm_reducer(te.maximum, lambda kind: te.const(-1, kind), "last")
+    last = te.compute(
+        out.shape,
+        lambda *i: latest(
+            te.if_then_else(hits(numbers, i), te.cast("int64", k), exprs.int64(-1)), axis=k
+        ),
+        name="T_last",
+    )
+
+    def chosen(*i: te.Scalar) -> te.Scalar:
+        at = last(*i)
+        return te.if_then_else(at >= exprs.int64(0), update(unflat(shape, at), i), x(*i))
+
+    return exprs.filled(out, chosen)
+
+
+def _joined(
+    out: Result, x: te.Tensor, shape: Sequence[te.Scalar], hits: Any, update: Any, join: Any
+) -> te.Tensor:
+    """The data with all updates that go to an element joined with it."""
+    k = te.reduce_axis((0, exprs.product(shape)), name="k")
+    numbers = unflat(shape, k)
+
+    def pair(
+        a: tuple[te.Scalar, te.Scalar], b: tuple[te.Scalar, te.Scalar]
+    ) -> tuple[te.Scalar, te.Scalar]:
+        both_count = te.if_then_else(b[0], join(a[1], b[1]), a[1])
+        return te.any(a[0], b[0]), te.if_then_else(a[0], both_count, b[1])
+
+    joined = te.comm_reducer(
+        pair, lambda some, kind: (te.const(False, some), te.const(0, kind)), "joined"
+    )
+
+    def element(*i: te.Scalar) -> Any:
+        return joined((hits(numbers, i), exprs.wide(update(numbers, i))), axis=k)
+
+    found = te.compute(out.shape, element, name="T_joined")
+
+    def with_data(*i: te.Scalar) -> te.Scalar:
+        own = exprs.wide(x(*i))
+        return exprs.convert(te.if_then_else(found[0](*i), join(own, found[1](*i)), own), out.dtype)
+
+    return exprs.filled(out, with_data)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
+from typing import Any
 
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import VOID
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import GE, PrimExpr
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array
 from rlx.operators.dim_arithmetic import (
     ZERO,
     ceildiv,
@@ -20,18 +24,12 @@ from rlx.operators.dim_arithmetic import (
     sub,
     total,
 )
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result
+from rlx.operators.late import np, te
 from rlx.operators.parameters import IntOrInts, Tensor, Tensors
-from rlx.operators.registry import operator
-from rlx.operators.rule_helpers import (
-    agree,
-    axis,
-    fields,
-    known,
-    place,
-    ranked,
-    resized,
-    tensor,
-)
+from rlx.operators.registry import computes, defines, operator
+from rlx.operators.rule_helpers import agree, axis, fields, known, place, ranked, resized, tensor
 from rlx.operators.site import Dims, Site, Together, show
 from rlx.spec.registry import rule
 
@@ -102,6 +100,11 @@ def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
     [x(a, b), x(a, 3)], axis=1 | -1
     [x(a), x(b), x(4)]
     """,
+    broken="""
+    OBL-agree-dtype: [f(a, 3), int32(a, 4)], axis=1
+    OBL-axis-range: [f(a, b), f(a, b)], axis=2
+    OBL-concat-dims: [f(a, 3), f(a, 4)], axis=0
+    """,
 )
 def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """The tensors concatenated along an axis; vectors if no axis is given."""
@@ -120,12 +123,42 @@ def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     return resized(some, joined(site, tensors, along), ndim)
 
 
+@computes("relax.concat")
+def concat_value(tensors: tuple[Array, ...], axis: int | None) -> Array:
+    """The tensors concatenated along an axis."""
+    along = arrays.axis_of(axis or 0, tensors[0].ndim)
+    _alike(tensors, along)
+    return np.concatenate(tensors, along)
+
+
+@defines("relax.concat")
+def concat_definition(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Tensor:
+    """The tensors concatenated along an axis."""
+    along = exprs.axis_of(axis or 0, out.ndim)
+    starts = [exprs.int64(0)]
+    for each in tensors[:-1]:
+        starts.append(starts[-1] + each.shape[along])
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        found: te.Scalar | None = None
+        for start, each in reversed(list(zip(starts, tensors, strict=True))):
+            at = [v - start if k == along else v for k, v in enumerate(i)]
+            here = te.cast(out.dtype, each(*at))
+            end = start + each.shape[along]
+            found = here if found is None else te.if_then_else(i[along] < end, here, found)
+        assert found is not None
+        return found
+
+    return exprs.filled(out, element)
+
+
 @operator(
     "relax.stack",
     calls="""
     [x(a, b), x(a, b)], axis=None | 0 | 1 | -1
     [x(a), x(a), x(a)], axis=0 | 1
     """,
+    broken="OBL-concat-dims: [f(a, 3), f(a, 4)]",
 )
 def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """Tensors of the same shape stacked along a new axis."""
@@ -139,6 +172,28 @@ def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     dims = joined(site, tensors, None)
     new = None if dims is None else (*dims[:along], const(len(tensors)), *dims[along:])
     return resized(some, new, ndim + 1)
+
+
+@computes("relax.stack")
+def stack_value(tensors: tuple[Array, ...], axis: int | None) -> Array:
+    """Tensors of the same shape stacked along a new axis."""
+    _alike(tensors, None)
+    return np.stack(tensors, arrays.axis_of(axis or 0, tensors[0].ndim + 1))
+
+
+@defines("relax.stack")
+def stack_definition(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Tensor:
+    """Tensors of the same shape stacked along a new axis."""
+    along = exprs.axis_of(axis or 0, out.ndim)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        rest = [v for k, v in enumerate(i) if k != along]
+        found = tensors[-1](*rest)
+        for number, each in reversed(list(enumerate(tensors[:-1]))):
+            found = te.if_then_else(exprs.equals(i[along], exprs.int64(number)), each(*rest), found)
+        return found
+
+    return exprs.filled(out, element)
 
 
 MOST_PARTS = 65536
@@ -206,6 +261,12 @@ def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
     x(a * 2, b), indices_or_sections=2, axis=0
     x(10), indices_or_sections=[3, 5] | 5 | 2
     """,
+    broken="""
+    OBL-split-sections: f(a, 3), indices_or_sections=0, axis=1
+    OBL-split-indices: f(10), indices_or_sections=[5, 3], axis=0
+    OBL-split-indices: f(10), indices_or_sections=[-2, 3], axis=0
+    OBL-split-limit: f(a, 4), indices_or_sections=65537, axis=1
+    """,
 )
 def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0) -> StructInfo:
     """An axis split into equal sections (the last may be shorter), or at indices. A single part is
@@ -231,6 +292,56 @@ def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0)
         for length in part_lengths(site, dims[along], cut)
     ]
     return fields([tensor(shape, x.dtype, x.vdevice) for shape in shapes])
+
+
+@computes("relax.split")
+@rule("E-split", "ac542e00", "computation")
+def split_value(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
+    """An axis split into equal sections (the last may be shorter), or at indices."""
+    along = arrays.axis_of(axis, x.ndim)
+    length = x.shape[along]
+    if isinstance(cut, int):
+        each = -(-length // cut) if cut > 0 else -1
+        if each * (cut - 1) > length or cut < 1:
+            raise OperatorFault(
+                "E-split-sections", (f"{length} elements cannot be split into {cut} sections")
+            )
+        bounds = [each * k for k in range(cut)] + [length]
+    else:
+        inner = [min(int(k), length) for k in cut]
+        bounds = [0, *inner, length]
+        if bounds != sorted(bounds):
+            raise OperatorFault(
+                "E-split-sections",
+                (f"the indices {cut} do not ascend from 0 to the length of the axis"),
+            )
+    parts = tuple(np.take(x, np.arange(low, high), along) for low, high in pairwise(bounds))
+    return parts[0] if len(parts) == 1 else parts
+
+
+@defines("relax.split")
+def split_definition(out: Any, x: te.Tensor, cut: int | tuple[int, ...], axis: int) -> Any:
+    """An axis split into equal sections, or at indices."""
+    along = exprs.axis_of(axis, x.ndim)
+    if isinstance(out, Result):
+        return exprs.filled(out, lambda *i: x(*i), "T_split")
+    length = x.shape[along]
+    if isinstance(cut, int):
+        each = te.ceildiv(length, exprs.int64(cut))
+        starts = [each * k for k in range(cut)]
+    else:
+        starts = [exprs.int64(0), *(te.minimum(exprs.int64(k), length) for k in cut)]
+
+    def part(target: Result, start: te.Scalar, number: int) -> te.Tensor:
+        return exprs.filled(
+            target,
+            lambda *i: x(*(v + start if k == along else v for k, v in enumerate(i))),
+            f"T_split_{number}",
+        )
+
+    return tuple(
+        part(target, start, k) for k, (target, start) in enumerate(zip(out, starts, strict=True))
+    )
 
 
 @operator(
@@ -261,3 +372,44 @@ def meshgrid(site: Site, tensors: Tensors, indexing: str | None = "ij") -> Struc
     if indexing == "xy":
         dims[:2] = dims[1::-1]
     return fields([tensor(dims, first, some.vdevice)] * len(tensors))
+
+
+@computes("relax.meshgrid")
+def meshgrid_value(tensors: tuple[Array, ...], indexing: str | None) -> tuple[Array, ...]:
+    """The coordinates of the grid that the vectors span."""
+    found = np.meshgrid(*tensors, indexing="xy" if indexing == "xy" else "ij")
+    return tuple(np.asarray(grid).copy() for grid in found)
+
+
+@defines("relax.meshgrid")
+def meshgrid_definition(
+    out: Sequence[Result], tensors: Sequence[te.Tensor], indexing: str | None
+) -> tuple[te.Tensor, ...]:
+    """The coordinates of the grid that the vectors span."""
+    order = list(range(len(tensors)))
+    if indexing == "xy" and len(order) > 1:
+        order[:2] = [1, 0]
+
+    def spread(target: Result, tensor: te.Tensor, axis: int) -> te.Tensor:
+        return exprs.filled(target, lambda *i: tensor(i[axis]), f"T_meshgrid_{axis}")
+
+    return tuple(
+        spread(target, tensor, axis)
+        for target, tensor, axis in zip(out, tensors, order, strict=True)
+    )
+
+
+# ---------------------------------------------------------------- values
+
+
+@rule("E-join", "698cb43d", "computation")
+def _alike(tensors: tuple[Array, ...], along: int | None) -> None:
+    first = tensors[0].shape
+    for other in tensors:
+        if other.ndim != len(first) or any(
+            n != m for k, (n, m) in enumerate(zip(first, other.shape, strict=True)) if k != along
+        ):
+            where = "" if along is None else f" along axis {along}"
+            raise OperatorFault(
+                "E-join-dims", (f"the shapes {first} and {other.shape} cannot be joined{where}")
+            )

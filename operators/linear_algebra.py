@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
-from rlx.grammar.nodes.dtype import VOID
+from rlx.grammar.nodes.dtype import BOOL, VOID, DataType
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.operators.binary import broadcast
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array
 from rlx.operators.dim_arithmetic import literal
+from rlx.operators.elementwise import broadcast, convert
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result, decline
+from rlx.operators.late import np, te
 from rlx.operators.parameters import Tensor, Tensors, Type
-from rlx.operators.registry import operator
+from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import agree, known, place, rank, ranked, tensor
 from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
@@ -22,6 +30,12 @@ from rlx.spec.registry import rule
     t(a, 3, b), t(b, c)
     f(2, 1, a, b), f(3, b, c)
     int8(a, b), int8(b, c), out_dtype='int32'
+    """,
+    broken="""
+    OBL-agree-dtype: float32(a, b), float16(b, c)
+    OBL-rank-operand: f(), f(a)
+    OBL-matmul-reduction: f(a, 3), f(4, b)
+    OBL-matmul-reduction: f(3), f(4)
     """,
 )
 def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) -> StructInfo:
@@ -46,6 +60,47 @@ def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) ->
     return tensor((*batch, *rows, *columns), out_dtype, device)
 
 
+@computes("relax.matmul")
+def matmul_value(a: Array, b: Array, kind: DataType | None) -> Array:
+    """The product of two matrices, or of stacks of them; a vector counts as one row or one
+    column.
+    """
+    _reduces(a.shape[-1], b.shape[-2] if b.ndim > 1 else b.shape[0])
+    arrays.broadcast(np.empty(a.shape[:-2]), np.empty(b.shape[:-2]))
+    made = arrays.kind_of(kind, a.dtype)
+    if kind is not None:
+        a, b = convert(a, made), convert(b, made)
+    return arrays.back(arrays.quiet(np.matmul, arrays.wide(a), arrays.wide(b)), made)
+
+
+@defines("relax.matmul")
+def matmul_definition(out: Result, a: te.Tensor, b: te.Tensor, dtype: DataType | None) -> te.Tensor:
+    """The product of matrices or of stacks of them; a vector counts as one row or column."""
+    k = te.reduce_axis((0, a.shape[-1]), name="k")
+    lead = out.ndim - (a.ndim > 1) - (b.ndim > 1)
+
+    def factor(x: te.Tensor, outer: Sequence[te.Scalar], own: Sequence[te.Scalar]) -> te.Scalar:
+        stacked = list(outer[lead - (x.ndim - len(own)) :]) if x.ndim > len(own) else []
+        at = [
+            exprs.int64(0) if exprs.is_one(dim) else v
+            for dim, v in zip(x.shape[: len(stacked)], stacked, strict=True)
+        ]
+        value = exprs.wide(x(*at, *own))
+        return value if dtype is None else exprs.wide(exprs.convert(value, out.dtype))
+
+    def element(*i: te.Scalar) -> Any:
+        outer, rest = i[:lead], list(i[lead:])
+        row = [rest.pop(0)] if a.ndim > 1 else []
+        left = factor(a, outer, [*row, k])
+        right = factor(b, outer, [k, *rest] if b.ndim > 1 else [k])
+        if left.dtype == BOOL:
+            return exprs.some()(te.all(left, right), axis=k)
+        return te.sum(left * right, axis=k)
+
+    made = te.compute(out.shape, element, name="T_matmul")
+    return _rounded(out, made)
+
+
 @rule("OBL-matmul", "2ee9ad32", "obligation")
 def reduces(site: Site, a: Dims, b: Dims) -> bool:
     """Check that the reduction dimensions are equal; False if they never are."""
@@ -61,7 +116,7 @@ def reduces(site: Site, a: Dims, b: Dims) -> bool:
     )
 
 
-@operator("relax.outer", calls="t(a), t(b)")
+@operator("relax.outer", calls="t(a), t(b)", broken="OBL-rank-operand: f(a, b), f(c)")
 def outer(site: Site, x1: Tensor, x2: Tensor) -> StructInfo:
     """The products of all pairs of elements of two vectors."""
     rank(site, x1, 0, 1)
@@ -74,6 +129,25 @@ def outer(site: Site, x1: Tensor, x2: Tensor) -> StructInfo:
     return tensor((*a, *b), x1.dtype, device)
 
 
+@computes("relax.outer")
+def outer_value(a: Array, b: Array) -> Array:
+    """The products of all pairs of elements of two vectors."""
+    return arrays.back(
+        arrays.quiet(np.multiply, arrays.wide(a)[:, None], arrays.wide(b)[None, :]), a.dtype
+    )
+
+
+@defines("relax.outer")
+def outer_definition(out: Result, a: te.Tensor, b: te.Tensor) -> te.Tensor:
+    """The products of all pairs of elements of two vectors."""
+    exprs.need_numbers(a.dtype)
+    if a.dtype != b.dtype:
+        decline("its operands have two types")
+    return exprs.filled(
+        out, lambda i, j: exprs.convert(exprs.wide(a(i)) * exprs.wide(b(j)), out.dtype)
+    )
+
+
 @operator(
     "relax.einsum",
     calls="""
@@ -81,6 +155,11 @@ def outer(site: Site, x1: Tensor, x2: Tensor) -> StructInfo:
     [f(a, a)], subscripts='ii->i' | 'ii'
     [f(a, b)], subscripts='ij->ji' | 'ij->i'
     [f(a, b, 4), f(a, 4, 5)], subscripts='bij,bjk->bik'
+    """,
+    broken="""
+    OBL-einsum-terms: [f(a, b), f(b, c)], subscripts='ij->i'
+    OBL-einsum-rank: [f(a, b)], subscripts='ijk->i'
+    OBL-einsum-dims: [f(a, 3), f(4, b)], subscripts='ij,jk->ik'
     """,
 )
 def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
@@ -117,6 +196,59 @@ def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     middle = batch if dots else ()
     shape = [*(sizes[x] for x in before), *middle, *(sizes[x] for x in after)]
     return tensor(shape, kind, device)
+
+
+@computes("relax.einsum")
+def einsum_value(operands: tuple[Array, ...], subscripts: str) -> Array:
+    """A sum of products over the axes that the subscripts name; an axis of length 1 is
+    broadcast.
+    """
+    text = subscripts.replace(" ", "")
+    terms = text.partition("->")[0].split(",")
+    try:
+        found = arrays.quiet(lambda: np.einsum(text, *[arrays.wide(x) for x in operands]))
+    except ValueError as error:
+        shapes = ", ".join(str(x.shape) for x in operands)
+        _reduces(len(terms), -1 if len(terms) == len(operands) else len(operands))
+        raise OperatorFault(
+            "E-product-reduction", (f"{text} cannot be applied to the shapes {shapes}: {error}")
+        ) from None
+    return arrays.back(np.array(found), operands[0].dtype)
+
+
+@defines("relax.einsum")
+def einsum_definition(out: Result, operands: Sequence[te.Tensor], subscripts: str) -> te.Tensor:
+    """A sum of products over the axes that the subscripts name."""
+    text = subscripts.replace(" ", "")
+    if "." in text:
+        decline("its subscripts have an ellipsis")
+    inputs, arrow, result = text.partition("->")
+    terms = inputs.split(",")
+    exprs.need_numbers(*(x.dtype for x in operands))
+    letters = [c for c in dict.fromkeys(inputs) if c != ","]
+    if not arrow:
+        result = "".join(sorted(c for c in letters if inputs.count(c) == 1))
+    sizes: dict[str, te.Scalar] = {}
+    for term, x in zip(terms, operands, strict=True):
+        for letter, dim in zip(term, x.shape, strict=True):
+            if letter not in sizes or exprs.is_one(sizes[letter]):
+                sizes[letter] = dim
+    over = {c: te.reduce_axis((0, sizes[c]), name=f"k_{c}") for c in letters if c not in result}
+
+    def element(*i: te.Scalar) -> Any:
+        place: dict[str, te.Scalar] = {**dict(zip(result, i, strict=True)), **over}
+        found: te.Scalar | None = None
+        for term, x in zip(terms, operands, strict=True):
+            at = [
+                exprs.int64(0) if exprs.is_one(dim) else place[letter]
+                for letter, dim in zip(term, x.shape, strict=True)
+            ]
+            value = exprs.wide(x(*at))
+            found = value if found is None else found * value
+        assert found is not None
+        return te.sum(found, axis=list(over.values())) if over else found
+
+    return _rounded(out, te.compute(out.shape, element, name="T_einsum"))
 
 
 def _spread(site: Site, terms: list[str], operands: tuple[Tensor, ...]) -> int | None:
@@ -190,3 +322,22 @@ def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, Prim
                 )
     lengths.settle()
     return sizes
+
+
+# ---------------------------------------------------------------- values
+
+
+@rule("E-product", "a9ce1e42", "computation")
+def _reduces(x: int, y: int) -> None:
+    if x != y:
+        raise OperatorFault("E-product-reduction", f"the reduction dimensions differ: {x} and {y}")
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def _rounded(out: Result, made: te.Tensor) -> te.Tensor:
+    """A result in the type of the operator; as it is where it has that type."""
+    if made.dtype == out.dtype:
+        return made
+    return exprs.filled(out, lambda *i: exprs.convert(made(*i), out.dtype), f"T_{out.name}_as")

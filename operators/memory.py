@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from math import prod
+from typing import Any
+
 from rlx.grammar.nodes.ast import (
     DataTypeImm,
     Expr,
+    PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
 )
-from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.dtype import INT32, INT64, VOID, DataType, dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.grammar.nodes.tir import LE, PrimExpr
+from rlx.grammar.nodes.tir import LE, IntImm, PrimExpr
+from rlx.operators import arrays
+from rlx.operators.arrays import Array
 from rlx.operators.call import UNIT
-from rlx.operators.dim_arithmetic import ZERO, add, const, mul, product
+from rlx.operators.dim_arithmetic import ZERO, add, const, literal, mul, product
+from rlx.operators.evaluation import OperatorFault, data_type
+from rlx.operators.evaluation_arguments import same as same_value
+from rlx.operators.late import np
 from rlx.operators.parameters import Prim, Shape, StrExpr, Tensor, TypeExpr, Whole, WholeShape
-from rlx.operators.registry import operator
-from rlx.operators.rule_helpers import integral, ranked, shaped
+from rlx.operators.registry import Compute, Rule, computes, operator
+from rlx.operators.rule_helpers import axis, integral, ranked, shaped
 from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
+
+_ON_MEMORY = "it works on memory, not on elements"
+_NO_TENSOR = "its result is not a tensor"
 
 
 def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInfo:
@@ -31,6 +43,7 @@ def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInf
 
 @operator(
     "relax.builtin.alloc_tensor",
+    kept=_ON_MEMORY,
     calls="shape(a, b) | shape(4), dtype('float32') | dtype('int64'), prim(0)",
 )
 def alloc(
@@ -48,7 +61,9 @@ def alloc(
 
 
 @operator(
-    "relax.memory.alloc_storage", calls="shape(4096), prim(0), string('global'), dtype('uint8')"
+    "relax.memory.alloc_storage",
+    kept=_ON_MEMORY,
+    calls="shape(4096), prim(0), string('global'), dtype('uint8')",
 )
 def alloc_storage(
     site: Site, size: Shape, virtual_device_index: Prim, storage_scope: StrExpr, dtype: TypeExpr
@@ -57,7 +72,7 @@ def alloc_storage(
     return OBJECT
 
 
-@operator("relax.vm.alloc_storage", calls="shape(4096), prim(0), dtype('uint8')")
+@operator("relax.vm.alloc_storage", kept=_ON_MEMORY, calls="shape(4096), prim(0), dtype('uint8')")
 def vm_alloc_storage(
     site: Site,
     shape: Shape,
@@ -71,6 +86,7 @@ def vm_alloc_storage(
 
 @operator(
     "relax.memory.alloc_tensor",
+    kept=_ON_MEMORY,
     calls="made('memory.alloc_storage'), prim(0), shape(8, 16) | shape(4), dtype('float32')",
 )
 def alloc_tensor(
@@ -87,6 +103,7 @@ def alloc_tensor(
 
 @operator(
     "relax.vm.alloc_tensor",
+    kept=_ON_MEMORY,
     calls="made('vm.alloc_storage'), prim(0), shape(8, 16) | shape(4), dtype('float32')",
 )
 def vm_alloc_tensor(
@@ -104,25 +121,33 @@ def vm_alloc_tensor(
     return found if isinstance(shape, ShapeExpr) else ranked(found.ndim, found.dtype)
 
 
-@operator("relax.memory.kill_storage", pure=False, calls="made('memory.alloc_storage')")
+@operator(
+    "relax.memory.kill_storage", kept=_ON_MEMORY, pure=False, calls="made('memory.alloc_storage')"
+)
 def kill_storage(site: Site, storage: Whole) -> StructInfo:
     """The end of the lifetime of a piece of memory."""
     return UNIT
 
 
-@operator("relax.memory.kill_tensor", pure=False, calls="made('builtin.alloc_tensor')")
+@operator(
+    "relax.memory.kill_tensor", kept=_ON_MEMORY, pure=False, calls="made('builtin.alloc_tensor')"
+)
 def kill_tensor(site: Site, tensor: Whole) -> StructInfo:
     """The end of the lifetime of a tensor."""
     return UNIT
 
 
-@operator("relax.vm.kill_object", pure=False, calls="made('vm.alloc_storage')")
+@operator("relax.vm.kill_object", kept=_ON_MEMORY, pure=False, calls="made('vm.alloc_storage')")
 def kill_object(site: Site, obj: Whole) -> StructInfo:
     """The end of the lifetime of any object."""
     return UNIT
 
 
-@operator("relax.memory.ensure_zero_offset")
+@operator(
+    "relax.memory.ensure_zero_offset",
+    kept="it is a hint for the compiler and returns its operand",
+    compute=same_value,
+)
 def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
     """The tensor at the start of its memory, copied if necessary."""
     return data
@@ -130,10 +155,12 @@ def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
 
 @operator(
     "relax.memory.view",
+    kept=_ON_MEMORY,
     calls="""
     x(a, 4), shape(a, 2, 2) | shape(a * 4) | shape(4, a)
     float32(a, 4), dtype='int32'
     """,
+    broken="OBL-view-size: float32(4), shape(9)",
 )
 def view(
     site: Site,
@@ -164,6 +191,23 @@ def view(
     return ranked(info.ndim if isinstance(info, ShapeStructInfo) else None, dtype, data.vdevice)
 
 
+@computes("relax.memory.view")
+@rule("E-view", "2f5930b0", "computation")
+def view_value(
+    x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset: Any
+) -> Array:
+    """The bytes of a tensor from an offset on, reinterpreted with another shape or element type."""
+    made = arrays.kind_of(kind, x.dtype)
+    wanted = x.shape if shape is None else arrays.sizes(shape)
+    start, held = int(offset or 0), x.nbytes
+    end = start + prod(wanted) * made.itemsize
+    if start < 0 or end > held:
+        raise OperatorFault(
+            "E-view-size", (f"the view covers bytes {start} to {end}, but the tensor has {held}")
+        )
+    return np.frombuffer(x.tobytes()[start:end], made).reshape(wanted).copy()
+
+
 @rule("OBL-view", "e1db3349", "obligation")
 def within(
     site: Site, old: tuple[Dims, DataType], new: tuple[Dims, DataType], offset: PrimExpr | None
@@ -186,3 +230,129 @@ def within(
 
 def _bytes(dims: Dims, kind: DataType) -> PrimExpr:
     return mul(product(dims), const((kind.bits * kind.lanes + 7) // 8))
+
+
+FIELDS = {
+    "byte_offset": "uint64",
+    "dtype_bits": "uint8",
+    "dtype_code": "uint8",
+    "dtype_lanes": "uint16",
+    "elem_offset": "uint64",
+}
+
+
+def _field(kind: DataType) -> Rule:
+    def field(site: Site, tensor: Tensor) -> StructInfo:
+        """A field of the tensor's descriptor."""
+        return PrimStructInfo(kind)
+
+    return field
+
+
+for _name, _kind in FIELDS.items():
+    operator(f"relax.inspect.tensor_{_name}", kept=_NO_TENSOR)(_field(dtype(_kind)))
+
+
+@operator("relax.inspect.tensor_ndim", kept=_NO_TENSOR)
+def tensor_ndim(site: Site, tensor: Tensor) -> StructInfo:
+    """The rank."""
+    ndim = site.rank(tensor)
+    return PrimStructInfo(INT32, None if ndim is None else IntImm(ndim, INT32))
+
+
+@operator(
+    "relax.inspect.tensor_shape_i",
+    kept=_NO_TENSOR,
+    calls="""
+    x(a, b), prim(0) | prim(1)
+    x(a), prim(0)
+    """,
+)
+def tensor_shape_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
+    """The length of an axis."""
+    along, dims = _along(site, tensor, axis), site.dims(tensor)
+    return PrimStructInfo(INT64, None if along is None or dims is None else dims[along])
+
+
+@computes("relax.inspect.tensor_shape_i")
+def tensor_shape_i_value(x: Array, axis: Any) -> Any:
+    """The length of an axis."""
+    return np.int64(x.shape[_axis(x, axis)])
+
+
+@operator(
+    "relax.inspect.tensor_stride_i",
+    kept=_NO_TENSOR,
+    calls="""
+    x(a, b), prim(0) | prim(1)
+    x(a), prim(0)
+    """,
+)
+def tensor_stride_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
+    """The stride of an axis in elements."""
+    _along(site, tensor, axis)
+    return PrimStructInfo(INT64)
+
+
+@computes("relax.inspect.tensor_stride_i")
+def tensor_stride_i_value(x: Array, axis: Any) -> Any:
+    """The stride of an axis in elements."""
+    return np.int64(prod(x.shape[_axis(x, axis) + 1 :]))
+
+
+def _along(site: Site, tensor: TensorStructInfo, index: PrimExpr | None) -> int | None:
+    ndim, given = site.rank(tensor), literal(index)
+    if given is not None and given < 0:
+        site.fail("OBL-axis-range", f"axis {given} must not be negative {site.of(0)}", 1)
+    if ndim is None or given is None:
+        return None
+    return axis(site, given, ndim, PrimStructInfo(INT64))
+
+
+# ---------------------------------------------------------------- values
+
+
+@rule("E-inspect", "af2250b4", "computation")
+def _axis(x: Array, axis: Any) -> int:
+    if not 0 <= int(axis) < x.ndim:
+        raise OperatorFault("E-inspect-axis", f"axis {axis} is out of range for rank {x.ndim}")
+    return int(axis)
+
+
+_CODES = {
+    "int": 0,
+    "uint": 1,
+    "float": 2,
+    "bfloat": 4,
+    "bool": 6,
+    "float8_e3m4": 7,
+    "float8_e4m3": 8,
+    "float8_e4m3b11fnuz": 9,
+    "float8_e4m3fn": 10,
+    "float8_e4m3fnuz": 11,
+    "float8_e5m2": 12,
+    "float8_e5m2fnuz": 13,
+    "float8_e8m0fnu": 14,
+    "float6_e2m3fn": 15,
+    "float6_e3m2fn": 16,
+    "float4_e2m1fn": 17,
+}
+"""DLPack's type codes, without the numbers of bits."""
+
+
+def _code(x: Array) -> int:
+    name = str(data_type(x.dtype))
+    return _CODES[name if "_" in name else name.rstrip("0123456789")]
+
+
+_FIELDS: dict[str, Compute] = {
+    "byte_offset": lambda x: np.uint64(0),
+    "elem_offset": lambda x: np.uint64(0),
+    "dtype_bits": lambda x: np.uint8(data_type(x.dtype).bits),
+    "dtype_lanes": lambda x: np.uint16(1),
+    "dtype_code": lambda x: np.uint8(_code(x)),
+    "ndim": lambda x: np.int32(x.ndim),
+}
+"""The fields of a tensor's descriptor."""
+for _name, _compute in _FIELDS.items():
+    computes(f"relax.inspect.tensor_{_name}")(_compute)

@@ -4,21 +4,21 @@ dividing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
-from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
-from rlx.grammar.nodes.tir import EQ, FloorMod, PrimExpr
-from rlx.operators.dim_arithmetic import (
-    ONE,
-    ZERO,
-    const,
-    floordiv,
-    literal,
-    mul,
-    product,
-)
-from rlx.operators.parameters import IntList, Ints, Longs, Tensor
-from rlx.operators.registry import operator
+from rlx.grammar.nodes.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
+from rlx.grammar.nodes.tir import EQ, FloorMod, Or, PrimExpr
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array
+from rlx.operators.dim_arithmetic import ONE, ZERO, const, floordiv, literal, mul, product, same
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.evaluation_arguments import COPIED, INFERRED
+from rlx.operators.exprs import Result, decline
+from rlx.operators.late import np, te
+from rlx.operators.parameters import IntList, Ints, Longs, NewShape, Shape, Tensor
+from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import (
     axes,
     axis,
@@ -27,8 +27,10 @@ from rlx.operators.rule_helpers import (
     rank,
     ranked,
     resized,
+    shaped,
+    tensor,
 )
-from rlx.operators.site import Dims, Site, show
+from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 
@@ -41,6 +43,18 @@ def flatten(site: Site, x: Tensor) -> StructInfo:
     return resized(x, None if dims is None else (product(dims),), 1)
 
 
+@computes("relax.flatten")
+def flatten_value(x: Array) -> Array:
+    """All elements along one axis."""
+    return x.reshape(-1).copy()
+
+
+@defines("relax.flatten")
+def flatten_definition(out: Result, x: te.Tensor) -> te.Tensor:
+    """All elements along one axis."""
+    return reshaped(out, x)
+
+
 @operator("relax.nn.batch_flatten", calls="x(a, b) | x(a, 3, b)")
 def batch_flatten(site: Site, data: Tensor) -> StructInfo:
     """All axes except the first merged into one."""
@@ -49,6 +63,19 @@ def batch_flatten(site: Site, data: Tensor) -> StructInfo:
     if dims is not None and len(dims) == 2:
         return data
     return resized(data, None if dims is None else (dims[0], product(dims[1:])), 2)
+
+
+@computes("relax.nn.batch_flatten")
+def batch_flatten_value(x: Array) -> Array:
+    """All axes except the first merged into one."""
+    rest = int(np.prod(x.shape[1:], dtype=np.int64))
+    return x.reshape(x.shape[0], rest).copy()
+
+
+@defines("relax.nn.batch_flatten")
+def batch_flatten_definition(out: Result, x: te.Tensor) -> te.Tensor:
+    """All axes except the first merged into one."""
+    return reshaped(out, x)
 
 
 @rule("OBL-permute", "b13bcc97", "obligation")
@@ -69,6 +96,10 @@ def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     x(a, b), axes=[1, 0]
     x(a, 3, b), axes=[0, 2, 1] | [-1, 0, 1]
     """,
+    broken="""
+    OBL-permute-axes: f(a, b), axes=[0]
+    OBL-permute-axes: f(a, b), axes=[0, 1, 2]
+    """,
 )
 def permute_dims(site: Site, x: Tensor, axes_: IntList | None = None) -> StructInfo:
     """The axes in another order; reversed if none is given."""
@@ -85,12 +116,35 @@ def permute_dims(site: Site, x: Tensor, axes_: IntList | None = None) -> StructI
     return resized(x, dims and tuple([dims[k] for k in found]), ndim)
 
 
+@computes("relax.permute_dims")
+@rule("E-permute", "bcf795f5", "computation")
+def permute_dims_value(x: Array, order: tuple[int, ...] | None) -> Array:
+    """The axes in another order; reversed if none is given."""
+    found = range(x.ndim)[::-1] if order is None else arrays.axes_of(order, x.ndim)
+    if sorted(found) != list(range(x.ndim)):
+        raise OperatorFault("E-permute-axes", f"{order} is not a permutation of {x.ndim} axes")
+    return np.ascontiguousarray(np.transpose(x, tuple(found))).reshape([x.shape[a] for a in found])
+
+
+@defines("relax.permute_dims")
+def permute_dims_definition(out: Result, x: te.Tensor, axes: Sequence[int] | None) -> te.Tensor:
+    """The axes in another order; reversed if none is given."""
+    order = tuple(range(x.ndim))[::-1] if axes is None else exprs.axes_of(axes, x.ndim)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        place = dict(zip(order, i, strict=True))
+        return x(*(place[a] for a in range(x.ndim)))
+
+    return exprs.filled(out, element)
+
+
 @operator(
     "relax.expand_dims",
     calls="""
     x(a, b) | x(a) | x(), axis=0 | -1 | [0, 1]
     x(a, b), axis=[1, 3]
     """,
+    broken="OBL-axis-repeated: f(a), axis=[0, 0]",
 )
 def expand_dims(site: Site, x: Tensor, axis: Ints) -> StructInfo:
     """Axes of length 1 inserted."""
@@ -105,6 +159,21 @@ def expand_dims(site: Site, x: Tensor, axis: Ints) -> StructInfo:
         return ranked(ndim + len(axis), x.dtype, x.vdevice)
     rest = iter(dims)
     return resized(x, tuple(ONE if k in new else next(rest) for k in range(ndim + len(new))), None)
+
+
+@computes("relax.expand_dims")
+def expand_dims_value(x: Array, given: tuple[int, ...]) -> Array:
+    """Axes of length 1 inserted."""
+    new = arrays.axes_of(given, x.ndim + len(given))
+    rest = iter(x.shape)
+    return x.reshape([1 if k in new else next(rest) for k in range(x.ndim + len(new))]).copy()
+
+
+@defines("relax.expand_dims")
+def expand_dims_definition(out: Result, x: te.Tensor, axis: Sequence[int]) -> te.Tensor:
+    """Axes of length 1 inserted."""
+    new = exprs.axes_of(axis, out.ndim)
+    return exprs.filled(out, lambda *i: x(*(v for k, v in enumerate(i) if k not in new)))
 
 
 @rule("OBL-squeeze", "31431cee", "obligation")
@@ -133,6 +202,7 @@ def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...
     x(1, 4), axis=None | [0]
     x(1, 1, a), axis=[0, 1]
     """,
+    broken="OBL-axis-repeated: f(1, 1, a), axis=[0, -3]",
 )
 def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
     """Axes of length 1 removed: the named ones, or all."""
@@ -151,6 +221,41 @@ def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
     return resized(x, removed(site, dims, gone), None)
 
 
+@computes("relax.squeeze")
+@rule("E-squeeze", "29b46a43", "computation")
+def squeeze_value(x: Array, given: tuple[int, ...] | None) -> Array:
+    """Axes of length 1 removed: the named ones, or all; a named axis of another length is a
+    fault.
+    """
+    gone = (
+        [k for k, n in enumerate(x.shape) if n == 1]
+        if given is None
+        else arrays.axes_of(given, x.ndim)
+    )
+    for k in gone:
+        if x.shape[k] != 1:
+            raise OperatorFault(
+                "E-squeeze-one", (f"axis {k} of shape {x.shape} does not have length 1")
+            )
+    return x.reshape([n for k, n in enumerate(x.shape) if k not in gone]).copy()
+
+
+@defines("relax.squeeze")
+def squeeze_definition(out: Result, x: te.Tensor, axis: Sequence[int] | None) -> te.Tensor:
+    """Axes of length 1 removed."""
+    gone = (
+        [k for k, dim in enumerate(x.shape) if exprs.is_one(dim)]
+        if axis is None
+        else list(exprs.axes_of(axis, x.ndim))
+    )
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        rest = iter(i)
+        return x(*(exprs.int64(0) if k in gone else next(rest) for k in range(x.ndim)))
+
+    return exprs.filled(out, element)
+
+
 @operator(
     "relax.flip",
     calls="""
@@ -166,12 +271,30 @@ def flip(site: Site, data: Tensor, axis_: int) -> StructInfo:
     return data
 
 
+@computes("relax.flip")
+def flip_value(x: Array, axis: int) -> Array:
+    """The elements in reverse along an axis."""
+    return np.flip(x, arrays.axis_of(axis, x.ndim)).copy()
+
+
+@defines("relax.flip")
+def flip_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
+    """The elements in reverse along an axis."""
+    along = exprs.axis_of(axis, x.ndim)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        return x(*(x.shape[k] - 1 - v if k == along else v for k, v in enumerate(i)))
+
+    return exprs.filled(out, element)
+
+
 @operator(
     "relax.reverse_sequence",
     calls="""
     x(a, b), j(a), seq_axis=1, batch_axis=0
     x(a, b), j(b), seq_axis=0, batch_axis=1
     """,
+    broken="OBL-sequences-lengths: f(3, a), int64(4), seq_axis=1, batch_axis=0",
 )
 def reverse_sequence(
     site: Site, data: Tensor, seq_lengths: Tensor, seq_axis: int = 1, batch_axis: int = 0
@@ -184,6 +307,42 @@ def reverse_sequence(
         _, of_batch = axes(site, (seq_axis, batch_axis), ndim, data)
         sequences(site, data, seq_lengths, of_batch)
     return data
+
+
+@computes("relax.reverse_sequence")
+def reverse_sequence_value(x: Array, lengths: Array, seq_axis: int, batch_axis: int) -> Array:
+    """The first elements of each sequence reversed, up to its length."""
+    along, batch = arrays.axis_of(seq_axis, x.ndim), arrays.axis_of(batch_axis, x.ndim)
+    if lengths.dtype.kind not in "iu":
+        raise arrays.undefined("a length in reverse_sequence", lengths)
+    result = x.copy()
+    for row, length in enumerate(lengths.reshape(-1)[: x.shape[batch]]):
+        count = int(length)
+        if count > x.shape[along]:
+            raise OperatorFault(
+                "E-index-range",
+                (f"a sequence has length {count}, but the axis has length {x.shape[along]}"),
+            )
+        if count > 1:
+            place: list[slice | int] = [slice(None)] * x.ndim
+            place[batch], place[along] = slice(row, row + 1), slice(0, count)
+            result[tuple(place)] = np.flip(x[tuple(place)], along)
+    return result
+
+
+@defines("relax.reverse_sequence")
+def reverse_sequence_definition(
+    out: Result, x: te.Tensor, lengths: te.Tensor, seq_axis: int, batch_axis: int
+) -> te.Tensor:
+    """The first elements of each sequence reversed, up to its length."""
+    along, batch = exprs.axis_of(seq_axis, x.ndim), exprs.axis_of(batch_axis, x.ndim)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        count = te.cast("int64", lengths(i[batch]))
+        turned = te.if_then_else(i[along] < count, count - 1 - i[along], i[along])
+        return x(*(turned if k == along else v for k, v in enumerate(i)))
+
+    return exprs.filled(out, element)
 
 
 @rule("OBL-sequences", "41366daf", "obligation")
@@ -216,6 +375,7 @@ def counts(site: Site, given: Sequence[int]) -> None:
     x(a, b), repeats=[2] | [1, 2] | [2, 1, 3]
     x(a), repeats=[2]
     """,
+    broken="OBL-repeat-count: f(a), repeats=[-1]",
 )
 def tile(site: Site, data: Tensor, repeats: Longs) -> StructInfo:
     """The tensor repeated along its axes, and along new leading ones."""
@@ -231,7 +391,29 @@ def tile(site: Site, data: Tensor, repeats: Longs) -> StructInfo:
     return resized(data, tuple(mul(d, const(t)) for d, t in zip(dims, times, strict=True)), size)
 
 
-@operator("relax.repeat", calls="x(a, b), repeats=2 | 1, axis=None | 0 | -1")
+@computes("relax.tile")
+def tile_value(x: Array, repeats: tuple[int, ...]) -> Array:
+    """The tensor repeated along its axes, and along new leading ones."""
+    _counts(repeats)
+    return np.tile(x, repeats)
+
+
+@defines("relax.tile")
+def tile_definition(out: Result, x: te.Tensor, repeats: Sequence[int]) -> te.Tensor:
+    """The tensor repeated along its axes, and along new leading ones."""
+    lead = out.ndim - x.ndim
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        return x(*(v % dim for v, dim in zip(i[lead:], x.shape, strict=True)))
+
+    return exprs.filled(out, element)
+
+
+@operator(
+    "relax.repeat",
+    calls="x(a, b), repeats=2 | 1, axis=None | 0 | -1",
+    broken="OBL-repeat-count: f(a, b), repeats=-2, axis=0",
+)
 def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> StructInfo:
     """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
     counts(site, (repeats,))
@@ -245,11 +427,35 @@ def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> 
     return resized(data, (*dims[:along], length, *dims[along + 1 :]), ndim)
 
 
+@computes("relax.repeat")
+def repeat_value(x: Array, times: int, axis: int | None) -> Array:
+    """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
+    _counts((times,))
+    return np.repeat(x, times, None if axis is None else arrays.axis_of(axis, x.ndim))
+
+
+@defines("relax.repeat")
+def repeat_definition(out: Result, x: te.Tensor, times: int, axis: int | None) -> te.Tensor:
+    """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
+    if times == 0:
+        return exprs.filled(out, lambda *i: te.const(0, out.dtype))
+    if axis is None:
+        return exprs.filled(out, lambda i: x(*unflat(x.shape, i // times)))
+    along = exprs.axis_of(axis, x.ndim)
+    return exprs.filled(
+        out, lambda *i: x(*(v // exprs.int64(times) if k == along else v for k, v in enumerate(i)))
+    )
+
+
 @operator(
     "relax.nn.pixel_shuffle",
     calls="""
     f(a, 8, 3, b), upscale_factor=2
     f(a, 4, b, c), upscale_factor=2
+    """,
+    broken="""
+    OBL-shuffle-factor: f(a, 4, 2, 2), upscale_factor=0
+    OBL-shuffle-channels: f(a, 6, 2, 2), upscale_factor=2
     """,
 )
 def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
@@ -271,6 +477,34 @@ def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
     return resized(data, (*lead, *grown), ndim)
 
 
+@computes("relax.nn.pixel_shuffle")
+def pixel_shuffle_value(x: Array, factor: int) -> Array:
+    """Groups of channels moved to the two spatial axes."""
+    *lead, channels, height, width = x.shape
+    if factor < 1 or channels % (factor * factor):
+        raise OperatorFault(
+            "E-reshape-count", f"{channels} channels are not a multiple of {factor}²"
+        )
+    groups = channels // (factor * factor)
+    split = x.reshape(*lead, groups, factor, factor, height, width)
+    at = len(lead)
+    order = (*range(at + 1), at + 3, at + 1, at + 4, at + 2)
+    return np.transpose(split, order).reshape(*lead, groups, height * factor, width * factor)
+
+
+@defines("relax.nn.pixel_shuffle")
+def pixel_shuffle_definition(out: Result, x: te.Tensor, factor: int) -> te.Tensor:
+    """Groups of channels moved to the two spatial axes."""
+    each = exprs.int64(factor)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        *lead, channel, row, column = i
+        at = (channel * each + row % each) * each + column % each
+        return x(*lead, at, row // each, column // each)
+
+    return exprs.filled(out, element)
+
+
 @rule("OBL-shuffle", "46d81ac9", "obligation")
 def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
     """Check that the factor is positive and its square divides the number of channels."""
@@ -280,3 +514,387 @@ def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
         lambda: f"{show(channels)} channels {site.of(0)} are not a multiple of {factor}²",
         0,
     )
+
+
+@operator(
+    "relax.broadcast_to",
+    calls="""
+    x(a) | x(1, a) | x(b, 1) | x(), shape(b, a)
+    x(a, 1), shape(3, a, b)
+    """,
+    broken="""
+    OBL-expand-rank: f(a, 3), shape(3)
+    OBL-expand-dims: f(3), shape(a, 4)
+    """,
+)
+def broadcast_to(site: Site, x: Tensor, shape: Shape) -> StructInfo:
+    """The tensor repeated along axes of length 1 and new leading axes."""
+    result, dims = in_shape(site, x, shape), site.dims(x)
+    if isinstance(shape, ShapeExpr):
+        expands(site, dims, shape.values, 0, result, site.rank(x))
+    return result
+
+
+@computes("relax.broadcast_to")
+def broadcast_to_value(x: Array, shape: tuple[int, ...]) -> Array:
+    """The tensor repeated along axes of length 1 and new leading axes."""
+    wanted = arrays.sizes(shape)
+    if arrays.broadcast(x, np.broadcast_to(np.int8(0), wanted)) != wanted:
+        raise OperatorFault("E-broadcast-dims", f"{x.shape} does not broadcast to {wanted}")
+    return np.broadcast_to(x, wanted).copy()
+
+
+@defines("relax.broadcast_to")
+def broadcast_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
+    """The tensor repeated along axes of length 1 and new leading axes."""
+    return exprs.filled(out, lambda *i: exprs.broadcast(x, i))
+
+
+@rule("OBL-expand", "11439d54", "obligation")
+def expands(
+    site: Site, dims: Dims | None, wanted: Dims, index: int, best: Tensor, ndim: int | None = None
+) -> None:
+    """Check that a shape (or only its rank) broadcasts to another: aligned at the end, each
+    dimension is equal or 1.
+    """
+    ndim = ndim if dims is None else len(dims)
+    if ndim is not None and ndim > len(wanted):
+        site.fail(
+            "OBL-expand-rank",
+            f"rank {ndim} {site.of(index)} does not broadcast to rank {len(wanted)}",
+            index,
+            best,
+        )
+    if dims is None:
+        return
+    fits = site.together("OBL-expand-dims", index)
+    for dim, aim in zip(dims[::-1], wanted[::-1], strict=False):
+        if same(dim, aim) or literal(dim) == 1:
+            site.ctx.discharged += 1
+            continue
+        one = EQ(dim, ONE)
+        fits.require(
+            EQ(dim, aim) if literal(dim) is not None else Or(EQ(dim, aim), one),
+            lambda dim=dim, aim=aim: (  # type: ignore[misc]
+                f"{show_shape(dims)} {site.of(index)} does not broadcast to "
+                f"{show_shape(wanted)}: {show(dim)} against {show(aim)}"
+            ),
+        )
+    fits.settle()
+
+
+@operator(
+    "relax.collapse_sum_to",
+    calls="t(a, b), shape(b) | shape(1, b) | shape(a, 1) | shape(a, b)",
+    broken="OBL-expand-dims: f(a, 4), shape(3)",
+)
+def collapse_sum_to(site: Site, data: Tensor, shape: Shape) -> StructInfo:
+    """The reverse of a broadcast: sums over the axes that it would repeat."""
+    result, dims = in_shape(site, data, shape), site.dims(data)
+    if isinstance(shape, ShapeExpr) and dims is not None:
+        expands(site, shape.values, dims, 0, result)
+    return result
+
+
+@computes("relax.collapse_sum_to")
+def collapse_sum_to_value(x: Array, shape: tuple[int, ...]) -> Array:
+    """The reverse of a broadcast: sums over the axes that it would repeat."""
+    lead = x.ndim - len(shape)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(shape, x.shape[lead:], strict=True)):
+        raise OperatorFault("E-broadcast-dims", f"{shape} does not broadcast to {x.shape}")
+    w = arrays.wide(x)
+    over = tuple(range(lead)) + tuple(
+        k + lead for k, n in enumerate(shape) if n == 1 and x.shape[k + lead] != 1
+    )
+    total = np.sum(w, axis=over, keepdims=True, dtype=w.dtype) if over else w.copy()
+    return arrays.back(total.reshape(shape), x.dtype)
+
+
+@defines("relax.collapse_sum_to")
+def collapse_sum_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
+    """The reverse of a broadcast: sums over the axes that it would repeat."""
+    lead = x.ndim - out.ndim
+    over = [*range(lead)]
+    for k, dim in enumerate(out.shape):
+        if not _alike(dim, x.shape[k + lead]):
+            if not exprs.is_one(dim):
+                decline("the axes that it sums over are known only at run time")
+            over.append(k + lead)
+    if over:
+        exprs.need_numbers(x.dtype)
+    sums = exprs.summed(x, over, "T_sum") if over else x
+    return exprs.filled(
+        out,
+        lambda *i: te.cast(
+            out.dtype,
+            sums(
+                *(exprs.int64(0) for _ in range(lead)), *(_at(out, i, k) for k in range(out.ndim))
+            ),
+        ),
+    )
+
+
+def _at(out: Result, indices: Sequence[te.Scalar], axis: int) -> te.Scalar:
+    return exprs.int64(0) if exprs.is_one(out.shape[axis]) else indices[axis]
+
+
+@operator("relax.collapse_sum_like", calls="t(a, b), t(b) | t(1, b) | t(a, 1) | t(a, b)")
+def collapse_sum_like(site: Site, data: Tensor, collapse_target: Tensor) -> StructInfo:
+    """The reverse of a broadcast, to the shape of another tensor."""
+    dims, wanted = site.dims(data), site.dims(collapse_target)
+    result = TensorStructInfo(collapse_target.shape, data.dtype, collapse_target.ndim, data.vdevice)
+    if dims is not None and wanted is not None:
+        expands(site, wanted, dims, 1, result)
+    return result
+
+
+@computes("relax.collapse_sum_like")
+def collapse_sum_like_value(x: Array, aim: Array) -> Array:
+    """The reverse of a broadcast, to the shape of another tensor."""
+    return collapse_sum_to_value(x, aim.shape)
+
+
+@defines("relax.collapse_sum_like")
+def collapse_sum_like_definition(out: Result, x: te.Tensor, aim: te.Tensor) -> te.Tensor:
+    """The reverse of a broadcast, to the shape of another tensor."""
+    return collapse_sum_to_definition(out, x, None)
+
+
+Factors = tuple[int, list[PrimExpr]]
+
+
+def _remaining(a: Dims, b: Dims) -> tuple[Factors, Factors]:
+    """The factors of two products without those that both have."""
+    left, right = _factors(a), _factors(b)
+    common = [dim for dim in left[1] if dim in right[1]]
+    for dim in common:
+        if dim in right[1]:
+            left[1].remove(dim)
+            right[1].remove(dim)
+    return left, right
+
+
+def _factors(dims: Dims) -> Factors:
+    whole, symbolic = 1, []
+    for dim in dims:
+        value = literal(dim)
+        if value is None:
+            symbolic.append(dim)
+        else:
+            whole *= value
+    return whole, symbolic
+
+
+@rule("OBL-reshape", "2a3a6e09", "obligation")
+def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
+    """The target shape of a reshape: -1 is inferred, 0 is copied, and the number of elements is
+    kept.
+
+    If a variable holds the shape, 0 and -1 have no special meaning.
+    """
+    old = site.dims(x)
+    written = not isinstance(site.argument(1), Var)
+    holes = [k for k, dim in enumerate(wanted) if literal(dim) == -1 and written]
+    if len(holes) > 1:
+        shown = show_shape(wanted)
+        site.fail("OBL-reshape-infer", f"more than one dimension of {shown} is -1", 1, best)
+    _no_less(site, wanted, -1 if written else 0, best)
+    copies = written and any(literal(dim) == 0 for dim in wanted)
+    if old is None:
+        if holes or copies:
+            what = "-1 cannot be inferred" if holes else "a length for 0 cannot be copied"
+            words = f"{what}, because the shape of {site.shown(0)} is unknown"
+            site.fail("OBL-reshape-infer", words, 1, best)
+        return wanted
+    if copies:
+        wanted = tuple(_copied(old, k, dim) for k, dim in enumerate(wanted))
+    if holes:
+        return _infer(site, old, wanted, holes[0], best)
+    (count, left), (wanted_count, right) = _remaining(old, wanted)
+    if not left and not right and count == wanted_count:
+        site.ctx.discharged += 1
+        return wanted
+    site.require(
+        "OBL-reshape-count",
+        EQ(product((*left, const(count))), product((*right, const(wanted_count)))),
+        lambda: (
+            f"the number of elements changes: {show(product(old))} {site.of(0)}, "
+            f"{show(product(wanted))} in the new shape {show_shape(wanted)}"
+        ),
+        1,
+    )
+    return wanted
+
+
+def _no_less(site: Site, wanted: Dims, least: int, best: Tensor) -> None:
+    """No dimension is less than the -1 that is inferred, even where the product is right or
+    unknown.
+    """
+    if any((literal(dim) or 0) < least for dim in wanted):
+        shown = show_shape(wanted)
+        site.fail("OBL-reshape-count", f"the new shape {shown} has a negative dimension", 1, best)
+
+
+def _copied(old: Dims, k: int, dim: PrimExpr) -> PrimExpr:
+    return old[k] if literal(dim) == 0 and k < len(old) else dim
+
+
+def _infer(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims:
+    others = wanted[:hole] + wanted[hole + 1 :]
+    (count, left), (other_count, right) = _remaining(old, others)
+    if other_count == 0:
+        return _beside_nothing(site, old, wanted, hole, best)
+    if not right and count % other_count == 0:
+        site.ctx.discharged += 1
+        size = product((*left, const(count // other_count)))
+    else:
+        whole, part = product((*left, const(count))), product((*right, const(other_count)))
+        site.require(
+            "OBL-reshape-divides",
+            EQ(FloorMod(whole, part), ZERO),
+            lambda: (
+                f"the {show(product(old))} elements {site.of(0)} are not a multiple of "
+                f"{show(product(others))}, the other dimensions of the new shape"
+            ),
+            1,
+        )
+        size = floordiv(whole, part)
+    return (*wanted[:hole], size, *wanted[hole + 1 :])
+
+
+def _beside_nothing(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims:
+    """What is inferred beside a length of 0 is any number: TVM takes 0, and no element is lost."""
+    if all(literal(dim) != 0 for dim in old):
+        site.fail("OBL-reshape-infer", "-1 cannot be inferred next to a dimension of 0", 1, best)
+    return (*wanted[:hole], ZERO, *wanted[hole + 1 :])
+
+
+@operator(
+    "relax.reshape",
+    calls="""
+    x(a, 4), shape(a * 4) | shape(a, 2, 2) | shape(4, a) | shape(2, a, 2)
+    x(a, b), shape(a * b) | shape(b, a) | shape(a, 1, b)
+    x(a, 4), shape(a, -1) | shape(-1, 4) | shape(-1)
+    x(6), shape(2, 3) | shape(3, -1)
+    x(a, 3, b), shape(a * 3, b) | shape(a, b * 3) | shape(0, 3, -1)
+    """,
+    broken="""
+    OBL-reshape-count: f(a, 4), shape(a, 5)
+    OBL-reshape-count: f(2, 3), shape(7)
+    OBL-reshape-infer: f(a, 4), shape(-1, -1)
+    OBL-reshape-divides: f(7), shape(3, -1)
+    OBL-reshape-divides: f(2, 5), shape(-1, 4)
+    D14-argument: f(a, b), f(a)
+    """,
+)
+def reshape(site: Site, x: Tensor, shape: NewShape) -> StructInfo:
+    """The elements in row-major order in another shape."""
+    if not isinstance(shape, ShapeExpr):
+        return in_shape(site, x, shape)
+    wanted = shape.values
+    dims = target(site, x, wanted, ranked(len(wanted), x.dtype, x.vdevice))
+    if dims is wanted:
+        return TensorStructInfo(shape, x.dtype, len(dims), x.vdevice)
+    return tensor(dims, x.dtype, x.vdevice)
+
+
+@computes("relax.reshape")
+@rule("E-reshape", "ccb229fb", "computation")
+def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
+    """The elements in row-major order in another shape; a literal 0 copies a dimension, a literal
+    -1 is inferred.
+    """
+    copied = {k for k, n in enumerate(shape) if n == COPIED and k < x.ndim}
+    wanted = [x.shape[k] if k in copied else 0 if n == COPIED else n for k, n in enumerate(shape)]
+    sizes = [n for n in wanted if isinstance(n, int)]
+    if len(wanted) - len(sizes) > 1 or any(n < 0 for n in sizes):
+        raise OperatorFault("E-reshape-infer", f"{_written(shape)} is not a shape to reshape to")
+    if INFERRED in wanted:
+        # What is copied stands on both sides, and says nothing of the rest where it is 0.
+        whole = math.prod(n for k, n in enumerate(x.shape) if k not in copied)
+        others = math.prod(
+            n for k, n in enumerate(wanted) if k not in copied and isinstance(n, int)
+        )
+        if (whole % others if others else whole) != 0:
+            raise OperatorFault(
+                "E-reshape-infer", f"{x.size} elements cannot be reshaped to {_written(shape)}"
+            )
+        inferred = whole // others if others else 0
+        sizes = [n if isinstance(n, int) else inferred for n in wanted]
+    if math.prod(sizes) != x.size:
+        raise OperatorFault(
+            "E-reshape-count",
+            (f"the {x.size} elements of shape {x.shape} cannot be reshaped to {tuple(sizes)}"),
+        )
+    return x.reshape(sizes).copy()
+
+
+def _written(shape: tuple[int | str, ...]) -> str:
+    numbers: dict[int | str, int | str] = {COPIED: 0, INFERRED: -1}
+    return f"({', '.join(str(numbers.get(n, n)) for n in shape)})"
+
+
+@defines("relax.reshape")
+def reshape_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
+    """The elements in row-major order in another shape."""
+    return reshaped(out, x)
+
+
+def in_shape(site: Site, x: TensorStructInfo, shape: Expr) -> Tensor:
+    """A tensor like ``x`` in a shape that an expression gives."""
+    return shaped(site, shape, x.dtype, x.vdevice)
+
+
+# ---------------------------------------------------------------- values
+
+
+def _counts(counts: tuple[int, ...]) -> None:
+    if any(count < 0 for count in counts):
+        raise OperatorFault("E-lengths-negative", f"the number of repetitions is {min(counts)}")
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def flat_index(shape: Sequence[te.Scalar], indices: Sequence[te.Scalar]) -> te.Scalar:
+    """The flat index of an element in row-major order."""
+    found = exprs.int64(0)
+    for dim, index in zip(shape, indices, strict=True):
+        found = found * dim + index
+    return found
+
+
+def unflat(shape: Sequence[te.Scalar], place: te.Scalar) -> list[te.Scalar]:
+    """The indices of a flat index in row-major order."""
+    found: list[te.Scalar] = []
+    for k in range(len(shape)):
+        behind = exprs.product(shape[k + 1 :])
+        index = place // behind
+        found.append(index if k == 0 else index % shape[k])
+    return found
+
+
+def reshaped(out: Result, x: te.Tensor) -> te.Tensor:
+    """The elements in row-major order in the result's shape."""
+    if out.ndim == x.ndim and all(_alike(a, b) for a, b in zip(out.shape, x.shape, strict=True)):
+        return exprs.filled(out, lambda *i: x(*i))
+    return exprs.filled(out, lambda *i: x(*_source(out.shape, x.shape, i)))
+
+
+def _source(
+    shape: Sequence[te.Scalar], of: Sequence[te.Scalar], indices: Sequence[te.Scalar]
+) -> list[te.Scalar]:
+    """The indices in one shape of the element at indices in another; leading axes that are the same
+    stay.
+    """
+    lead = 0
+    while lead < min(len(shape), len(of)) and _alike(shape[lead], of[lead]):
+        lead += 1
+    place = flat_index(shape[lead:], indices[lead:])
+    return [*indices[:lead], *unflat(of[lead:], place)]
+
+
+def _alike(a: te.Scalar, b: te.Scalar) -> bool:
+    from rlx.grammar.nodes.equal import structural_equal
+
+    return a.node is b.node or structural_equal(a.node, b.node)

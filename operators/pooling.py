@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any
+
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array, Function
 from rlx.operators.dim_arithmetic import const
+from rlx.operators.exprs import Result, decline
+from rlx.operators.late import np, te
 from rlx.operators.layout import Layout, layout, layout_rank
 from rlx.operators.parameters import IntList, Ints, Tensor
-from rlx.operators.registry import Rule, operator
+from rlx.operators.reduction import first_best, mean_of, need_elements
+from rlx.operators.registry import Rule, computes, defines, operator
 from rlx.operators.rule_helpers import gradient, ranked, tensor
 from rlx.operators.site import Behind, Site
-from rlx.operators.windows import SPATIAL, behind, padding, positions, spread
+from rlx.operators.windows import (
+    SPATIAL,
+    Sides,
+    behind,
+    padding,
+    per_axis,
+    positions,
+    sides,
+    spread,
+)
 
 
 def _layouts(
@@ -110,6 +130,14 @@ def _calls(count: int) -> str:
     )
 
 
+_BROKEN = """
+OBL-layout-axes: f(a, 3, 8, 8), layout='NCH'
+OBL-layout-rank: f(a, 3, 8)
+OBL-window-positive: f(a, 3, 8, 8), pool_size=[0, 1]
+OBL-output-size: f(a, 3, 2, 2), pool_size=[6, 6]
+"""
+
+
 def _declare(count: int) -> None:
     axes = SPATIAL[count]
     layout = f"NC{axes}"
@@ -119,7 +147,8 @@ def _declare(count: int) -> None:
         _pool(count)
     )
     calls += _LAST if count == 2 else ""
-    operator(f"relax.nn.max_pool{count}d", calls=calls, layout=layout)(_pool(count))
+    broken = _BROKEN if count == 2 else ""
+    operator(f"relax.nn.max_pool{count}d", calls=calls, broken=broken, layout=layout)(_pool(count))
     adaptive = operator(
         f"relax.nn.adaptive_avg_pool{count}d", calls=_ADAPTIVE[count], layout=layout
     )
@@ -128,8 +157,6 @@ def _declare(count: int) -> None:
 
 for _count in SPATIAL:
     _declare(_count)
-
-
 _POOL2D = _pool(2)
 
 
@@ -140,6 +167,10 @@ _POOL2D = _pool(2)
 @operator(
     "relax.grad.max_pool2d_backward",
     calls="f(a, 3, 4, 4), f(a, 3, 8, 8), pool_size=(2, 2), strides=(2, 2)",
+    broken="""
+    OBL-gradient-rank: f(a, 3, 4), f(a, 3, 8, 8), pool_size=(2, 2), strides=(2, 2)
+    OBL-gradient-dims: f(a, 3, 9, 9), f(a, 3, 8, 8), pool_size=(2, 2), strides=(2, 2)
+    """,
 )
 def pool_backward(
     site: Site,
@@ -159,3 +190,398 @@ def pool_backward(
     inner = Behind(site.operator, site.call, site.ctx)
     gradient(site, output_grad, _POOL2D(inner, data, *window, layout_, out_layout))
     return data
+
+
+# ---------------------------------------------------------------- values
+
+
+def pool_value(kind: str, count: int) -> Function:
+    """The evaluation of a pool (``"max"`` or ``"avg"``) over a number of axes."""
+    axes = SPATIAL[count]
+
+    def evaluate(
+        data: Array,
+        size: Sequence[int],
+        strides: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        ceil_mode: int,
+        count_padding: int,
+        layout: str,
+        out: str | None,
+    ) -> Array:
+        number = len(axes)
+        x = arrays.wide(arrays.canonical(data, layout, f"NC{axes}"))
+        plan = (per_axis(size, number), per_axis(strides, number), per_axis(dilation, number))
+        asked = sides(padding, number)
+        x, around = arrays.cropped(x, _around(x.shape[2:], asked, plan, ceil_mode))
+        result = _POOLS[kind](x, around, plan, _counted(asked, count_padding))
+        return arrays.back(arrays.arranged(result, out or layout, f"NC{axes}"), data.dtype)
+
+    return evaluate
+
+
+Plan = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+
+def _around(spatial: Sequence[int], given: Sides, plan: Plan, ceil_mode: int) -> Sides:
+    """The padding, with as much behind as a last window needs that is only begun, but not in the
+    padding itself.
+    """
+    found = []
+    for n, (before, after), size, step, spacing in zip(spatial, given, *plan, strict=True):
+        reach = (size - 1) * spacing + 1
+        if ceil_mode:
+            last = -(-(n + before + after - reach) // step)
+            if last * step >= n + before:
+                last -= 1
+            after = last * step + reach - n - before
+        found.append((before, after))
+    return found
+
+
+def _counted(asked: Sides, count_padding: int) -> Sides:
+    """The padding whose places a mean counts; what negative padding takes away is none."""
+    return [(max(b, 0), max(a, 0)) if count_padding else (0, 0) for b, a in asked]
+
+
+def _counts(spatial: Sequence[int], around: Sides, plan: Plan, counted: Sides) -> Array:
+    """How many places of each window lie in the data or in the padding that counts; 1 where none
+    does.
+    """
+    inside = np.zeros([n + b + a for n, (b, a) in zip(spatial, around, strict=True)], np.int64)
+    where = [
+        slice(b - some, b + n + more)
+        for n, (b, _), (some, more) in zip(spatial, around, counted, strict=True)
+    ]
+    inside[tuple(where)] = 1
+    count = np.sum(arrays.windows(inside, *plan), axis=tuple(range(-len(around), 0)))
+    return np.asarray(np.maximum(count, 1))
+
+
+def _maximum(x: Array, around: Sides, plan: Plan, _: Sides) -> Array:
+    padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=arrays.smallest(x.dtype))
+    seen = arrays.windows(padded, *plan)
+    return np.asarray(np.max(seen, axis=tuple(range(-len(around), 0))))
+
+
+def _mean(x: Array, around: Sides, plan: Plan, counted: Sides) -> Array:
+    arrays.need_numbers("avg_pool", x)
+    places = tuple(range(-len(around), 0))
+    padded = np.pad(x, [(0, 0), (0, 0), *around])
+    total = np.sum(arrays.windows(padded, *plan), axis=places, dtype=x.dtype)
+    count = _counts(x.shape[2:], around, plan, counted)
+    if arrays.is_float(x.dtype):
+        return np.asarray(total / np.asarray(count, x.dtype))
+    return np.asarray(np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
+
+
+_POOLS: dict[str, Callable[[Array, Sides, Plan, Sides], Array]] = {"max": _maximum, "avg": _mean}
+
+
+def adaptive_value(count: int) -> Function:
+    """The evaluation of an adaptive mean over a number of axes."""
+    axes = SPATIAL[count]
+
+    def evaluate(data: Array, size: Sequence[int] | None, layout: str, out: str | None) -> Array:
+        x = arrays.wide(arrays.canonical(data, layout, f"NC{axes}"))
+        arrays.need_numbers("adaptive_avg_pool", x)
+        wanted = x.shape[2:] if size is None else per_axis(size, len(axes))
+        for k, steps in enumerate(wanted, 2):
+            n = x.shape[k]
+            if steps:
+                need_elements(x, (k,), "mean")
+            bounds = [(at * n // steps, -(-(at + 1) * n // steps)) for at in range(steps)]
+            parts = [
+                mean_of(np.take(x, range(low, high), axis=k), (k,), True) for low, high in bounds
+            ]
+            x = (
+                arrays.quiet(np.concatenate, parts, k).astype(x.dtype)
+                if parts
+                else np.take(x, [], axis=k)
+            )
+        return arrays.back(arrays.arranged(x, out or layout, f"NC{axes}"), data.dtype)
+
+    return evaluate
+
+
+def pool_backward_value(kind: str) -> Function:
+    """The evaluation of the gradient of a pool over two axes."""
+
+    def evaluate(
+        gradient: Array,
+        data: Array,
+        size: Sequence[int],
+        strides: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        ceil_mode: int,
+        count_padding: int,
+        layout: str,
+        out: str | None,
+    ) -> Array:
+        if kind == "avg":
+            arrays.need_floats("avg_pool2d_backward", data)
+        x = arrays.wide(arrays.canonical(data, layout, "NCHW"))
+        g = arrays.wide(arrays.canonical(gradient, out or layout, "NCHW"))
+        plan = (per_axis(size, 2), per_axis(strides, 2), per_axis(dilation, 2))
+        whole = x.shape[2:]
+        asked = sides(padding, 2)
+        beside = _around(whole, asked, plan, ceil_mode)
+        x, around = arrays.cropped(x, beside)
+        result = np.zeros(
+            [n + sum(pad) for n, pad in zip(x.shape, [(0, 0), (0, 0), *around], strict=True)],
+            x.dtype,
+        )
+        share = _shares(kind, x, around, plan, _counted(asked, count_padding))
+        for place in product(*map(range, plan[0])):
+            where = tuple(
+                slice(p * d, p * d + (n - 1) * s + 1, s)
+                for p, d, n, s in zip(place, plan[2], g.shape[2:], plan[1], strict=True)
+            )
+            at: Any = (..., *place)
+            # An infinite gradient is none where it has no share.
+            added = arrays.quiet(lambda part: np.where(part == 0, 0, g * part), share[at])
+            result[(slice(None), slice(None), *where)] += added.astype(result.dtype)
+        cut = [slice(b, b + n) for (b, _), n in zip(around, x.shape[2:], strict=True)]
+        found = _put_back(result[(slice(None), slice(None), *cut)], whole, beside)
+        return arrays.back(arrays.arranged(found, layout, "NCHW"), data.dtype)
+
+    return evaluate
+
+
+def _put_back(x: Array, whole: Sequence[int], asked: Sides) -> Array:
+    """The gradient of all elements: that of those which negative padding takes away is zero."""
+    lead = [max(-before, 0) for before, _ in asked]
+    behind = [n - b - k for n, b, k in zip(whole, lead, x.shape[2:], strict=True)]
+    return np.pad(x, [(0, 0), (0, 0), *zip(lead, behind, strict=True)])
+
+
+def _shares(kind: str, x: Array, around: Sides, plan: Plan, counted: Sides) -> Array:
+    """How much of a result's gradient each place of its window gets."""
+    if kind == "max":
+        padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=arrays.smallest(x.dtype))
+        seen = arrays.windows(padded, *plan)
+        flat = seen.reshape(*seen.shape[:-2], prod(seen.shape[-2:]))
+        first = np.argmax(flat, axis=-1)[..., None] == np.arange(flat.shape[-1])
+        return np.asarray(first.reshape(seen.shape).astype(x.dtype))
+    inside = arrays.windows(np.pad(np.ones(x.shape[2:], x.dtype), around), *plan)
+    return np.asarray(inside / _counts(x.shape[2:], around, plan, counted)[..., None, None])
+
+
+# ---------------------------------------------------------------- definitions
+
+
+class WindowPlan:
+    """The layout of a pool's windows over the data.
+
+    Attributes
+    ----------
+    sizes, steps, spacing, around
+        For each axis: the size of a window, the stride, the dilation, the padding.
+    window
+        The reduction axes of a window.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        size: Sequence[int],
+        strides: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+    ) -> None:
+        self.sizes, self.steps = per_axis(size, count), per_axis(strides, count)
+        self.spacing, self.around = per_axis(dilation, count), sides(padding, count)
+        if any(side < 0 for pair in self.around for side in pair):
+            decline("its padding is negative")
+        self.window = exprs.window_axes(self.sizes)
+
+    def places(self, position: Sequence[te.Scalar], within: Sequence[te.Scalar]) -> list[te.Scalar]:
+        """The positions of a window in the data; positions before 0 and after the end are
+        padding.
+        """
+        return [
+            p * exprs.int64(s) + w * exprs.int64(d) - exprs.int64(b)
+            for p, w, s, d, (b, _) in zip(
+                position, within, self.steps, self.spacing, self.around, strict=True
+            )
+        ]
+
+    def counts(
+        self, shape: Sequence[te.Scalar], position: Sequence[te.Scalar], padding: int
+    ) -> te.Scalar:
+        """The number of positions of a window in the data, and in the padding if that is included;
+        at least 1.
+        """
+        found = exprs.int64(1)
+        for k, (length, p) in enumerate(zip(shape, position, strict=True)):
+            before, after = self.around[k] if padding else (0, 0)
+            begin = p * exprs.int64(self.steps[k]) - exprs.int64(self.around[k][0])
+            line = exprs.int64(0)
+            for w in range(self.sizes[k]):
+                at = begin + exprs.int64(w * self.spacing[k])
+                inside = exprs.both(at >= exprs.int64(-before), at < length + exprs.int64(after))
+                line = line + te.if_then_else(inside, exprs.int64(1), exprs.int64(0))
+            found = found * line
+        return te.maximum(found, exprs.int64(1))
+
+
+def _pool_definition(
+    kind: str,
+    count: int,
+    out: Result,
+    data: te.Tensor,
+    size: Sequence[int],
+    strides: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: int,
+    count_padding: int,
+    layout: str,
+    out_layout: str | None,
+) -> te.Tensor:
+    axes = SPATIAL[count]
+    if kind == "avg":
+        exprs.need_numbers(data.dtype)
+    x = exprs.WindowView(data, layout, f"NC{axes}")
+    lengths = exprs.lengths_of(out, out_layout or layout, f"NC{axes}")
+    plan = WindowPlan(count, size, strides, padding, dilation)
+
+    def element(*i: te.Scalar) -> Any:
+        at = plan.places(i[2:], plan.window)
+        inside = exprs.within(at, x.shape[2:], [True] * count)
+        value = exprs.wide(x(*i[:2], *at))
+        if kind == "max":
+            held = te.if_then_else(inside, value, exprs.least(value.dtype))
+            return exprs.largest()(held, axis=plan.window)
+        return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=plan.window)
+
+    made: te.Tensor = te.compute(lengths, element, name=f"T_{kind}_pool")
+
+    def final(*i: te.Scalar) -> te.Scalar:
+        found = made(*i)
+        if kind == "max":
+            return found
+        number = plan.counts(x.shape[2:], i[2:], count_padding)
+        if found.dtype.is_float:
+            return found / te.cast(found.dtype, number)
+        return te.cast(found.dtype, te.truncdiv(te.cast("int64", found), number))
+
+    return exprs.arranged(out, final, out_layout or layout, f"NC{axes}")
+
+
+def _adaptive_definition(
+    count: int,
+    out: Result,
+    data: te.Tensor,
+    size: Sequence[int] | None,
+    layout: str,
+    out_layout: str | None,
+) -> te.Tensor:
+    axes = SPATIAL[count]
+    exprs.need_floats(data.dtype)
+    x = exprs.WindowView(data, layout, f"NC{axes}")
+    lengths = exprs.lengths_of(out, out_layout or layout, f"NC{axes}")
+    if size is None:
+        return exprs.arranged(out, lambda *i: exprs.wide(x(*i)), out_layout or layout, f"NC{axes}")
+    wanted = lengths[2:]
+    window = exprs.window_axes(
+        [te.ceildiv(n, m) + 1 for n, m in zip(x.shape[2:], wanted, strict=True)]
+    )
+
+    def bounds(k: int, p: te.Scalar) -> tuple[te.Scalar, te.Scalar]:
+        n, m = x.shape[2 + k], wanted[k]
+        return p * n // m, te.ceildiv((p + 1) * n, m)
+
+    def element(*i: te.Scalar) -> Any:
+        ends = [bounds(k, i[2 + k]) for k in range(count)]
+        at = [low + w for (low, _), w in zip(ends, window, strict=True)]
+        inside = exprs.every(place < high for place, (_, high) in zip(at, ends, strict=True))
+        value = exprs.wide(x(*i[:2], *at))
+        return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=window)
+
+    made: te.Tensor = te.compute(lengths, element, name="T_adaptive")
+
+    def final(*i: te.Scalar) -> te.Scalar:
+        ends = [bounds(k, i[2 + k]) for k in range(count)]
+        number = exprs.product([high - low for low, high in ends])
+        return made(*i) / te.cast(made.dtype, number)
+
+    return exprs.arranged(out, final, out_layout or layout, f"NC{axes}")
+
+
+def _pool_backward(
+    kind: str,
+    out: Result,
+    gradient: te.Tensor,
+    data: te.Tensor,
+    size: Sequence[int],
+    strides: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: int,
+    count_padding: int,
+    layout: str,
+    out_layout: str | None,
+) -> te.Tensor:
+    exprs.need_floats(data.dtype)
+    x, g = (
+        exprs.WindowView(data, layout, "NCHW"),
+        exprs.WindowView(gradient, out_layout or layout, "NCHW"),
+    )
+    plan = WindowPlan(2, size, strides, padding, dilation)
+    best = _best(x, g, plan) if kind == "max" else None
+
+    def element(*i: te.Scalar) -> Any:
+        meets = te.const(True, "bool")
+        at: list[te.Scalar] = []
+        for k in range(2):
+            far = (
+                i[2 + k]
+                + exprs.int64(plan.around[k][0])
+                - plan.window[k] * exprs.int64(plan.spacing[k])
+            )
+            step = exprs.int64(plan.steps[k])
+            at.append(far // step)
+            meets = exprs.both(meets, exprs.equals(far % step, exprs.int64(0)))
+        inside = exprs.both(meets, exprs.within(at, g.shape[2:], [True, True]))
+        value = exprs.wide(g(*i[:2], *at))
+        zero = te.const(0, value.dtype)
+        if best is not None:
+            own = plan.window[0] * exprs.int64(plan.sizes[1]) + plan.window[1]
+            share = te.if_then_else(exprs.equals(best(*i[:2], *at), own), value, zero)
+        else:
+            number = plan.counts(x.shape[2:], at, count_padding)
+            share = value / te.cast(value.dtype, number)
+        return te.sum(te.if_then_else(inside, share, zero), axis=plan.window)
+
+    made = te.compute(x.shape, element, name="T_backward")
+    return exprs.arranged(out, made, layout, "NCHW")
+
+
+def _best(x: exprs.WindowView, g: exprs.WindowView, plan: WindowPlan) -> te.Tensor:
+    """Which place of each window holds its maximum, the first of equal ones."""
+    window = exprs.window_axes(plan.sizes)
+
+    def element(*i: te.Scalar) -> Any:
+        at = plan.places(i[2:], window)
+        inside = exprs.within(at, x.shape[2:], [True, True])
+        value = exprs.wide(x(*i[:2], *at))
+        number = window[0] * exprs.int64(plan.sizes[1]) + window[1]
+        held = te.if_then_else(inside, value, exprs.least(value.dtype))
+        return first_best(True)((te.cast("int64", number), held), axis=window)
+
+    place, _ = te.compute(g.shape, element, name="T_best")
+    return place  # type: ignore[no-any-return]
+
+
+for _count in (1, 2, 3):
+    computes(f"relax.nn.adaptive_avg_pool{_count}d")(adaptive_value(_count))
+    defines(f"relax.nn.adaptive_avg_pool{_count}d")(partial(_adaptive_definition, _count))
+for _kind in ("max", "avg"):
+    for _count in (1, 2, 3):
+        computes(f"relax.nn.{_kind}_pool{_count}d")(pool_value(_kind, _count))
+        defines(f"relax.nn.{_kind}_pool{_count}d")(partial(_pool_definition, _kind, _count))
+    computes(f"relax.grad.{_kind}_pool2d_backward")(pool_backward_value(_kind))
+    defines(f"relax.grad.{_kind}_pool2d_backward")(partial(_pool_backward, _kind))

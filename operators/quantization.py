@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
-from rlx.grammar.nodes.dtype import VOID
+from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array
 from rlx.operators.dim_arithmetic import literal
+from rlx.operators.elementwise import convert as converted
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result
+from rlx.operators.late import ml_dtypes, np, te
 from rlx.operators.parameters import Tensor, Type
-from rlx.operators.registry import operator
+from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import axis, elements, known, like, rank
 from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
@@ -64,6 +73,10 @@ _TYPES = {
     float32(a, 4) | float16(a, 4), float32(4), int8(4), axis=-1, out_dtype=None | 'int8'
     float32(a, 4), float32(), int8(), out_dtype='uint8'
     """,
+    broken="""
+    OBL-element-type: float32(a, 4), float32(), int8(), out_dtype='int32'
+    OBL-quantize-length: float32(a, 4), float32(3), int8(4), axis=-1, out_dtype='int8'
+    """,
 )
 @operator(
     "relax.dequantize",
@@ -91,3 +104,99 @@ def convert(
         site.fail("OBL-element-type", words)
     steps(site, data, (scale, zero_point), axis)
     return like(data, out_dtype or VOID)
+
+
+@rule("E-quantize", "912890a5", "computation")
+def _along(x: Array, parameter: Array, axis: int) -> Any:
+    """A scale or zero point in the shape in which it broadcasts."""
+    p = arrays.wide(parameter)
+    if p.size == 1:
+        return p.reshape(())
+    along = arrays.axis_of(axis, x.ndim)
+    if p.shape != (x.shape[along],):
+        raise OperatorFault(
+            "E-quantize-length",
+            (f"a parameter of shape {p.shape} does not fit an axis of length {x.shape[along]}"),
+        )
+    return p.reshape([-1 if k == along else 1 for k in range(x.ndim)])
+
+
+@computes("relax.quantize")
+def quantize_value(x: Array, scale: Array, zero: Array, axis: int, kind: DataType | None) -> Array:
+    """Elements in steps of the scale, clamped to the type; for integers they are rounded to the
+    nearest step first, ties to even.
+    """
+    made = arrays.kind_of(kind, np.dtype(np.int8))
+    steps = arrays.quiet(lambda: arrays.wide(x) / _along(x, scale, axis))
+    if not arrays.is_float(made):
+        steps = np.round(steps)
+    moved = steps + np.asarray(_along(x, zero, axis)).astype(steps.dtype)
+    if not arrays.is_float(made):
+        return converted(moved, made)
+    largest = float(ml_dtypes.finfo(made).max)  # type: ignore[no-untyped-call]
+    return arrays.back(np.clip(moved, -largest, largest), made)
+
+
+@computes("relax.dequantize")
+def dequantize_value(
+    x: Array, scale: Array, zero: Array, axis: int, kind: DataType | None
+) -> Array:
+    """Elements from steps of the scale."""
+    made = arrays.kind_of(kind, np.dtype(np.float32))
+    s = np.asarray(_along(x, scale, axis))
+    if arrays.is_float(x.dtype):
+        off = arrays.wide(x) - np.asarray(_along(x, zero, axis)).astype(arrays.wide(x).dtype)
+    else:
+        off = arrays.wide(x).astype(np.int64) - np.asarray(_along(x, zero, axis)).astype(np.int64)
+    return arrays.back(arrays.quiet(lambda: off.astype(s.dtype) * s), made)
+
+
+def _along_definition(p: te.Tensor, axis: int, indices: Sequence[te.Scalar]) -> te.Scalar:
+    """A scale or zero point for an element."""
+    if all(map(exprs.is_one, p.shape)):
+        return exprs.wide(p(*(exprs.int64(0) for _ in p.shape)))
+    return exprs.wide(p(indices[exprs.axis_of(axis, len(indices))]))
+
+
+@defines("relax.quantize")
+def quantize_definition(
+    out: Result, x: te.Tensor, scale: te.Tensor, zero: te.Tensor, axis: int, kind: DataType | None
+) -> te.Tensor:
+    """Elements in steps of the scale, clamped to the type; for integers they are rounded to the
+    nearest step first, ties to even.
+    """
+    exprs.need_floats(x.dtype)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        steps = exprs.wide(x(*i)) / _along_definition(scale, axis, i)
+        if not out.dtype.is_float:
+            steps = te.round(steps)
+        moved = steps + te.cast(steps.dtype, _along_definition(zero, axis, i))
+        return exprs.convert(_clamped(moved, out.dtype) if out.dtype.is_float else moved, out.dtype)
+
+    return exprs.filled(out, element)
+
+
+def _clamped(value: te.Scalar, kind: DataType) -> te.Scalar:
+    """A number held between the finite numbers of a type of floats; NaN stays."""
+    low, high = (te.cast(value.dtype, bound(kind)) for bound in (te.min_value, te.max_value))
+    return te.select(value > high, high, te.select(value < low, low, value))
+
+
+@defines("relax.dequantize")
+def dequantize_definition(
+    out: Result, x: te.Tensor, scale: te.Tensor, zero: te.Tensor, axis: int, kind: DataType | None
+) -> te.Tensor:
+    """Elements from steps of the scale."""
+    exprs.need_floats(scale.dtype)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        step = _along_definition(scale, axis, i)
+        value, origin = exprs.wide(x(*i)), _along_definition(zero, axis, i)
+        if x.dtype.is_float:
+            off = value - te.cast(value.dtype, origin)
+        else:
+            off = te.cast("int64", value) - te.cast("int64", origin)
+        return exprs.convert(te.cast(step.dtype, off) * step, out.dtype)
+
+    return exprs.filled(out, element)

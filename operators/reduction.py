@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import prod
+from operator import add, mul
+from typing import Any
+
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
-from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array, Function
 from rlx.operators.dim_arithmetic import ONE, product
+from rlx.operators.elementwise import convert
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result, decline
+from rlx.operators.late import later, np, te
+from rlx.operators.movement import unflat
 from rlx.operators.parameters import Ints, Tensor, Type
-from rlx.operators.registry import operator
+from rlx.operators.registry import Definition, computes, defines, operator
 from rlx.operators.rule_helpers import axes, axis, fields, like, ranked, resized
 from rlx.operators.site import Dims, Site
+from rlx.spec.registry import rule
 
 PLAIN = "max mean min prod std sum variance"
 _CALLS = """
@@ -34,8 +48,12 @@ def reduced(
     return resized(x, tuple([dim for k, dim in enumerate(dims) if k not in over]), None)
 
 
+_BROKEN = """
+OBL-axis-range: f(a, b), axis=[2]
+OBL-axis-repeated: f(a, b), axis=[0, -2]
+"""
 for _name in PLAIN.split():
-    operator(f"relax.{_name}", calls=_CALLS)(reduced)
+    operator(f"relax.{_name}", calls=_CALLS, broken=_BROKEN if _name == "sum" else "")(reduced)
 
 
 @operator(
@@ -71,6 +89,75 @@ def median(site: Site, x: Tensor, axis: Ints | None = None, keepdims: int = Fals
     return fields((values, like(values, INT64)))
 
 
+@computes("relax.median")
+def median_value(x: Array, given: tuple[int, ...] | None, keepdims: int) -> Any:
+    """The lower median; along one axis, also its index."""
+    axes = arrays.axes_of(given, x.ndim)
+    need_elements(x, axes, "median")
+    w, alone = arrays.wide(x), given is not None and len(given) == 1
+    count = prod(x.shape[a] for a in axes)
+    if not count:  # so are the others, and the result
+        nothing = np.zeros(_left(x, axes, keepdims), x.dtype)
+        return (nothing, nothing.astype(np.int64)) if alone else nothing
+    if alone:
+        order = np.argsort(w, axis=axes[0], kind="stable")
+        middle = (w.shape[axes[0]] - 1) // 2
+        where = np.take(order, [middle], axis=axes[0])
+        value = np.take_along_axis(w, where, axis=axes[0])
+        if not keepdims:
+            where, value = np.squeeze(where, axes[0]), np.squeeze(value, axes[0])
+        return arrays.back(value, x.dtype), np.asarray(where, dtype=np.int64)
+    rest = [a for a in range(x.ndim) if a not in axes]
+    flat = np.transpose(w, (*rest, *axes)).reshape([w.shape[a] for a in rest] + [count])
+    value = np.sort(flat, axis=-1)[..., (count - 1) // 2]
+    if keepdims:
+        value = value.reshape([1 if a in axes else n for a, n in enumerate(x.shape)])
+    return arrays.back(value, x.dtype)
+
+
+@defines("relax.median")
+def median_definition(out: Any, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -> Any:
+    """The lower median; along one axis, also its index."""
+    from rlx.operators.merge_sort import places
+
+    axes = exprs.axes_of(given, x.ndim)
+    target, index = out if isinstance(out, tuple) else (out, None)
+    count = exprs.count_of(x, axes)
+    left = [a for a in range(x.ndim) if a not in axes]
+    lines = te.compute(
+        (*(x.shape[a] for a in left), count),
+        lambda *i: x(*_spread(x, axes, left, i)),
+        name="T_lines",
+    )
+    at = places(lines, lines.ndim - 1, False)
+    middle = (count - 1) // 2
+
+    def where(*i: te.Scalar) -> te.Scalar:
+        return nonempty(x, axes, at(*i, middle))
+
+    def rest(indices: Sequence[te.Scalar]) -> list[te.Scalar]:
+        if target.ndim == x.ndim:
+            return [v for a, v in enumerate(indices) if a not in axes]
+        return list(indices)
+
+    values = exprs.filled(
+        target, lambda *i: nonempty(x, axes, lines(*rest(i), where(*rest(i)))), "T_median"
+    )
+    if index is None:
+        return values
+    kind = index.dtype
+    return values, exprs.filled(index, lambda *i: te.cast(kind, where(*rest(i))), "T_place")
+
+
+def _spread(
+    x: te.Tensor, axes: Sequence[int], left: Sequence[int], indices: Sequence[te.Scalar]
+) -> list[te.Scalar]:
+    """The indices of an element of a line in the tensor."""
+    inner = dict(zip(axes, unflat([x.shape[a] for a in axes], indices[-1]), strict=True))
+    outer = dict(zip(left, indices, strict=False))
+    return [inner[a] if a in inner else outer[a] for a in range(x.ndim)]
+
+
 @operator(
     "relax.cumsum",
     calls="""
@@ -101,3 +188,316 @@ def scan(
     if ndim is not None:
         axis(site, axis_, ndim, result)
     return result
+
+
+# ---------------------------------------------------------------- values
+
+
+@rule("E-empty", "3393cce0", "computation")
+def need_elements(x: Array, axes: tuple[int, ...], what: str) -> None:
+    """Check that there is an element, for reductions that are undefined for none; a mean of no
+    floats is NaN.
+    """
+    if what in _MEANS and arrays.is_float(x.dtype):
+        return
+    count = int(np.prod([x.shape[a] for a in axes], dtype=np.int64)) if axes else 1
+    others = int(np.prod([n for a, n in enumerate(x.shape) if a not in axes], dtype=np.int64))
+    if count == 0 and others:
+        raise OperatorFault("E-empty-reduction", f"the {what} of zero elements is not defined")
+
+
+def _left(x: Array, axes: tuple[int, ...], keepdims: int) -> list[int]:
+    """The shape of a result."""
+    if keepdims:
+        return [1 if a in axes else n for a, n in enumerate(x.shape)]
+    return [n for a, n in enumerate(x.shape) if a not in axes]
+
+
+def _exact(x: Array) -> Any:
+    """The type that sums and products are taken in: integers in their own, so that they wrap."""
+    return x.dtype if x.dtype.kind in "iu" else None
+
+
+_REDUCED: dict[str, Function] = {
+    "sum": lambda x, axis, keep: np.sum(x, axis=axis, keepdims=keep, dtype=_exact(x)),
+    "prod": lambda x, axis, keep: np.prod(x, axis=axis, keepdims=keep, dtype=_exact(x)),
+    "max": lambda x, axis, keep: np.max(x, axis=axis, keepdims=keep),
+    "min": lambda x, axis, keep: np.min(x, axis=axis, keepdims=keep),
+    "mean": lambda x, axis, keep: mean_of(x, axis, keep),
+    "variance": lambda x, axis, keep: _variance(x, axis, keep),
+    "std": lambda x, axis, keep: np.sqrt(_variance(x, axis, keep)),
+}
+_MEANS = frozenset(["mean", "variance", "std"])
+_NEEDS_ONE = _MEANS | {"max", "min"}
+
+
+def mean_of(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
+    """The mean over axes. Means of integers are rounded towards zero, and their sums wrap."""
+    if arrays.is_float(x.dtype):
+        return arrays.mean(x, axis=axis, keepdims=keep)
+    total = np.sum(x, axis=axis, keepdims=keep, dtype=_exact(x))
+    count = int(np.prod([x.shape[a] for a in axis], dtype=np.int64))
+    # As the division of integers: towards zero.
+    return (np.abs(total) // count * np.sign(total)).astype(x.dtype)
+
+
+def _variance(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
+    off = x - mean_of(x, axis, True)
+    return mean_of(off * off, axis, keep)
+
+
+def reduction_value(name: str) -> Function:
+    """The evaluation of a reduction over axes."""
+    function = _REDUCED[name]
+
+    def evaluate(x: Array, given: tuple[int, ...] | None, keepdims: int) -> Array:
+        axes = arrays.axes_of(given, x.ndim)
+        if name in _NEEDS_ONE:
+            need_elements(x, axes, name)
+            if not x.size:
+                # Means of no floats are NaN; every other result has no elements either.
+                return arrays.back(np.full(_left(x, axes, keepdims), np.nan), x.dtype)
+        if name in ("variance", "std"):
+            arrays.need_numbers(name, x)
+        if x.dtype.kind == "b" and name in ("sum", "prod"):
+            joined = np.any if name == "sum" else np.all
+            return np.asarray(joined(x, axis=axes, keepdims=bool(keepdims)))
+        return arrays.back(arrays.quiet(function, arrays.wide(x), axes, bool(keepdims)), x.dtype)
+
+    return evaluate
+
+
+def arg_reduction_value(name: str) -> Function:
+    """The evaluation of argmax and argmin; among equal elements, the first is selected."""
+    function = later(np, name)
+
+    def evaluate(x: Array, given: int | None, keepdims: int) -> Array:
+        axis = None if given is None else arrays.axis_of(given, x.ndim)
+        axes = arrays.axes_of(None if axis is None else (axis,), x.ndim)
+        need_elements(x, axes, name)
+        if not x.size:
+            return np.zeros(_left(x, axes, keepdims), np.int64)
+        found: Any = function(arrays.wide(x), axis=axis, keepdims=bool(keepdims))
+        return np.asarray(found, dtype=np.int64)
+
+    return evaluate
+
+
+def scan_value(name: str) -> Function:
+    """The evaluation of running sums and products."""
+    run = later(np, name)
+    neutral = {"cumsum": 0, "cumprod": 1}[name]
+
+    def evaluate(x: Array, given: int | None, dtype: DataType | None, exclusive: int) -> Array:
+        kind = arrays.kind_of(dtype, x.dtype)
+        axis = 0 if given is None else arrays.axis_of(given, x.ndim)
+        w = arrays.wide(convert(x.reshape(-1) if given is None else x, kind))
+        if w.dtype.kind == "b":
+            w = w.astype(np.int8)
+        found = arrays.quiet(lambda: run(w, axis=axis, dtype=w.dtype))
+        if exclusive:
+            first = np.full(
+                [1 if a == axis else n for a, n in enumerate(w.shape)], neutral, w.dtype
+            )
+            found = np.take(np.concatenate([first, found], axis), np.arange(w.shape[axis]), axis)
+        return arrays.back(found, kind)
+
+    return evaluate
+
+
+for _name in _REDUCED:
+    computes(f"relax.{_name}")(reduction_value(_name))
+for _name in ("argmax", "argmin"):
+    computes(f"relax.{_name}")(arg_reduction_value(_name))
+for _name in ("cumsum", "cumprod"):
+    computes(f"relax.{_name}")(scan_value(_name))
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def kept(
+    out: Result, x: te.Tensor, axes: Sequence[int], indices: Sequence[te.Scalar]
+) -> list[te.Scalar]:
+    """The indices of a result's element in a tensor whose reduced axes are kept with length 1."""
+    if out.ndim == x.ndim:
+        return [exprs.int64(0) if a in axes else v for a, v in enumerate(indices)]
+    rest = iter(indices)
+    return [exprs.int64(0) if a in axes else next(rest) for a in range(x.ndim)]
+
+
+def nonempty(x: te.Tensor, axes: Sequence[int], value: te.Scalar) -> te.Scalar:
+    """A value that is undefined for no elements: if an axis is empty, the run stops at a division
+    by its length.
+    """
+    for each in axes:
+        if x.shape[each].value == 0:
+            decline("it reduces an empty axis, over which it has no value")
+    count = exprs.count_of(x, axes)
+    if count.value is not None:
+        return value
+    return te.if_then_else(exprs.equals(count // count, exprs.int64(1)), value, value)
+
+
+def _reduction(name: str) -> Definition:
+    def define(out: Result, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -> te.Tensor:
+        axes = exprs.axes_of(given, x.ndim)
+        made = _REDUCTIONS[name](x, axes)
+
+        def element(*i: te.Scalar) -> te.Scalar:
+            found = exprs.convert(made(*kept(out, x, axes, i)), out.dtype)
+            return nonempty(x, axes, found) if name in _EXTREMES else found
+
+        return exprs.filled(out, element)
+
+    return define
+
+
+def _sum(x: te.Tensor, axes: Sequence[int]) -> Any:
+    return exprs.reduced(x, axes, exprs.some() if x.dtype == BOOL else te.sum, "T_sum_of")
+
+
+def _prod(x: te.Tensor, axes: Sequence[int]) -> Any:
+    return exprs.reduced(x, axes, exprs.every_one() if x.dtype == BOOL else te.prod, "T_prod_of")
+
+
+def _extreme(x: te.Tensor, axes: Sequence[int], reducer: Any, booleans: Any) -> Any:
+    return exprs.reduced(x, axes, booleans if x.dtype == BOOL else reducer, "T_extreme")
+
+
+def mean_of_definition(
+    x: te.Tensor, axes: Sequence[int], element: Any = exprs.wide, name: str = "T_mean_of"
+) -> Any:
+    """The mean over axes, which are kept with length 1. Means of integers are rounded towards zero,
+    and their sums wrap.
+    """
+    exprs.need_numbers(x.dtype)
+    sums: te.Tensor = exprs.reduced(x, axes, te.sum, f"{name}_sum", element)
+    count = exprs.count_of(x, axes)
+
+    def value(*i: te.Scalar) -> te.Scalar:
+        found = sums(*i)
+        if found.dtype.is_float:
+            return found / te.cast(found.dtype, count)
+        return te.cast(found.dtype, te.truncdiv(te.cast("int64", found), count))
+
+    return te.compute(sums.shape, value, name=name)
+
+
+def variance_of(x: te.Tensor, axes: Sequence[int]) -> Any:
+    """The mean of the squared deviations from the mean."""
+    middle = mean_of_definition(x, axes)
+    off = te.compute(
+        x.shape,
+        lambda *i: (
+            exprs.wide(x(*i))
+            - middle(*(exprs.int64(0) if a in axes else v for a, v in enumerate(i)))
+        ),
+        name="T_off",
+    )
+    return mean_of_definition(off, axes, lambda v: v * v, "T_variance_of")
+
+
+def _std(x: te.Tensor, axes: Sequence[int]) -> Any:
+    made = variance_of(x, axes)
+    if not made.dtype.is_float:
+        decline("it is not defined for integers")
+    return te.compute(made.shape, lambda *i: te.sqrt(made(*i)), name="T_std_of")
+
+
+_REDUCTIONS: dict[str, Callable[[te.Tensor, Sequence[int]], Any]] = {
+    "sum": _sum,
+    "prod": _prod,
+    "max": lambda x, axes: _extreme(x, axes, exprs.largest(), exprs.some()),
+    "min": lambda x, axes: _extreme(x, axes, exprs.smallest(), exprs.every_one()),
+    "mean": mean_of_definition,
+    "variance": variance_of,
+    "std": _std,
+}
+_EXTREMES = frozenset(["max", "min"])
+"""The reductions without a value for no elements; the others divide by the number of elements."""
+
+
+@cache
+def first_best(largest: bool) -> te.Reducer:
+    """Of elements with their places the largest, or the smallest; of equal ones the first, of NaN the first before all
+    others.
+    """
+
+    def join(
+        x: tuple[te.Scalar, te.Scalar], y: tuple[te.Scalar, te.Scalar]
+    ) -> tuple[te.Scalar, te.Scalar]:
+        (i, a), (j, b) = x, y
+        left = a >= b if largest else a <= b
+        if a.dtype.is_float:
+            left = te.any(te.isnan(a), exprs.both(left, te.all(~te.isnan(b))))
+        keep = te.any(j < exprs.int64(0), exprs.both(~(i < exprs.int64(0)), left))
+        return te.select(keep, i, j), te.select(keep, a, b)
+
+    return te.comm_reducer(
+        join, lambda place, kind: (te.const(-1, place), te.const(0, kind)), "first"
+    )
+
+
+def _place(name: str) -> Definition:
+    def define(out: Result, x: te.Tensor, given: int | None, keepdims: int) -> te.Tensor:
+        axes = exprs.axes_of(None if given is None else (given,), x.ndim)
+        over = {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes}
+        left = [a for a in range(x.ndim) if a not in over]
+
+        def element(*i: te.Scalar) -> Any:
+            place = dict(zip(left, i, strict=True))
+            at = [over[a] if a in over else place[a] for a in range(x.ndim)]
+            number = exprs.int64(0)
+            for a in axes:
+                number = number * x.shape[a] + over[a]
+            value = exprs.wide(x(*at))
+            if value.dtype == BOOL:
+                value = te.cast("int8", value)
+            return first_best(name == "argmax")((number, value), axis=list(over.values()))
+
+        if not axes:
+            return exprs.filled(out, lambda *i: te.const(0, out.dtype))
+        where, _ = te.compute([x.shape[a] for a in left], element, name=f"T_{name}_of")
+
+        def found(*i: te.Scalar) -> te.Scalar:
+            rest = [v for k, v in enumerate(i) if k not in axes] if out.ndim == x.ndim else i
+            return nonempty(x, axes, te.cast(out.dtype, where(*rest)))
+
+        return exprs.filled(out, found)
+
+    return define
+
+
+def _scan(name: str, join: Callable[[te.Scalar, te.Scalar], te.Scalar], neutral: int) -> Definition:
+    def define(
+        out: Result, x: te.Tensor, given: int | None, dtype: DataType | None, exclusive: int
+    ) -> te.Tensor:
+        axis = 0 if given is None else exprs.axis_of(given, x.ndim)
+        kind = out.dtype
+
+        def value(*i: te.Scalar) -> te.Scalar:
+            source = x(*unflat(x.shape, i[0])) if given is None else x(*i)
+            found = exprs.wide(exprs.convert(exprs.wide(source), kind))
+            return te.cast("int8", found) if found.dtype == BOOL else found
+
+        made = te.running(out.shape, value, axis, join, f"T_{name}_of")
+        if not exclusive:
+            return exprs.filled(out, lambda *i: exprs.convert(made(*i), kind))
+        first = te.const(neutral, made.dtype)
+
+        def before(*i: te.Scalar) -> te.Scalar:
+            found = made(*(v - 1 if a == axis else v for a, v in enumerate(i)))
+            return exprs.convert(te.if_then_else(i[axis] > 0, found, first), kind)
+
+        return exprs.filled(out, before)
+
+    return define
+
+
+for _name in _REDUCTIONS:
+    defines(f"relax.{_name}")(_reduction(_name))
+for _name in ("argmax", "argmin"):
+    defines(f"relax.{_name}")(_place(_name))
+defines("relax.cumsum")(_scan("cumsum", add, 0))
+defines("relax.cumprod")(_scan("cumprod", mul, 1))

@@ -41,7 +41,7 @@ def described(name: str) -> list[str] | None:
     width = max((len(p.name) for p in parameters), default=0)
     lines += [f"  {p.name:<{width}}  {_words(p)}" for p in parameters]
     effects = "A call of it has no effects." if operator.pure else "A call of it has effects."
-    evaluated = " NumPy computes it." if operator.can_evaluate else ""
+    evaluated = " NumPy computes it." if operator.compute is not None else ""
     return [*lines, *([""] if parameters else []), effects + evaluated]
 
 

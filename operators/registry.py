@@ -181,11 +181,20 @@ R = TypeVar("R", bound=Rule)
 Normalizer = Callable[[Call], Call | None]
 Compute = Callable[..., Any]
 """Computes a call from the plain values of its parameters (:mod:`rlx.operators.evaluation`)."""
+C = TypeVar("C", bound=Compute)
+Definition = Callable[..., Any]
+"""Defines a call as a tensor expression: called with the derived result (a
+:class:`rlx.operators.exprs.Result`, or a tuple of them) and a value for each parameter (tensors of
+tensor expressions, tuples of scalars for shapes, numbers, texts, data types); returns a tensor or a
+tuple.
+"""
 
 _LOWERED = ("relax.builtin.", "relax.memory.", "relax.vm.")
 
 declared: dict[str, Operator] = {}
 """The operators of the families imported so far."""
+_values: dict[str, Compute] = {}
+_definitions: dict[str, Definition] = {}
 
 
 class Operator(OperatorSignature):
@@ -198,9 +207,13 @@ class Operator(OperatorSignature):
     calls
         Patterns of legal calls, from which programs are generated; empty if they follow from the
         signature.
+    broken
+        Patterns of calls that break one premise each.
+    kept
+        The reason why no call of it is compiled to loops; empty if it does not need one.
     """
 
-    __slots__ = ("_compute", "_normalizer", "_plans", "calls", "pure")
+    __slots__ = ("_compute", "_normalizer", "_plans", "broken", "calls", "kept", "pure")
 
     def __init__(
         self,
@@ -209,12 +222,14 @@ class Operator(OperatorSignature):
         *,
         pure: bool,
         calls: str,
+        broken: str,
+        kept: str,
         compute: Compute | None,
         normalizer: Normalizer | None,
         defaults: Mapping[str, object],
     ) -> None:
         super().__init__(name, rule, defaults)
-        self.pure, self.calls = pure, calls
+        self.pure, self.calls, self.broken, self.kept = pure, calls, broken, kept
         self._compute, self._normalizer = compute, normalizer
         self._plans: dict[object, tuple[Reader, ...]] = {}
 
@@ -273,16 +288,22 @@ class Operator(OperatorSignature):
                 plain.append(value)
         return self.rule(site, *plain, **named)
 
-    def _function(self) -> Compute | None:
-        """What computes the operator."""
-        from rlx.operators.evaluation import evaluation
-
-        return self._compute or evaluation(self.name)
+    @property
+    def compute(self) -> Compute | None:
+        """The function that computes the operator with NumPy, None if there is none."""
+        return self._compute or _values.get(self.name)
 
     @property
-    def can_evaluate(self) -> bool:
-        """Whether :meth:`evaluate` can compute the operator."""
-        return self._function() is not None
+    def definition(self) -> Definition | None:
+        """The operator as a tensor expression, None if there is none."""
+        return _definitions.get(self.name)
+
+    @property
+    def reason(self) -> str:
+        """The reason why calls of an operator without a definition are not compiled to loops."""
+        if self.kept:
+            return self.kept
+        return "it has no definition as a tensor expression" if self.pure else "it has an effect"
 
     def evaluate(self, call: Call, args: Sequence[Plain], run: Evaluation) -> Plain:
         """The value of a call.
@@ -310,7 +331,7 @@ class Operator(OperatorSignature):
 
         from rlx.operators.evaluation import arguments, unshared
 
-        compute = self._function()
+        compute = self.compute
         assert compute is not None, f"{self.name} cannot be evaluated"
         values = arguments(self, call, args, run)
         # Infinities and NaN are values, whatever makes them.
@@ -338,6 +359,8 @@ def operator(
     *,
     pure: bool = True,
     calls: str = "",
+    broken: str = "",
+    kept: str = "",
     compute: Compute | None = None,
     normalizer: Normalizer | None = None,
     **defaults: object,
@@ -355,9 +378,13 @@ def operator(
         Patterns of legal calls, one per line, the simplest first
         (:mod:`rlx.generate.calls.pattern`). May be omitted if they follow from the signature. The
         rule decides which alternatives are compatible.
+    broken
+        Patterns of calls that break one premise, each on a line behind the premise's code and a
+        colon.
+    kept
+        The reason why no call of it is compiled to loops, if it follows from nothing else.
     compute
-        The function that computes it, if that is not the function with the operator's name in
-        `operators/evaluate/`.
+        The function that computes it; the same as :func:`computes` says.
     normalizer
         The form that calls must have; see :meth:`Operator.normalize`.
     **defaults
@@ -371,10 +398,32 @@ def operator(
             rule,
             pure=pure,
             calls=calls,
+            broken=broken,
+            kept=kept,
             compute=compute,
             normalizer=normalizer,
             defaults=defaults,
         )
         return rule
+
+    return declare
+
+
+def computes(*names: str) -> Callable[[C], C]:
+    """Declare that a function computes the operators with these full names."""
+
+    def declare(function: C) -> C:
+        _values.update(dict.fromkeys(names, function))
+        return function
+
+    return declare
+
+
+def defines(*names: str) -> Callable[[C], C]:
+    """Declare that a function defines the operators with these full names as tensor expressions."""
+
+    def declare(function: C) -> C:
+        _definitions.update(dict.fromkeys(names, function))
+        return function
 
     return declare

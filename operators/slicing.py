@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
 from rlx.grammar.nodes.tir import (
     GE,
@@ -18,6 +21,8 @@ from rlx.grammar.nodes.tir import (
     Select,
     Var,
 )
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array
 from rlx.operators.dim_arithmetic import (
     MINUS_ONE,
     ONE,
@@ -30,8 +35,12 @@ from rlx.operators.dim_arithmetic import (
     minimum,
     sub,
 )
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result, decline
+from rlx.operators.indexing import fit
+from rlx.operators.late import np, scalars, te
 from rlx.operators.parameters import Prim, Prims, Tensor
-from rlx.operators.registry import operator
+from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import (
     agree,
     axes,
@@ -200,6 +209,12 @@ def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | No
     x(10), axes=[0], begin=[8], end=[2], strides=[-2]
     x(a, 8), axes=[1], begin=[2], end=[6], strides=[2], assume_inbound=None | True
     """,
+    broken="""
+    OBL-slices-length: f(a, 8), axes=[1], begin=[0, 1], end=[4]
+    OBL-slice-stride: f(a, 8), axes=[1], begin=[0], end=[4], strides=[0]
+    OBL-slice-order: f(a, 8), axes=[1], begin=[5], end=[2], strides=[1], assume_inbound=True
+    OBL-slice-bounds: f(a, 8), axes=[1], begin=[2], end=[12], strides=[1], assume_inbound=True
+    """,
 )
 def strided_slice(
     site: Site,
@@ -234,12 +249,66 @@ def strided_slice(
     return tensor(result, x.dtype, x.vdevice)
 
 
+@computes("relax.strided_slice")
+def strided_slice_value(
+    x: Array,
+    axes: Sequence[int],
+    begin: Sequence[int],
+    end: Sequence[int],
+    strides: Sequence[int] | None,
+    inbound: int,
+) -> Array:
+    """The elements from begin to end, in steps of the stride, along the axes."""
+    steps = strides or (1,) * len(axes)
+    if not len(axes) == len(begin) == len(end) == len(steps):
+        raise OperatorFault(
+            "E-operator-arguments",
+            ("begin, end, strides and axes of a slice have different lengths"),
+        )
+    for each, low, high, step in zip(axes, begin, end, steps, strict=True):
+        along = arrays.axis_of(int(each), x.ndim)
+        places = indices(x.shape[along], int(low), int(high), int(step), bool(inbound))
+        x = np.take(x, np.array(places, np.intp), along)
+    return x.copy()
+
+
+@defines("relax.strided_slice")
+def strided_slice_definition(
+    out: Result,
+    x: te.Tensor,
+    axes: Sequence[Any],
+    begin: Sequence[Any],
+    end: Sequence[Any],
+    strides: Sequence[Any] | None,
+    inbound: int,
+) -> te.Tensor:
+    """The elements from begin to end, in steps of the stride, along the axes."""
+    steps = strides or (1,) * len(axes)
+    if any(isinstance(step, te.Scalar) for step in (*steps, *axes)):
+        decline("its strides are not constants")
+    starts: dict[int, tuple[te.Scalar, int]] = {}
+    for each, low, step in zip(axes, begin, steps, strict=True):
+        along = exprs.axis_of(int(each), x.ndim)
+        starts[along] = _start(low, x.shape[along], int(step), bool(inbound)), int(step)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        at = []
+        for k, v in enumerate(i):
+            start, step = starts.get(k, (exprs.int64(0), 1))
+            at.append(start + v * exprs.int64(step))
+        return x(*at)
+
+    return exprs.filled(out, element)
+
+
 @operator(
     "relax.dynamic_strided_slice",
+    kept="the shape of its result depends on data",
     calls="""
     x(a, b), int64(2), int64(2), int64(2)
     x(a), int64(1), int64(1), int64(1)
     """,
+    broken="OBL-listed-axis: f(a, b), int64(3), int64(2), int64(2)",
 )
 def dynamic_strided_slice(
     site: Site,
@@ -261,6 +330,13 @@ def dynamic_strided_slice(
         return ranked(None, x.dtype, x.vdevice)
     dims: Dims = tuple(site.ctx.fresh_dim(f"slice{k}") for k in range(ndim))
     return tensor(dims, x.dtype, x.vdevice)
+
+
+@computes("relax.dynamic_strided_slice")
+def dynamic_strided_slice_value(x: Array, begin: Array, end: Array, strides: Array) -> Array:
+    """Like ``strided_slice`` over the leading axes, with bounds given by tensors."""
+    axes = range(len(begin))
+    return strided_slice_value(x, axes, begin.tolist(), end.tolist(), strides.tolist(), 0)
 
 
 @rule("OBL-listed", "78a42651", "obligation")
@@ -288,6 +364,11 @@ def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInf
     calls="""
     x(a, 4), x(a, 2), prim(1), prim(3), prim(1), axis=1
     x(8), x(4), prim(0), prim(8), prim(2)
+    """,
+    broken="""
+    OBL-replace-dims: f(a, 8), f(a, 3), prim(1), prim(3), prim(1), axis=1
+    OBL-ascending-step: f(a, 8), f(a, 2), prim(1), prim(3), prim(0), axis=1
+    OBL-ascending-order: f(a, 8), f(a, 2), prim(5), prim(3), prim(1), axis=1
     """,
 )
 def slice_scatter(
@@ -317,6 +398,43 @@ def slice_scatter(
     return input_tensor
 
 
+@computes("relax.slice_scatter")
+def slice_scatter_value(x: Array, src: Array, start: int, end: int, step: int, axis: int) -> Array:
+    """The tensor with a slice along an axis replaced by another tensor."""
+    along = arrays.axis_of(axis, x.ndim)
+    places = indices(x.shape[along], int(start), int(end), int(step))
+    wanted = (*x.shape[:along], len(places), *x.shape[along + 1 :])
+    fit(src, wanted)
+    result = x.copy()
+    np.moveaxis(result, along, 0)[np.array(places, np.intp)] = np.moveaxis(src, along, 0)
+    return result
+
+
+@defines("relax.slice_scatter")
+def slice_scatter_definition(
+    out: Result, x: te.Tensor, src: te.Tensor, start: Any, end: Any, step: Any, axis: int
+) -> te.Tensor:
+    """The tensor with a slice along an axis replaced by another tensor."""
+    along = exprs.axis_of(axis, x.ndim)
+    if isinstance(step, te.Scalar):
+        decline("its stride is not a constant")
+    begin = _start(start, x.shape[along], step, False)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        off = i[along] - begin
+        number = off // exprs.int64(step)
+        inside = exprs.both(
+            exprs.both(
+                off >= exprs.int64(0), exprs.equals(off % exprs.int64(step), exprs.int64(0))
+            ),
+            number < src.shape[along],
+        )
+        new = src(*(number if k == along else v for k, v in enumerate(i)))
+        return te.if_then_else(inside, new, x(*i))
+
+    return exprs.filled(out, element)
+
+
 @rule("OBL-ascending", "3b9fecd4", "obligation")
 def ascending(
     site: Site, start: PrimExpr | None, end: PrimExpr | None, step: PrimExpr | None
@@ -344,3 +462,46 @@ def replaced(site: Site, wanted: Dims, found: Dims) -> None:
             ),
         )
     alike.settle()
+
+
+# ---------------------------------------------------------------- values
+
+
+@rule("E-slice", "ec285aaf", "computation")
+def indices(length: int, begin: int, end: int, step: int, inbound: bool = False) -> range:
+    """The indices of a slice.
+
+    Negative bounds count from the end, and bounds out of range are clamped (E-slice). If the slice
+    is declared to be in bounds, they must be in range.
+    """
+    if step == 0:
+        raise OperatorFault("E-slice-stride", "a stride is 0")
+    low, high = (0, length) if step > 0 else (-1, length - 1)
+    if inbound:
+        floor = -1 if step < 0 else 0
+        for bound in (begin, end):
+            if not floor <= bound <= length:
+                raise OperatorFault(
+                    "E-slice-bounds", f"the bound {bound} is outside an axis of length {length}"
+                )
+    else:
+        begin, end = (
+            min(max(bound + length if bound < 0 else bound, low), high) for bound in (begin, end)
+        )
+    return range(begin, end, step)
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def _start(begin: Any, length: te.Scalar, step: int, inbound: bool) -> te.Scalar:
+    """Where a slice begins: negative bounds count from the end, bounds outside are moved to it."""
+    at = te.cast("int64", scalars.scalar(begin))
+    if inbound:
+        return at
+    if at.value is not None:
+        found = at + length if at.value < 0 else at
+    else:
+        found = te.select(at < exprs.int64(0), at + length, at)
+    low, high = (exprs.int64(0), length) if step > 0 else (exprs.int64(-1), length - 1)
+    return te.minimum(te.maximum(found, low), high)

@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
-from rlx.grammar.nodes.dtype import INT32, INT64, VOID
+from rlx.grammar.nodes.dtype import INT32, INT64, VOID, DataType
 from rlx.grammar.nodes.tir import GE
+from rlx.operators import arrays, exprs
+from rlx.operators.arrays import Array
 from rlx.operators.dim_arithmetic import const, literal
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result
+from rlx.operators.indexing import from_zero
+from rlx.operators.late import np, te
+from rlx.operators.merge_sort import places
 from rlx.operators.parameters import Count, Tensor, Type
-from rlx.operators.registry import operator
-from rlx.operators.rule_helpers import (
-    axis,
-    choice,
-    elements,
-    fields,
-    like,
-    rank,
-    ranked,
-    resized,
-)
+from rlx.operators.registry import computes, defines, operator
+from rlx.operators.rule_helpers import axis, choice, elements, fields, like, rank, ranked, resized
 from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 
-@operator("relax.sort", calls="t(a, b) | t(a), axis=None | 0 | -1, descending=None | True")
+@operator(
+    "relax.sort",
+    calls="t(a, b) | t(a), axis=None | 0 | -1, descending=None | True",
+    broken="OBL-axis-range: f(a), axis=1",
+)
 def sort(site: Site, x: Tensor, axis_: int = -1, descending: int = False) -> StructInfo:
     """The elements in order along an axis."""
     ndim = site.rank(x)
     if ndim is not None:
         axis(site, axis_, ndim, x)
     return x
+
+
+@computes("relax.sort")
+def sort_value(x: Array, axis: int, descending: int) -> Array:
+    """The elements in order along an axis."""
+    along = arrays.axis_of(axis, x.ndim)
+    return np.take_along_axis(x, order(x, along, bool(descending)), along)
+
+
+@defines("relax.sort")
+def sort_definition(out: Result, x: te.Tensor, axis: int, descending: int) -> te.Tensor:
+    """The elements in order along an axis."""
+    along = exprs.axis_of(axis, x.ndim)
+    at = places(x, along, bool(descending))
+    return exprs.filled(out, lambda *i: _taken(x, at, along, i))
 
 
 @operator(
@@ -40,6 +59,22 @@ def argsort(
 ) -> StructInfo:
     """The indices of the sorted elements along an axis."""
     return like(sort(site, data, axis, descending), dtype or VOID)  # type: ignore[arg-type]
+
+
+@computes("relax.argsort")
+def argsort_value(x: Array, axis: int, descending: int, kind: DataType | None) -> Array:
+    """The indices of the sorted elements along an axis."""
+    found = order(x, arrays.axis_of(axis, x.ndim), bool(descending))
+    return arrays.back(found, arrays.kind_of(kind, np.dtype(np.int32)))
+
+
+@defines("relax.argsort")
+def argsort_definition(
+    out: Result, x: te.Tensor, axis: int, descending: int, dtype: DataType | None
+) -> te.Tensor:
+    """The indices of the sorted elements along an axis."""
+    at = places(x, exprs.axis_of(axis, x.ndim), bool(descending))
+    return exprs.filled(out, lambda *i: exprs.convert(at(*i), out.dtype))
 
 
 @rule("OBL-topk", "5c9418c1", "obligation")
@@ -62,6 +97,10 @@ def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
     calls="""
     f(a, 8), k=2 | 1 | 8 | -1, axis=-1 | 1, ret_type=None | 'values' | 'indices', largest=None | False, dtype=None | 'int64'
     f(8), k=3 | 0, axis=None
+    """,
+    broken="""
+    OBL-topk-count: f(a, 3), k=5, axis=-1
+    OBL-choice-word: f(a, 4), k=2, ret_type='value'
     """,
 )
 def topk(
@@ -88,6 +127,55 @@ def topk(
     places = like(values, dtype or VOID)
     choice(site, "ret_type", ret_type, ("both", "values", "indices"))
     return {"values": values, "indices": places}.get(ret_type) or fields((values, places))
+
+
+@computes("relax.topk")
+def topk_value(
+    x: Array, count: int, axis: int, wanted: str, largest: int, kind: DataType | None
+) -> Any:
+    """The first k sorted elements along an axis (all, if k is not positive), and their indices."""
+    along = arrays.axis_of(axis, x.ndim)
+    length = x.shape[along]
+    if count > length:
+        raise OperatorFault("E-index-range", f"k is {count}, but the axis has length {length}")
+    found = order(x, along, bool(largest))
+    first = np.take(found, np.arange(count if count > 0 else length), along)
+    values, where = (
+        np.take_along_axis(x, first, along),
+        arrays.back(first, arrays.kind_of(kind, np.dtype(np.int32))),
+    )
+    return {"values": values, "indices": where}.get(wanted, (values, where))
+
+
+@defines("relax.topk")
+def topk_definition(
+    out: Any,
+    x: te.Tensor,
+    count: int,
+    axis: int,
+    wanted: str,
+    largest: int,
+    dtype: DataType | None,
+) -> Any:
+    """The first k sorted elements along an axis, and their indices."""
+    along = exprs.axis_of(axis, x.ndim)
+    at = places(x, along, bool(largest))
+
+    def values(target: Result) -> te.Tensor:
+        return exprs.filled(target, lambda *i: _taken(x, at, along, i), "T_topk_values")
+
+    def indices(target: Result) -> te.Tensor:
+        return exprs.filled(
+            target, lambda *i: exprs.convert(at(*i), target.dtype), "T_topk_indices"
+        )
+
+    match wanted:
+        case "values":
+            return values(out)
+        case "indices":
+            return indices(out)
+    first, second = out
+    return values(first), indices(second)
 
 
 @rule("OBL-draws", "d8e9a2f9", "obligation")
@@ -117,7 +205,12 @@ def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> No
 
 @operator(
     "relax.multinomial_from_uniform",
+    kept="it has requirements that a tensor expression cannot check",
     calls="float32(a, b), float32(c, 1), int64(c, 1), dtype=None | 'int32'",
+    broken="""
+    OBL-draws-column: float32(a, b), float32(c, 2), int64(c, 1), dtype='int64'
+    OBL-draws-count: float32(a, b), float32(5, 1), int64(6, 1), dtype='int64'
+    """,
 )
 def multinomial(
     site: Site,
@@ -134,3 +227,49 @@ def multinomial(
         rank(site, info, index, 2)
     draws(site, uniform_sample, sample_indices)
     return like(uniform_sample, dtype or VOID)
+
+
+_SUM = 1e-2
+"""The tolerance of a distribution's sum; float16 has three digits."""
+
+
+@computes("relax.multinomial_from_uniform")
+@rule("E-draw", "0e9bd884", "computation")
+def multinomial_from_uniform_value(
+    prob: Array, sample: Array, indices: Array, kind: DataType | None
+) -> Array:
+    """One draw from a row's distribution for each uniform sample."""
+    rows = from_zero(indices.reshape(-1), prob.shape[0], negative=False)
+    chances = arrays.wide(prob)
+    wrong = ~(chances >= 0).all(axis=-1) | ~np.isclose(chances.sum(axis=-1), 1, atol=_SUM)
+    for row in rows:
+        if wrong[row]:
+            raise OperatorFault(
+                "E-draw-distribution", (f"row {row} is not a probability distribution")
+            )
+    below = np.cumsum(chances, axis=-1)[rows]
+    drawn = np.sum(below <= arrays.wide(sample).reshape(-1, 1), axis=-1)
+    last = prob.shape[-1] - 1
+    return arrays.back(
+        np.minimum(drawn, last).reshape(sample.shape), arrays.kind_of(kind, np.dtype(np.int64))
+    )
+
+
+# ---------------------------------------------------------------- values
+
+
+def order(x: Array, along: int, descending: bool) -> Array:
+    """The indices of the sorted elements; the sort is stable, and NaN comes last."""
+    w = arrays.wide(x)
+    if not descending:
+        return np.argsort(w, axis=along, kind="stable")
+    # Sorting the reverse and turning it round keeps equal elements in order.
+    turned = np.argsort(np.flip(w, along), axis=along, kind="stable")
+    return np.flip(w.shape[along] - 1 - turned, along)
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def _taken(x: te.Tensor, at: te.Tensor, along: int, indices: tuple[te.Scalar, ...]) -> te.Scalar:
+    return x(*(at(*indices) if a == along else v for a, v in enumerate(indices)))

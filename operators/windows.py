@@ -21,6 +21,8 @@ from rlx.operators.dim_arithmetic import (
 from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
+Sides = list[tuple[int, int]]
+"""The padding before and after along each axis."""
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 """The names of the spatial axes by their number."""
 
@@ -107,3 +109,19 @@ def behind(given: Sequence[int], count: int) -> tuple[int, ...]:
     """The trailing padding of each axis."""
     after = given[count:] if len(given) == 2 * count else (*given,) * (count // len(given))
     return tuple(after)
+
+
+def sides(given: Sequence[int], count: int) -> Sides:
+    """The padding before and after along each axis, from one number, one per axis, or all befores
+    and all afters.
+    """
+    if len(given) == 1:
+        return [(given[0], given[0])] * count
+    if len(given) == count:
+        return [(k, k) for k in given]
+    return list(zip(given[:count], given[count:], strict=True))
+
+
+def per_axis(given: Sequence[int], count: int) -> tuple[int, ...]:
+    """One number for each axis."""
+    return tuple(given) * count if len(given) == 1 else tuple(given)

@@ -53,7 +53,7 @@ def content_of(data: Literal) -> bytes:
         raise ValueError("the constant has no data")
     import numpy as np
 
-    from rlx.operators.element_types import numpy_type
+    from rlx.grammar.nodes.dtype import numpy_type
 
     kind = numpy_type(data.dtype)
     array = np.asarray(data.value, kind).reshape(data.shape or ())

@@ -9,8 +9,8 @@ import numpy as np
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Literal
+from rlx.grammar.nodes.dtype import numpy_type
 from rlx.operators import lookup
-from rlx.operators.element_types import numpy_type
 from rlx.relay.nodes import RelayCall, RelayConstant, RelayExpr
 from rlx.relay.operator_call import OperandError, OperatorCall
 from rlx.relay.operator_table import is_in_table, translated

@@ -17,7 +17,7 @@ leave_folder()
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlx import relay, tvm, vm
+    from rlx import relay, te, tvm, vm
     from rlx.api import check, fmt, load, parse, run, show, why
     from rlx.checker.check import IllFormedError, Report
     from rlx.checker.why.place import PlaceError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rlx.solver.api import prove
     from rlx.solver.verdict import Verdict
     from rlx.subject import SubjectError
-    from rlx.transform import op, te
+    from rlx.transform import op
     from rlx.transform.builder.builder import BlockBuilder
     from rlx.transform.builder.errors import BuildError, BuildWarning
     from rlx.transform.builder.values import Var, const, dim
@@ -70,7 +70,7 @@ _HOMES = {
     "show": "rlx.api",
     "why": "rlx.api",
 }
-_MODULES = {"op": "rlx.transform.op", "te": "rlx.transform.te"}
+_MODULES = {"op": "rlx.transform.op"}
 """Modules that have a short name here."""
 _ROOMS = (
     "checker",
@@ -82,6 +82,7 @@ _ROOMS = (
     "semantics",
     "solver",
     "spec",
+    "te",
     "transform",
     "tvm",
     "vm",

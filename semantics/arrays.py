@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.nodes.dtype import DataType
-from rlx.operators import element_types
+from rlx.grammar.nodes.dtype import numpy_type as element_type
 from rlx.semantics.faults import UnsupportedStop
 from rlx.spec.registry import rule
 
@@ -23,7 +23,7 @@ def numpy_type(kind: DataType) -> Any:
     UnsupportedStop
         ``E-element-type``: NumPy has no such type (vectors, handles, Void).
     """
-    found = element_types.numpy_type(kind)
+    found = element_type(kind)
     if found is None:
         raise UnsupportedStop("E-element-type", f"elements of type {kind} are not supported")
     return found

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, limits
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.tir import PrimFunc
 from rlx.semantics.faults import FaultStop
-from rlx.semantics.tir.values import into, limits
+from rlx.semantics.tir.values import into
 
 Device = tuple[str, int]
 """The label of a device: its target and its index among the devices of this target."""

@@ -204,7 +204,7 @@ JUDGEMENTS = (
         "compute Q = v",
         r"compute .+ = .+",
         "the operator, or the part of operators named Q, computes v",
-        ("rlx.operators.evaluate", "rlx.operators.evaluation"),
+        ("rlx.operators",),
     ),
     Judgement(
         "TIR expression",

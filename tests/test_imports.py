@@ -17,6 +17,7 @@ ROOMS = (
     "semantics",
     "solver",
     "spec",
+    "te",
     "transform",
     "vm",
 )

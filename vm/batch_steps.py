@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64, fits
 from rlx.semantics.native import formulas
 from rlx.semantics.native.kernel import Kernel
-from rlx.semantics.tir.values import fits
 from rlx.semantics.values import Scalar, Value
 
 Slots = tuple[int, ...]

@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
-from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.dtype import INT64, DataType, fits
 from rlx.grammar.nodes.visit import walk
 from rlx.grammar.print.printer import print_node
 from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.struct_info_of import SIGNATURE
-from rlx.semantics.tir.values import fits
 from rlx.semantics.values import (
     DataTypeValue,
     ShapeValue,

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.nodes.dtype import INT64, DataType, dtype
+from rlx.grammar.nodes.dtype import INT64, DataType, dtype, fits
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Stop
-from rlx.semantics.tir.values import fits
 from rlx.semantics.values import (
     NULL,
     DataTypeValue,

@@ -22,13 +22,23 @@ def pages() -> dict[str, str]:
         for name in module.__all__:
             value = getattr(module, name)
             home = getattr(value, "__module__", "")
-            if name == "__version__" or not (callable(value) and home.startswith("rlx")):
+            if (
+                name == "__version__"
+                or not (callable(value) and home.startswith("rlx"))
+                or _made(value)
+            ):
                 parts.append(_plain(room, name, value))
             elif room == "rlx" or not _in_facade(value):
                 shown = f"heading: {room}.{name}, toc_label: {name}, members: {_members(value)}"
                 shown += ", inherited_members: true"
                 parts.append(f"::: {home}.{_own_name(value, name)}\n    options: {{{shown}}}\n")
     return {"reference/python.md": "\n".join(parts)}
+
+
+def _made(value: object) -> bool:
+    """Whether a function is made by another one, so that no `def` has its name."""
+    code = getattr(value, "__code__", None)
+    return code is not None and code.co_name != getattr(value, "__name__", "")
 
 
 def _in_facade(value: object) -> bool:

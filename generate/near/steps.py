@@ -34,7 +34,7 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 
 def broken_call(code: str, builder: FunctionBuilder, choices: Choices) -> None:
     """A call that breaks an obligation of its operator."""
-    name, _, text = choices.pick(BROKEN[code].split("\n")).partition(": ")
+    name, text = choices.pick(BROKEN[code])
     pattern = parse(text)
     kinds: dict[str, DataType] = {g: FLOAT if g in "ft" else dtype("int64") for g in pattern.groups}
     args = tuple(slots[0] for slots in pattern.args)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.nodes.node import Record
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = [
     "DataType",
@@ -135,6 +139,35 @@ def lacking(data_type: DataType) -> tuple[str, str] | None:
     elif data_type.bits not in _FLOAT_BITS.get(data_type.code, {data_type.bits}):
         return "bits", f"there is no {data_type.code} type of {data_type.bits} bits"
     return None
+
+
+def limits(dtype: DataType) -> tuple[int, int]:
+    """The smallest and the largest integer of an integer type, or of ``bool``."""
+    if dtype.code == "int":
+        return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
+    return 0, (1 << dtype.bits) - 1
+
+
+def fits(number: int, dtype: DataType) -> bool:
+    """Whether an integer type, or ``bool``, has an integer."""
+    low, high = limits(dtype)
+    return low <= number <= high
+
+
+@cache
+def numpy_type(kind: DataType) -> np.dtype[Any] | None:
+    """The type of arrays with elements of a type; narrow floats and integers use ml_dtypes.
+
+    None if arrays cannot have such elements: vectors, handles, Void.
+    """
+    import ml_dtypes
+    import numpy as np
+
+    name = str(kind)
+    if kind.lanes != 1 or kind.code == "handle":
+        return None
+    found = np.bool_ if name == "bool" else getattr(ml_dtypes, name, getattr(np, name, None))
+    return None if found is None else np.dtype(found)
 
 
 VOID = dtype("void")

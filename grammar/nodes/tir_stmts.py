@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Node, Span
@@ -18,6 +18,11 @@ class SeqStmt(Stmt):
 
     stmts: tuple[Stmt, ...]
     span: Span | None = None
+
+
+def in_order(stmts: Sequence[Stmt]) -> Stmt:
+    """Statements one after the other; one alone needs no sequence."""
+    return stmts[0] if len(stmts) == 1 else SeqStmt(tuple(stmts))
 
 
 class For(Stmt):

@@ -10,6 +10,8 @@ import numpy as np
 
 from rlx.grammar.nodes.dtype import INT64, DataType, dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.sorting import multinomial_from_uniform_value
 from rlx.semantics.cast import CastFailed
 from rlx.semantics.cast import check as check_values
 from rlx.semantics.faults import CheckStop, FaultStop
@@ -239,9 +241,6 @@ _TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "roc
 
 @rule("E-builtin-draw", "09df99e6", "step")
 def _multinomial(prob: Tensor, sample: Tensor) -> Value:
-    from rlx.operators.evaluate.sorting import multinomial_from_uniform
-    from rlx.operators.evaluation import OperatorFault
-
     match prob.data.shape:
         case (rows, _) if sample.data.size == rows:
             pass
@@ -249,7 +248,7 @@ def _multinomial(prob: Tensor, sample: Tensor) -> Value:
             words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
             raise FaultStop("E-builtin-draw-rows", words)
     try:
-        found = multinomial_from_uniform(
+        found = multinomial_from_uniform_value(
             prob.data, sample.data.ravel()[:, np.newaxis], np.arange(rows), None
         )
     except OperatorFault as fault:

@@ -12,8 +12,8 @@ from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
+from rlx.operators.arrays import MOST_ELEMENTS, sizes
 from rlx.operators.context import Message, Place
-from rlx.operators.evaluate.arrays import MOST_ELEMENTS, sizes
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone

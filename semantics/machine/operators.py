@@ -13,7 +13,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.vdevices import numbered
 from rlx.operators import lookup
-from rlx.operators.evaluate.arrays import MOST_ELEMENTS
+from rlx.operators.arrays import MOST_ELEMENTS
 from rlx.operators.registry import Operator
 from rlx.semantics.faults import CheckStop, FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.live_memory import TooMuchMemory, current
@@ -178,7 +178,7 @@ def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
     found = lookup(name)
     if found is None:  # D14 notes that nothing is known of it
         raise UnsupportedStop("E-evaluate-known", f"unknown operator {name}")
-    if not found.can_evaluate:
+    if found.compute is None:
         raise UnsupportedStop("E-evaluate-possible", f"rlx cannot evaluate {name}")
     values = [read(c.frame) for read in at.operands]
     readable(c.version.store, values, "E-evaluate-written")

@@ -7,11 +7,10 @@ from itertools import islice
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.dtype import BOOL, DataType, limits
 from rlx.grammar.nodes.prim_operators import BY_NODE, DIVISIONS, exact
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine.configuration import Frame, Reader, ScopeSlots
-from rlx.semantics.tir.values import limits
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 _DEEP = 64

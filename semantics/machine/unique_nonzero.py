@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.indexing import nonzero_value, unique_value
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.values import Scalar, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
@@ -19,12 +21,9 @@ def _unique(x: Tensor, *rest: Value) -> Value:
     """The distinct elements, ascending or in order of appearance, and on demand three more
     tensors.
     """
-    from rlx.operators.evaluate.indexing import unique
-    from rlx.operators.evaluation import OperatorFault
-
     ordered, index, inverse, counts, axis, *_ = [*map(_number, rest), None]
     try:
-        values, *extra = unique(x.data, ordered or 0, True, True, True, axis)
+        values, *extra = unique_value(x.data, ordered or 0, True, True, True, axis)
     except OperatorFault as fault:
         raise FaultStop(fault.code, fault.message) from None
     found = [
@@ -32,10 +31,7 @@ def _unique(x: Tensor, *rest: Value) -> Value:
         *(a for a, asked in zip(extra, (index, inverse, counts), strict=True) if asked),
     ]
     tensors = tuple(Tensor(np.ascontiguousarray(each), x.device) for each in found)
-    match tensors:
-        case (one,):
-            return one
-    return TupleValue(tensors)
+    return tensors[0] if len(tensors) == 1 else TupleValue(tensors)
 
 
 def _number(value: Value) -> int | None:
@@ -43,9 +39,7 @@ def _number(value: Value) -> int | None:
 
 
 def _nonzero(x: Tensor) -> Value:
-    from rlx.operators.evaluate.indexing import nonzero
-
-    return Tensor(nonzero(x.data), x.device)
+    return Tensor(nonzero_value(x.data), x.device)
 
 
 SETS: Mapping[str, Callable[..., Any]] = {

@@ -7,9 +7,8 @@ import struct
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, INT32, INT64, DataType, dtype
+from rlx.grammar.nodes.dtype import BOOL, INT32, INT64, DataType, dtype, limits
 from rlx.semantics.native.refusal import refuse
-from rlx.semantics.tir.values import limits
 
 ZERO = "rlx_zero"
 """A variable of a kernel that is 0, which the compiler does not know."""

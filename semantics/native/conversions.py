@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType, limits
 from rlx.grammar.nodes.dtype import dtype as dtype_of
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import FLOAT64, ZERO, CValue
 from rlx.semantics.native.state import Generation
-from rlx.semantics.tir.values import limits
 
 
 def define(state: Generation, text: str, dtype: DataType) -> CValue:

@@ -8,11 +8,10 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.dtype import INT64, DataType, limits
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.semantics.native import c_types
 from rlx.semantics.native.ranges import ROOM, IndexKnowledge, IndexSum, magnitude
-from rlx.semantics.tir.values import limits
 
 TERMS = 32
 """The maximum number of terms of a sum."""

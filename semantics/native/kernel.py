@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.dtype import INT64, DataType, limits
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop
 from rlx.semantics.native import compiler
@@ -33,7 +33,6 @@ from rlx.semantics.native.writer import StopSite
 from rlx.semantics.tir import evaluate
 from rlx.semantics.tir.arguments import only_number
 from rlx.semantics.tir.program import no_value
-from rlx.semantics.tir.values import limits
 from rlx.spec.registry import refuted, rule
 
 Argument = np.ndarray[Any, Any] | int | float

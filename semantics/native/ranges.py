@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.dtype import INT64, DataType, limits
 from rlx.semantics.native.c_types import Types, meet, type_of, wrapped
 from rlx.semantics.native.writer import CWriter
-from rlx.semantics.tir.values import limits
 
 Monomial = tuple[str, ...]
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.dtype import DataType, limits
 from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.semantics.arrays import address
 from rlx.semantics.tir.memory import (
@@ -22,7 +22,7 @@ from rlx.semantics.tir.memory import (
     numpy_type,
     strided,
 )
-from rlx.semantics.tir.values import Number, fault, into, limits, unsupported, vector_element
+from rlx.semantics.tir.values import Number, fault, into, unsupported, vector_element
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.spec.registry import rule
 

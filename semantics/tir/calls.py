@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType, dtype
+from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType, dtype, limits
 from rlx.semantics.tir.c_math import C_MATH
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.intrinsics import intrinsic, regrouped, reinterpret, unknown
@@ -18,7 +18,7 @@ from rlx.semantics.tir.pointer_calls import POINTERS, buffer_of_data
 from rlx.semantics.tir.pointers import BYTES, Pointer
 from rlx.semantics.tir.sorts import SORTS
 from rlx.semantics.tir.terms import Evaluate, Frame, Term, common, converted, lifted, located
-from rlx.semantics.tir.values import Number, into, limits, to_integer, unsupported, vector_element
+from rlx.semantics.tir.values import Number, into, to_integer, unsupported, vector_element
 from rlx.spec.registry import rule
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, limits
 from rlx.grammar.nodes.prim_operators import DIVISIONS, exact
 from rlx.semantics.tir import calls, memory, pointer_calls
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler
@@ -30,7 +30,6 @@ from rlx.semantics.tir.values import (
     cast,
     fault,
     into,
-    limits,
     unsupported,
     vector_element,
 )

@@ -13,11 +13,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType, limits
+from rlx.grammar.nodes.dtype import numpy_type as element_type
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.prim_operators import BY_INTRINSIC
 from rlx.grammar.read.script_vocabulary import ARITY
-from rlx.operators.element_types import numpy_type as element_type
 from rlx.semantics.tir.values import (
     Number,
     divide,
@@ -25,7 +25,6 @@ from rlx.semantics.tir.values import (
     floor,
     fmod,
     into,
-    limits,
     trunc,
     unsupported,
 )

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import limits
 from rlx.grammar.nodes.node import fields
 from rlx.semantics.tir import memory
 from rlx.semantics.tir.terms import Evaluate, Frame, located
-from rlx.semantics.tir.values import fault, limits, wrapping
+from rlx.semantics.tir.values import fault, wrapping
 from rlx.spec.registry import rule
 
 Execute = Callable[[Frame], None]

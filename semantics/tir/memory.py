@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.nodes.dtype import DataType
-from rlx.operators import element_types
+from rlx.grammar.nodes.dtype import numpy_type as element_type
 from rlx.semantics.faults import OutOfFuelStop
 from rlx.semantics.tir.values import Number, fault, unsupported
 from rlx.spec.registry import refuted, rule
@@ -31,7 +31,7 @@ def numpy_type(dtype: DataType) -> np.dtype[Any]:
     UnsupportedStop
         `E-tir-type`, for a type that NumPy and ml_dtypes do not have.
     """
-    found = element_types.numpy_type(dtype)
+    found = element_type(dtype)
     if found is None:
         unsupported("E-tir-type", f"arrays with elements of type {dtype} are not supported")
     return found

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, FLOAT32, DataType
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, DataType, limits
 from rlx.grammar.nodes.dtype import dtype as named
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.prim_operators import DIVISIONS, exact
@@ -46,19 +46,6 @@ def unsupported(code: str, message: str, span: Span | None = None) -> NoReturn:
 # ---------------------------------------------------------------- types
 
 FLOAT64 = named("float64")
-
-
-def limits(dtype: DataType) -> tuple[int, int]:
-    """The smallest and the largest integer of an integer type, or of ``bool``."""
-    if dtype.code == "int":
-        return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
-    return 0, (1 << dtype.bits) - 1
-
-
-def fits(number: int, dtype: DataType) -> bool:
-    """Whether an integer type, or ``bool``, has an integer."""
-    low, high = limits(dtype)
-    return low <= number <= high
 
 
 def vector_element(dtype: DataType) -> DataType:

@@ -170,6 +170,7 @@ ROOMS = [
     "rlx",
     "semantics",
     "solver",
+    "te",
     "transform",
     "vm",
 ]

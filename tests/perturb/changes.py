@@ -22,19 +22,12 @@ class Change(NamedTuple):
 
 RULE = '''
 
-def _crossed(x: Any, y: Any, axis: int) -> Any:
-    import numpy as np
-
-    return np.cross(x, y, axis=axis)
-
-
 @operator(
     "relax.cross",
     calls="""
     f(a, 3), f(a, 3)
     f(3, a), f(3, a), axis=0
     """,
-    compute=_crossed,
 )
 def cross(site: Site, x1: Tensor, x2: Tensor, axis_: int = -1) -> StructInfo:
     """The vector products of vectors of three elements along an axis."""
@@ -100,18 +93,25 @@ Source: [TVM documentation, tvm.relax.op][op].
 
 DEFINITION = '''
 
-def cross(out: Result, x1: te.Tensor, x2: te.Tensor, axis: int) -> te.Tensor:
+@computes("relax.cross")
+def cross_value(x1: Array, x2: Array, axis: int) -> Array:
+    """The vector products of vectors of three elements along an axis."""
+    return np.cross(x1, x2, axis=axis)
+
+
+@defines("relax.cross")
+def cross_definition(out: Result, x1: te.Tensor, x2: te.Tensor, axis: int) -> te.Tensor:
     """The vector products of vectors of three elements along an axis."""
     along = axis % x1.ndim
 
-    def element(*i: Scalar) -> Any:
-        def at(x: te.Tensor, step: int) -> Scalar:
+    def element(*i: te.Scalar) -> Any:
+        def at(x: te.Tensor, step: int) -> te.Scalar:
             place = te.floormod(i[along] + step, 3)
-            return wide(x(*i[:along], place, *i[along + 1 :]))
+            return exprs.wide(x(*i[:along], place, *i[along + 1 :]))
 
-        return convert(at(x1, 1) * at(x2, 2) - at(x1, 2) * at(x2, 1), out.dtype)
+        return exprs.convert(at(x1, 1) * at(x2, 2) - at(x1, 2) * at(x2, 1), out.dtype)
 
-    return filled(out, element)
+    return exprs.filled(out, element)
 '''
 
 CASES = """        case("outer", tensor((n,)), tensor((m,))),
@@ -122,16 +122,10 @@ CASES = """        case("outer", tensor((n,)), tensor((m,))),
 CHANGES = {
     "operator": Change(
         (
-            Edit("operators/linear_algebra.py", "", RULE),
-            Edit(
-                "operators/linear_algebra.py",
-                "from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo\n",
-                "from typing import Any\n\nfrom rlx.grammar.nodes.ast import StructInfo, TensorStructInfo\n",
-            ),
+            Edit("operators/linear_algebra.py", "", RULE + DEFINITION),
             Edit("operators/linear_algebra.py", "import literal\n", "import const, literal\n"),
             Edit("operators/linear_algebra.py", "import agree, known", "import agree, axis, known"),
             Edit("spec/operators.md", "\n## OBL-einsum Labelled axes\n", CLAUSE),
-            Edit("transform/legalization/families/linear_algebra.py", "", DEFINITION),
             Edit(
                 "tests/operators/cases.py",
                 '        case("outer", tensor((n,)), tensor((m,))),\n',
@@ -166,7 +160,8 @@ CHANGES = {
         ("checker",),
     ),
     "word of an operator": Change(
-        (Edit("operators/binary.py", "do not broadcast:", "cannot broadcast:"),), ("operators",)
+        (Edit("operators/elementwise.py", "do not broadcast:", "cannot broadcast:"),),
+        ("operators",),
     ),
     "generator": Change(
         (

@@ -9,7 +9,7 @@ import pytest
 import tvm
 from tvm import relax
 
-from rlx.operators.evaluate.padding import pad
+from rlx.operators.padding import pad_value
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 WIDTHS = [
@@ -33,4 +33,4 @@ def test_the_elements_are_those_of_tvm(mode: str) -> None:
     operand = tvm.runtime.tensor(X)
     for at, given in enumerate(widths):
         theirs = machine[f"f{at}"](operand).numpy()
-        assert np.array_equal(pad(X, given, mode, 7.0), theirs), given
+        assert np.array_equal(pad_value(X, given, mode, 7.0), theirs), given

@@ -12,11 +12,11 @@ from tvm import te as theirs
 from tvm import tirx
 
 import rlx
+from rlx import te as ours
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import GlobalVar, IRModule
 from rlx.semantics.tir import evaluate
 from rlx.solver.evaluate import evaluate as number
-from rlx.transform import te as ours
 from tests.tvm.te_expressions import EXPRESSIONS
 
 _SAME = """placeholder compute reduce_axis comm_reducer var const all any sum max min exp tanh sqrt sin power abs

@@ -13,8 +13,8 @@ import pytest
 import tvm
 from tvm import te as theirs
 
+from rlx import te as ours
 from rlx.semantics.tir import evaluate
-from rlx.transform import te as ours
 
 VALUES = np.arange(1, 7, dtype=np.float32)
 UNWRITTEN = np.float32(77)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 import tvm
 
-from rlx.grammar.nodes.dtype import SCALAR_NAMES, dtype
-from rlx.operators.element_types import numpy_type
-from rlx.operators.evaluate.memory import _CODES, _code
+from rlx.grammar.nodes.dtype import SCALAR_NAMES, dtype, numpy_type
+from rlx.operators.memory import _CODES, _code
 
 NAMES = [name for name in SCALAR_NAMES if numpy_type(dtype(name)) is not None]
 

@@ -19,7 +19,7 @@ from rlx.transform.builder.frame import Frame
 from rlx.transform.builder.function_head import head_of
 
 _NAME = "the name of a variable"
-_TENSORS = "rlx.transform.te.tensor"
+_TENSORS = "rlx.te.tensor"
 """The module of tensor expressions, which is imported only when it is used."""
 
 
@@ -275,7 +275,7 @@ class BlockBuilder(Asking):
             If an argument has no known shape, or the expression is wrong. The error has the line
             that wrote it.
         """
-        from rlx.transform.te.calls import call_te
+        from rlx.te.calls import call_te
 
         return call_te(self, function, *args, primfunc_name_hint=primfunc_name_hint, **kwargs)
 
@@ -312,6 +312,6 @@ class BlockBuilder(Asking):
         """
         if type(value).__module__ != _TENSORS:
             return taken.value(value, place)
-        from rlx.transform.te.calls import call_of
+        from rlx.te.calls import call_of
 
         return call_of(self, value)  # type: ignore[arg-type]

@@ -7,11 +7,10 @@ from typing import Any, Protocol
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.dtype import INT64, DataType, fits
 from rlx.grammar.nodes.overloaded import element_type, expr, prim, python_number
 from rlx.grammar.nodes.python_places import described
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.semantics.tir.values import fits
 
 
 class Array(Protocol):

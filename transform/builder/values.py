@@ -171,7 +171,7 @@ def const(value: Any, dtype: DataType | str | None = None) -> ast.Expr:
 def _constant(value: Any, dtype: DataType | str | None, place: Place) -> ast.Expr:
     import numpy as np
 
-    from rlx.operators.element_types import numpy_type
+    from rlx.grammar.nodes.dtype import numpy_type
 
     kind = None if dtype is None else element_type(dtype)
     if kind is None and not isinstance(value, np.ndarray | np.generic):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from rlx.transform.legalization.definitions import definitions
-from rlx.transform.legalization.reasons import KEPT
 from rlx.transform.legalization.rewrite import Left, Legalized, legalize, legalized
 
-__all__ = ["KEPT", "Left", "Legalized", "definitions", "legalize", "legalized"]
+__all__ = ["Left", "Legalized", "legalize", "legalized"]

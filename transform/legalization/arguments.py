@@ -10,12 +10,12 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.operators.binding import ArgumentMatch, matched, plan
 from rlx.operators.context import OperatorContext
+from rlx.operators.exprs import Result, decline
 from rlx.operators.registry import Operator
 from rlx.operators.site import Site
-from rlx.transform.legalization.result import decline
-from rlx.transform.te.convert import Converter
-from rlx.transform.te.scalar import Scalar, scalar
-from rlx.transform.te.tensor import Tensor
+from rlx.te.convert import Converter
+from rlx.te.scalar import Scalar, scalar
+from rlx.te.tensor import Tensor
 
 _TENSORS = ("tensor", "operand", "tensors")
 
@@ -96,8 +96,7 @@ def results(info: StructInfo, name: str) -> Any:
     Declined
         If it is neither a tensor of known shape and element type nor a tuple of such tensors.
     """
-    from rlx.transform.legalization.result import Result
-    from rlx.transform.te.convert import dimensions
+    from rlx.te.convert import dimensions
 
     if isinstance(info, TupleStructInfo):
         return tuple(results(field, name) for field in info.fields)

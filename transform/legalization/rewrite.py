@@ -8,6 +8,7 @@ from rlx.checker.check import IllFormedError, Report, check_alone
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, Record, replace
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
@@ -15,17 +16,15 @@ from rlx.grammar.nodes.struct_infos import fields_or_itself
 from rlx.grammar.nodes.visit import bindings, bound_vars, walk
 from rlx.operators import lookup
 from rlx.operators.context import Place
+from rlx.operators.exprs import Declined, decline
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone
 from rlx.solver.order import free_shape_vars
+from rlx.te.calls import Staged, staged
+from rlx.te.convert import Converter
+from rlx.te.errors import TensorExpressionError
+from rlx.te.tensor import indices_of
 from rlx.transform.legalization.arguments import arguments, results
-from rlx.transform.legalization.definitions import definition
-from rlx.transform.legalization.reasons import reason_of
-from rlx.transform.legalization.result import Declined, decline
-from rlx.transform.te.calls import Shared, Staged, staged
-from rlx.transform.te.convert import Converter
-from rlx.transform.te.errors import TensorExpressionError
-from rlx.transform.te.tensor import indices_of
 
 _PLAIN = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
 
@@ -132,10 +131,16 @@ class _Pass(Rewriter):
         self.added: dict[GlobalVar, tir.PrimFunc] = {}
         self.left: list[Left] = []
         self._names = {gv.name_hint for gv in module.functions}
-        self._shared = Shared(self._add)
+        self._alike: dict[object, list[GlobalVar]] = {}
         self._function = ""
 
     def _add(self, function: tir.PrimFunc, hint: str) -> GlobalVar:
+        """The name of a function in the module; equal functions have one."""
+        function = replace(function, attrs={**function.attrs, "private": True})
+        alike = self._alike.setdefault(_outline(function), [])
+        for known in alike:
+            if structural_equal(self.added[known], function):
+                return known
         name, number = hint, 0
         while name in self._names:
             number += 1
@@ -143,6 +148,7 @@ class _Pass(Rewriter):
         self._names.add(name)
         gv = GlobalVar(name)
         self.added[gv] = function
+        alike.append(gv)
         return gv
 
     def module(self, module: IRModule) -> IRModule:
@@ -175,8 +181,17 @@ class _Pass(Rewriter):
         except Declined as reason:
             self.left.append(Left(short, str(reason), self._function))
             return found
-        gv = self._shared.name(made.function, short.rpartition(".")[2])
+        gv = self._add(made.function, short.rpartition(".")[2])
         return replace(made.call(gv), span=call.span)
+
+
+def _outline(function: tir.PrimFunc) -> object:
+    """What equal functions have in common, and different ones seldom."""
+    buffers = tuple(
+        (b.dtype, len(b.shape), *(d.value for d in b.shape if isinstance(d, tir.IntImm)))
+        for b in function.buffer_map.values()
+    )
+    return len(function.params), buffers, type(function.body)
 
 
 def _shape_vars(function: ast.Function) -> Iterator[tir.Var]:
@@ -209,9 +224,9 @@ def define(
         If the operator has no definition, or none for this call; the message gives the reason.
     """
     short = operator.name.removeprefix("relax.")
-    defined = definition(short)
+    defined = operator.definition
     if defined is None:
-        decline(reason_of(operator))
+        decline(operator.reason)
     context = _Context(info)
     result = operator.derive(call, context)
     if context.open:

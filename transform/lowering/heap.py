@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.grammar.nodes.node import replace
-from rlx.transform.statements import in_order
+from rlx.grammar.nodes.tir_stmts import in_order
 
 IMMEDIATE, FROM_HEAP = 0, 1
 """The codes by which ``vm.builtin.make_shape`` finds a number."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
-from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64, fits
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.overloaded import scalar
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.dim_arithmetic import literal
-from rlx.semantics.tir.values import fits
 from rlx.solver.prim_exprs import topological
 
 

@@ -11,8 +11,7 @@ from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo, TensorS
 from rlx.grammar.nodes.dtype import VOID, DataType
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.operators.binary import ARITHMETIC, COMPARISON
-from rlx.operators.unary import ANY, FLOAT, FLOAT_NN, TEST
+from rlx.operators.elementwise import ANY, ARITHMETIC, COMPARISON, FLOAT, FLOAT_NN, TEST
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.patterns.arguments import operands

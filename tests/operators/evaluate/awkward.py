@@ -19,7 +19,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import TensorStructInfo
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.operators import lookup
-from rlx.operators.evaluate.arrays import integer_range
+from rlx.operators.arrays import integer_range
 from rlx.operators.evaluation import OperatorFault, Plain
 from tests.operators.cases import LEGAL, Case
 from tests.operators.context import Recorder, k, m, n
@@ -166,7 +166,7 @@ def draw_call(seed: int, wanted: frozenset[str] = frozenset()) -> Awkward | None
     cases = [case for case in CASES if not wanted or case[0] in wanted]
     case = cases[int(draw.integers(len(cases)))]
     operator = lookup(f"relax.{case[0]}")
-    if operator is None or not operator.can_evaluate:
+    if operator is None or operator.compute is None:
         return None
     try:
         call = Awkward(case, seed)

@@ -173,7 +173,7 @@ def concrete(wanted: Callable[[str], bool]) -> list[Concrete]:
     found = []
     for case in LEGAL:
         operator = lookup(f"relax.{case[0]}")
-        if operator is not None and operator.can_evaluate and wanted(case[0]):
+        if operator is not None and operator.compute is not None and wanted(case[0]):
             for point in POINTS:
                 try:
                     found.append(Concrete(case, point))

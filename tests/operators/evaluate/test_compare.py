@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.operators.evaluate.elementwise import alike, binary
+from rlx.operators.elementwise import alike, binary_value
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ from rlx.operators.evaluate.elementwise import alike, binary
     ],
 )
 def test_what_compiled_code_says(name: str, a: Any, b: Any, expected: list[bool]) -> None:
-    assert binary(name)(np.asarray(a), np.asarray(b)).tolist() == expected
+    assert binary_value(name)(np.asarray(a), np.asarray(b)).tolist() == expected
 
 
 def test_the_order_of_operands_does_not_choose_the_type() -> None:

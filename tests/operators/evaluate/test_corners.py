@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rlx.grammar.nodes.dtype import dtype
-from rlx.operators.evaluate.attention import attention
-from rlx.operators.evaluate.windows import windows
+from rlx.operators.arrays import windows
+from rlx.operators.attention import attention_value
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from tests.operators.context import derive, legal, n, tensor
 
@@ -260,7 +260,7 @@ def test_which_keys_a_query_sees(causal: str, window: int | None, queries: int, 
     """Scores are equal and values are unit vectors, so a query's row says what it sees."""
     query, key = (np.zeros((1, length, 1, 3), np.float64) for length in (queries, keys))
     value = np.eye(keys).reshape(1, keys, 1, keys)
-    found = attention(query, key, value, None, None, causal, window)[0, :, 0]
+    found = attention_value(query, key, value, None, None, causal, window)[0, :, 0]
     behind = abs(keys - queries) if causal == "BottomRight" else 0
     for row in range(queries):
         last = row + behind

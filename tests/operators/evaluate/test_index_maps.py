@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rlx.grammar.read.parser import parse
-from rlx.operators.evaluate.index_map import layout_transform
 from rlx.operators.evaluation import OperatorFault
+from rlx.operators.index_map import layout_transform_value
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Tensor
@@ -56,7 +56,7 @@ def main(x: R.Tensor({shape}, "int32")):
     end = load(parse(text).modules[0]).run("main", [Tensor(x)])
     assert isinstance(end, Returned) and isinstance(end.value, Tensor), end
     assert end.value.shape == expected.shape and end.value.data.tolist() == expected.tolist()
-    assert layout_transform(x, index_map, pad).tolist() == expected.tolist()
+    assert layout_transform_value(x, index_map, pad).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def main(x: R.Tensor({shape}, "int32")):
 )
 def test_maps_without_a_result(code: str, text: str) -> None:
     with pytest.raises(OperatorFault) as fault:
-        layout_transform(np.zeros((2, 3)), text, None)
+        layout_transform_value(np.zeros((2, 3)), text, None)
     assert fault.value.code == code
 
 

@@ -9,9 +9,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from rlx.operators.evaluate.arrays import integer_range, is_float
-from rlx.operators.evaluate.index_map import layout_transform
+from rlx.operators.arrays import integer_range, is_float
 from rlx.operators.evaluation import OperatorFault
+from rlx.operators.index_map import layout_transform_value
 
 KINDS = tuple(
     np.dtype(kind)
@@ -41,10 +41,10 @@ def test_each_value_stands_there_or_is_a_fault(kind: np.dtype[Any]) -> None:
     for value in VALUES:
         if not _held(value, kind):
             with pytest.raises(OperatorFault) as fault:
-                layout_transform(x, "lambda i: (i // 2, i % 2)", value)
+                layout_transform_value(x, "lambda i: (i // 2, i % 2)", value)
             assert fault.value.code == "E-layout-pad"
             continue
-        found = layout_transform(x, "lambda i: (i // 2, i % 2)", value)
+        found = layout_transform_value(x, "lambda i: (i // 2, i % 2)", value)
         with np.errstate(all="ignore"):
             expected = np.asarray(
                 0 if value is None else value, np.float64 if is_float(kind) else None

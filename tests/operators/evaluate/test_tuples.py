@@ -36,7 +36,7 @@ def keywords() -> Iterator[tuple[Concrete, str, Any]]:
         assert operator is not None
         optional = {parameter.name for parameter in operator.parameters if parameter.optional}
         words = [word for word in case[2].keys() & optional if isinstance(case[2][word], list)]
-        if not words or not operator.can_evaluate:
+        if not words or operator.compute is None:
             continue
         try:
             call = Concrete(case, POINTS[0])

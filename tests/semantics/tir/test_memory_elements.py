@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.grammar.nodes.dtype import dtype
-from rlx.operators.element_types import numpy_type
+from rlx.grammar.nodes.dtype import dtype, numpy_type
 from rlx.semantics.tir.memory import Cells
 
 INTEGERS = (

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.dtype import dtype, limits
 from rlx.grammar.nodes.prim_operators import truncated_quotient, truncated_remainder
 from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.semantics.tir.intrinsics import intrinsic
@@ -26,7 +26,6 @@ from rlx.semantics.tir.values import (
     extremum,
     from_integer,
     into,
-    limits,
 )
 
 INTEGERS = {

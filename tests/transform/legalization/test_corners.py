@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import rlx
-from rlx.grammar.nodes.dtype import dtype
-from rlx.operators.element_types import numpy_type
+from rlx.grammar.nodes.dtype import dtype, numpy_type
 from rlx.operators.layout import pieces
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_value

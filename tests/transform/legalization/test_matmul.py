@@ -10,7 +10,6 @@ import pytest
 import rlx
 from rlx.semantics.outcome import Returned
 from rlx.transform import legalized
-from rlx.transform.legalization import definitions
 from tests.transform.legalization.law import run
 
 RANKS = (1, 2, 3, 6)
@@ -44,8 +43,3 @@ def test_the_product_is_that_of_numpy(stacks: tuple[str, str]) -> None:
         found = run(made.module, [x, y], "steps")
         assert isinstance(found, Returned)
         np.testing.assert_array_equal(found.value.data, wanted)  # type: ignore[attr-defined]
-
-
-def test_definitions_are_looked_up_once() -> None:
-    """They are asked for at every call, and made from all files of the families."""
-    assert definitions() is definitions()

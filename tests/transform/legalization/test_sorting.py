@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rlx
-from rlx.grammar.nodes.dtype import dtype
-from rlx.operators.element_types import numpy_type
+from rlx.grammar.nodes.dtype import dtype, numpy_type
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.outcome import Returned

@@ -8,8 +8,8 @@ from itertools import count
 
 from rlx.generate.calls.template import Template
 from rlx.grammar.nodes import tir
-from rlx.transform.legalization import definitions, legalized
-from tests.transform.legalization.law import case, retyped, templates
+from rlx.transform.legalization import legalized
+from tests.transform.legalization.law import DEFINED, case, retyped, templates
 
 from .batch import Case
 from .sources import cases, chosen_sizes
@@ -19,7 +19,7 @@ SORTS = ("sort", "argsort", "topk", "median")
 
 def ours(seed: int) -> Iterator[Case]:
     """What `rlx.transform.legalize` makes of random calls over letters, with sizes around the edges of vectors."""
-    every = sorted(definitions())
+    every = sorted(DEFINED)
     for number in count(seed << 32):
         rng = random.Random(number)
         name = rng.choice(SORTS if number % 2 else every)

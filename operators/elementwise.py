@@ -1,0 +1,1081 @@
+"""Elementwise operators: of one operand, or of several that are broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import is_
+from typing import Any
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.ast import PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, VOID, DataType
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.tir import EQ, FloatImm, IntImm, Or, PrimExpr
+from rlx.operators import arrays, exprs, registry
+from rlx.operators.arrays import Array, Function, Kind
+from rlx.operators.dim_arithmetic import ONE, ZERO, literal, same
+from rlx.operators.error_function import erf
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.exprs import Result, decline
+from rlx.operators.late import later, np, scalars, te
+from rlx.operators.parameters import Operand, Prim, Tensor, Type
+from rlx.operators.registry import Definition, computes, defines, operator
+from rlx.operators.rule_helpers import (
+    agree,
+    elements,
+    fields,
+    like,
+    place,
+    rank,
+    ranked,
+    resized,
+    tensor,
+)
+from rlx.operators.site import Dims, Site, show, show_shape
+from rlx.spec.registry import rule
+
+FLOAT = (
+    """acos acosh asin asinh atan atanh cos cosh erf exp log rsqrt sigmoid sin sinh sqrt tan tanh"""
+)
+ANY = """abs bitwise_not ceil floor logical_not negative round sign square trunc"""
+_CALLS = {
+    "bitwise_not": "i(a, b) | bool(a)",
+    **dict.fromkeys(("negative", "sign"), "t(a, b) | t(a) | t() | t(a, 3, b)"),
+}
+"""Legal calls of the operators that do not take every element type."""
+TEST = """isfinite isinf isnan"""
+FLOAT_NN = "gelu gelu_tanh selu silu"
+
+
+def float_elementwise(site: Site, x: Tensor) -> StructInfo:
+    """Floats to floats."""
+    elements(site, x, 0, "float")
+    return x
+
+
+def elementwise(site: Site, x: Tensor) -> StructInfo:
+    """Any element type, kept."""
+    return x
+
+
+def test(site: Site, x: Tensor) -> StructInfo:
+    """A Boolean for each element."""
+    return like(x, BOOL)
+
+
+def activation(site: Site, data: Tensor) -> StructInfo:
+    """An activation function, from floats to floats."""
+    return float_elementwise(site, data)
+
+
+for _name in FLOAT.split():
+    operator(f"relax.{_name}")(float_elementwise)
+for _name in ANY.split():
+    operator(f"relax.{_name}", calls=_CALLS.get(_name, ""))(elementwise)
+for _name in TEST.split():
+    operator(f"relax.{_name}")(test)
+for _name in FLOAT_NN.split():
+    operator(f"relax.nn.{_name}")(activation)
+
+
+@operator(
+    "relax.nn.relu",
+    broken="""
+    D14-arity: f(a), f(a), f(a)
+    D14-argument: shape(a, b)
+    """,
+)
+def relu(site: Site, data: Tensor) -> StructInfo:
+    """Negative elements become zero."""
+    return data
+
+
+@operator(
+    "relax.nn.leakyrelu",
+    calls="""
+    f(a, b), alpha=None | 0.25
+    f(a)
+    """,
+)
+def leakyrelu(site: Site, data: Tensor, alpha: float = 0.01) -> StructInfo:
+    """Negative elements shrink by a factor."""
+    return float_elementwise(site, data)
+
+
+@computes("relax.nn.leakyrelu")
+def leakyrelu_value(x: Array, alpha: float) -> Array:
+    """Negative elements times ``alpha``."""
+    w = arrays.wide(x)
+    return arrays.back(np.where(w > 0, w, w * w.dtype.type(alpha)), x.dtype)
+
+
+@defines("relax.nn.leakyrelu")
+def leakyrelu_definition(out: Result, x: te.Tensor, alpha: float) -> te.Tensor:
+    """Negative elements times a slope."""
+    exprs.need_floats(x.dtype)
+    return exprs.elementwise(
+        out, lambda v: te.select(v > _zero(v), v, v * te.const(alpha, v.dtype)), x
+    )
+
+
+@operator("relax.nn.softplus", calls="f(a, b), beta=None | 2.0, threshold=None | 10.0")
+def softplus(site: Site, data: Tensor, beta: float = 1.0, threshold: float = 20.0) -> StructInfo:
+    """A smooth maximum with zero; above a threshold, the element itself."""
+    return float_elementwise(site, data)
+
+
+@computes("relax.nn.softplus")
+def softplus_value(x: Array, beta: float, threshold: float) -> Array:
+    """``log(1 + exp(beta * x)) / beta``; ``x`` itself above the threshold."""
+    w = arrays.wide(x)
+    scaled = w * w.dtype.type(beta)
+    smooth = arrays.quiet(lambda: np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+    return arrays.back(np.where(scaled > threshold, w, smooth), x.dtype)
+
+
+@defines("relax.nn.softplus")
+def softplus_definition(out: Result, x: te.Tensor, beta: float, threshold: float) -> te.Tensor:
+    """``log(1 + exp(beta * x)) / beta``; the element itself above the threshold."""
+    exprs.need_floats(x.dtype)
+
+    def element(v: te.Scalar) -> te.Scalar:
+        scaled, limit = v * te.const(beta, v.dtype), te.const(threshold, v.dtype)
+        smooth = te.log1p(te.exp(exprs.smaller(scaled, limit))) / te.const(beta, v.dtype)
+        return te.select(scaled > limit, v, smooth)
+
+    return exprs.elementwise(out, element, x)
+
+
+@operator(
+    "relax.clip",
+    calls="""
+    t(a, b), prim(0), prim(6)
+    t(a), prim(0), prim(1)
+    """,
+)
+def clip(site: Site, x: Tensor, min_: Prim, max_: Prim) -> StructInfo:
+    """Elements clamped between two scalars."""
+    return x
+
+
+@computes("relax.clip")
+def clip_value(x: Array, low: Any, high: Any) -> Array:
+    """Elements clamped between two numbers."""
+    w = arrays.wide(x)
+    if not arrays.is_float(x.dtype):
+        return arrays.back(np.minimum(np.maximum(w, _held(low, x)), _held(high, x)), x.dtype)
+    return arrays.back(np.minimum(np.maximum(w, w.dtype.type(low)), w.dtype.type(high)), x.dtype)
+
+
+def _held(limit: Any, x: Array) -> Any:
+    """A limit as far as the type can hold it."""
+    if x.dtype.kind == "b":
+        return np.bool_(limit)
+    least, most = arrays.integer_range(x.dtype)
+    return arrays.working(x.dtype).type(max(least, min(most, limit)))
+
+
+@defines("relax.clip")
+def clip_definition(out: Result, x: te.Tensor, low: Any, high: Any) -> te.Tensor:
+    """Elements clamped between two numbers."""
+    exprs.need_numbers(x.dtype)
+
+    def held(limit: Any, v: te.Scalar) -> te.Scalar:
+        if isinstance(limit, te.Scalar):
+            decline("its limits are not constant numbers")
+        if not v.dtype.is_float:
+            least, most = int(te.min_value(x.dtype)), int(te.max_value(x.dtype))
+            limit = max(least, min(most, limit))
+            if limit != int(limit):
+                decline("its limits are not integers")
+        return te.const(limit, v.dtype)
+
+    return exprs.elementwise(
+        out, lambda v: exprs.smaller(exprs.larger(v, held(low, v)), held(high, v)), x
+    )
+
+
+@operator(
+    "relax.tril",
+    calls="""
+    x(a, b), prim(0) | prim(1) | prim(-1)
+    x(3, a, b)
+    """,
+)
+@operator(
+    "relax.triu",
+    calls="""
+    x(a, b), prim(0) | prim(1) | prim(-1)
+    x(3, a, b)
+    """,
+)
+def triangle(site: Site, x: Tensor, k: Prim = ZERO) -> StructInfo:
+    """The lower or upper triangle of the last two axes; the rest is zero."""
+    rank(site, x, 0, 2, -1)
+    return x
+
+
+def _distance(x: Array) -> Array:
+    """How far each place of the last two axes lies above the main diagonal."""
+    rows, columns = x.shape[-2:]
+    return np.arange(columns) - np.arange(rows)[:, None]
+
+
+@computes("relax.tril")
+def tril_value(x: Array, k: Any) -> Array:
+    """The lower triangle of the last two axes, up to the diagonal ``k``, which is any number."""
+    return np.where(_distance(x) <= float(k), arrays.wide(x), 0).astype(x.dtype)
+
+
+@computes("relax.triu")
+def triu_value(x: Array, k: Any) -> Array:
+    """The upper triangle of the last two axes, from the diagonal ``k`` on, which is any number."""
+    return np.where(_distance(x) >= float(k), arrays.wide(x), 0).astype(x.dtype)
+
+
+@operator("relax.nn.dropout", calls="f(a, b), rate=0.5 | 0.0")
+def dropout(site: Site, data: Tensor, rate: float = 0.5) -> StructInfo:
+    """The tensor with elements dropped, and the mask."""
+    return fields((data, data))
+
+
+@computes("relax.nn.dropout")
+def dropout_value(x: Array, rate: float) -> tuple[Array, Array]:
+    """At inference nothing is dropped: the tensor, and a mask of ones."""
+    return x.copy(), np.ones(x.shape).astype(x.dtype)
+
+
+@defines("relax.nn.dropout")
+def dropout_definition(
+    out: tuple[Result, Result], x: te.Tensor, rate: float
+) -> tuple[te.Tensor, te.Tensor]:
+    """At inference nothing is dropped: the tensor, and a mask of ones."""
+    kept = exprs.filled(out[0], lambda *i: x(*i), "T_dropout")
+    mask = exprs.filled(out[1], lambda *i: te.const(1, out[1].dtype), "T_mask")
+    return kept, mask
+
+
+@operator(
+    "relax.astype",
+    calls="""
+    x(a, b), dtype='float32' | 'int32' | 'bool' | 'float16' | 'int8'
+    x(a), dtype='int64'
+    """,
+)
+def astype(site: Site, x: Tensor, dtype: Type) -> StructInfo:
+    """The elements converted to another type."""
+    return like(x, VOID if dtype is None else dtype)
+
+
+@computes("relax.astype", "relax.wrap_param")
+def astype_value(x: Array, kind: DataType | None) -> Array:
+    """The elements converted; see :func:`convert`."""
+    return convert(x, arrays.kind_of(kind, x.dtype))
+
+
+@rule("E-convert", "b7e97269", "computation")
+def convert(x: Array, kind: Kind) -> Array:
+    """Elements converted to another type (E-convert).
+
+    Integers wrap, and floats are rounded to nearest, ties to even. A float out of the range of an
+    integer type becomes the nearest integer, and NaN becomes 0.
+    """
+    if kind == x.dtype:
+        return x.copy()
+    w = arrays.wide(x)
+    if arrays.is_float(x.dtype) and not arrays.is_float(kind) and kind.kind != "b":
+        return _to_integer(w, kind)
+    if kind.kind == "b":
+        return np.asarray(w != 0)
+    return arrays.back(w, kind)
+
+
+def _to_integer(x: Array, kind: Kind) -> Array:
+    low, high = arrays.integer_range(kind)
+    whole = np.trunc(np.where(np.isnan(x), 0, x)).astype(np.float64)
+    inside = np.clip(whole, float(low), float(high))
+    # The largest 64-bit integers are no floats: what rounds up to 2**63 is past the end.
+    edge = inside >= float(high)
+    with np.errstate(all="ignore"):
+        made = np.where(edge, 0, inside).astype(arrays.working(kind))
+    made = np.asarray(made)
+    made[edge] = high
+    return made.astype(kind)
+
+
+@defines("relax.astype", "relax.wrap_param")
+def astype_definition(out: Result, x: te.Tensor, dtype: DataType | None) -> te.Tensor:
+    """The elements converted."""
+    return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(x(*i)), out.dtype))
+
+
+@operator("relax.wrap_param", calls="x(a, b), dtype='float32' | 'float16'")
+def wrap_param(site: Site, data: Tensor, dtype: Type = FLOAT32) -> StructInfo:
+    """A parameter of a model, converted to another type."""
+    return astype(site, data, dtype)
+
+
+@operator(
+    "relax.ewise_fma",
+    calls="""
+    t(a, b), t(a, b), t(a, b)
+    t(a), t(a), t(a)
+    """,
+    broken="OBL-fused-dims: f(a, 3), f(a, 3), f(a, 4)",
+)
+def ewise_fma(site: Site, x1: Tensor, x2: Tensor, x3: Tensor) -> StructInfo:
+    """``x1 * x2 + x3`` of equal shapes."""
+    infos = (x1, x2, x3)
+    kind, device = agree(site, infos), place(site, infos)
+    fused(site, infos)
+    best = next((x for x in infos if site.dims(x) is not None), None)
+    ndim = next((r for x in infos if (r := site.rank(x)) is not None), None)
+    return (
+        ranked(ndim, kind, device)
+        if best is None
+        else resized(ranked(None, kind, device), site.dims(best), None)
+    )
+
+
+@computes("relax.ewise_fma")
+def ewise_fma_value(a: Array, b: Array, c: Array) -> Array:
+    """``a * b + c``, rounded after each."""
+    return arrays.back(
+        arrays.quiet(lambda: arrays.wide(a) * arrays.wide(b) + arrays.wide(c)), a.dtype
+    )
+
+
+@defines("relax.ewise_fma")
+def ewise_fma_definition(out: Result, a: te.Tensor, b: te.Tensor, c: te.Tensor) -> te.Tensor:
+    """``a * b + c``, rounded after each."""
+    exprs.need_numbers(a.dtype)
+    return exprs.elementwise(out, lambda x, y, z: x * y + z, a, b, c)
+
+
+@rule("OBL-fused", "a110e3a3", "obligation")
+def fused(site: Site, infos: tuple[TensorStructInfo, ...]) -> None:
+    """Check that the operands of a fused multiply-add have the same shape."""
+    ranks = {r for x in infos if (r := site.rank(x)) is not None}
+    if len(ranks) > 1:
+        words = f"the ranks {sorted(ranks)} of the operands differ {site.of(0)}"
+        site.fail("OBL-rank-operand", words, 0)
+    shapes = [(index, dims) for index, x in enumerate(infos) if (dims := site.dims(x)) is not None]
+    alike = site.together("OBL-fused-dims", 0)
+    for index, dims in shapes[1:]:
+        for a, b in zip(shapes[0][1], dims, strict=True):
+            alike.equal(
+                a,
+                b,
+                lambda index=index: (  # type: ignore[misc]
+                    f"the shapes differ {site.of(shapes[0][0])} and {site.of(index)}"
+                ),
+            )
+    alike.settle()
+
+
+ARITHMETIC = """add divide floor_divide floor_mod log_add_exp maximum minimum mod multiply power subtract atan2
+bitwise_and bitwise_or bitwise_xor left_shift logical_and logical_or logical_xor right_shift"""
+_BITS = "i(a, b), i(a, b) | i(b) | i() | i(1, b)\ni(), i(a)\nint8(a), int8(a)"
+_INTEGER_CALLS = {
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), _BITS + "\nbool(a, b), bool(b)"),
+    **dict.fromkeys(("left_shift", "right_shift"), _BITS),
+}
+"""Legal calls of the operators that do not take every element type."""
+COMPARISON = "equal greater greater_equal less less_equal not_equal"
+_WITH_BOOLEANS = frozenset(
+    [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "floor_divide",
+        "floor_mod",
+        "mod",
+        "maximum",
+        "minimum",
+        "power",
+    ]
+)
+"""Arithmetic in which TVM's code treats later Boolean operands as numbers."""
+_SCALAR: Dims = (ONE,)
+
+
+@rule("OBL-broadcast", "1aeeecb7", "obligation")
+def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | None:
+    """The shape that two shapes broadcast to; None if it depends on which dimension is 1.
+
+    Parameters
+    ----------
+    i, j
+        The arguments with these shapes.
+    """
+    if len(a) < len(b):
+        a, b, i, j = b, a, j, i
+    lead = len(a) - len(b)
+    result: list[PrimExpr] | None = list(a)
+    fits = site.together("OBL-broadcast-dims", j)
+    for k, y in enumerate(b, lead):
+        x = a[k]
+        if same(x, y) or literal(y) == 1:
+            site.ctx.discharged += 1
+        elif literal(x) == 1:
+            site.ctx.discharged += 1
+            if result is not None:
+                result[k] = y
+        elif not _proved_equal(site, x, y):
+            fits.require(
+                equal_or_one(x, y),
+                lambda x=x, y=y: (  # type: ignore[misc]
+                    f"the shapes {show_shape(a)} {site.of(i)} and {show_shape(b)} {site.of(j)} "
+                    f"do not broadcast: {show(x)} against {show(y)}"
+                ),
+            )
+            result = None
+    fits.settle()
+    if result is None:
+        return None
+    return a if all(map(is_, result, a)) else tuple(result)
+
+
+def _proved_equal(site: Site, x: PrimExpr, y: PrimExpr) -> bool:
+    if literal(x) is not None and literal(y) is not None:
+        return False
+    if site.ctx.prover.equal(x, y).status == "proved":
+        site.ctx.discharged += 1
+        return True
+    return False
+
+
+def equal_or_one(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """The condition that two dimensions are equal, or one that is not a literal is 1."""
+    condition: PrimExpr = EQ(a, b)
+    for dim in (a, b):
+        if literal(dim) is None:
+            condition = Or(condition, EQ(dim, ONE))
+    return condition
+
+
+def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
+    """Arithmetic on operands of the same element type. A literal number takes the width of the
+    other operand.
+    """
+    x1, x2 = _wide_as(site, 0, x1, x2), _wide_as(site, 1, x2, x1)
+    _narrow(site, (x1, x2))
+    kind = agree(site, (x1, x2), booleans=site.name in _WITH_BOOLEANS)
+    if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
+        return PrimStructInfo(kind)
+    return shaped(site, (x1, x2), kind)
+
+
+_WIDTHS = {"int": IntImm, "float": FloatImm}
+
+
+def _wide_as(site: Site, at: int, x: Operand, other: Operand) -> Operand:
+    """A literal of 64 bits beside an operand of 32 is one of 32: texts do not say how wide a number
+    is.
+    """
+    if site.call.spelled.get(at) == "R.prim_value":
+        return x
+    kind = other.dtype
+    literal_of = _WIDTHS.get(kind.code)
+    if literal_of is None or kind.bits != 32 or not isinstance(x, PrimStructInfo):
+        return x
+    wide = isinstance(x.value, literal_of) and x.dtype.bits == 64
+    return PrimStructInfo(kind, replace(x.value, dtype=kind)) if wide and x.value else x
+
+
+def _narrow(site: Site, operands: tuple[Operand, Operand]) -> None:
+    """Warn of a number in the text beside an operand of 64 bits: TVM 0.27 reads it as one of 32."""
+    spelled = [site.call.spelled.get(k) == "number" for k in range(2)]
+    if spelled[0] is spelled[1]:
+        return
+    at = spelled.index(True)
+    x, other = operands[at], operands[1 - at]
+    if isinstance(x, PrimStructInfo) and x.dtype == other.dtype and other.dtype.bits == 64:
+        shown = f"{show(x.value) if x.value is not None else 'it'}"
+        words = f'TVM reads the number {shown} as 32 bits: write R.const({shown}, "{other.dtype}")'
+        site.warn("OBL-agree-dtype", words, at)
+
+
+def comparison(site: Site, x1: Operand, x2: Operand) -> StructInfo:
+    """A comparison of any element types; the result is Boolean."""
+    if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
+        return PrimStructInfo(BOOL)
+    return shaped(site, (x1, x2), BOOL)
+
+
+def shaped(site: Site, infos: Sequence[Operand], kind: DataType) -> Tensor:
+    """A tensor of the shape that all operands broadcast to."""
+    head = infos[0]
+    device = place(site, infos)
+    if type(head) is TensorStructInfo and _one_shape(head, infos):
+        if head.dtype is kind and head.vdevice is device:
+            return head
+        return TensorStructInfo(head.shape, kind, head.ndim, device)
+    dims: Dims | None = _dims(site, head)
+    for index, info in enumerate(infos[1:], 1):
+        other = _dims(site, info)
+        if dims is None or other is None:
+            dims = None
+            break
+        dims = broadcast(site, dims, other, index - 1, index)
+    if dims is None:
+        return ranked(_rank(site, infos), kind, device)
+    for info in infos:
+        if isinstance(info, TensorStructInfo) and _keeps(info, dims, kind, device):
+            return info
+    return tensor(dims, kind, device)
+
+
+def _one_shape(head: Tensor, infos: Sequence[Operand]) -> bool:
+    """Whether all have the same shape, known or held by the same variable."""
+    shape = head.shape
+    return shape is not None and all(getattr(x, "shape", None) is shape for x in infos)
+
+
+def _keeps(info: Tensor, dims: Dims, kind: DataType, device: object) -> bool:
+    """Whether an operand's struct info is already the result's."""
+    values = getattr(info.shape, "values", None)
+    return values is dims and info.dtype is kind and info.vdevice is device
+
+
+def _dims(site: Site, info: Operand) -> Dims | None:
+    return _SCALAR if isinstance(info, PrimStructInfo) else site.dims(info)
+
+
+def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
+    ranks = [1 if isinstance(x, PrimStructInfo) else site.rank(x) for x in infos]
+    return None if None in ranks else max(r for r in ranks if r is not None)
+
+
+_BROKEN = {
+    "add": """
+    OBL-agree-dtype: float32(a, b), float16(a, b)
+    OBL-broadcast-dims: f(a, 3), f(a, 4)
+    D14-arity: f(a, b)
+    D14-argument: f(a), string('x')
+    """,
+    "greater": """
+    OBL-broadcast-dims: t(5), t(a, 2)
+    """,
+}
+"""Calls that break a premise; the others break the same ones."""
+
+for _name in ARITHMETIC.split():
+    registry.operator(
+        f"relax.{_name}", calls=_INTEGER_CALLS.get(_name, ""), broken=_BROKEN.get(_name, "")
+    )(binary)
+for _name in COMPARISON.split():
+    registry.operator(f"relax.{_name}", broken=_BROKEN.get(_name, ""))(comparison)
+
+
+@operator(
+    "relax.where",
+    calls="""
+    bool(a, b), x(a, b) | x(b) | x() | x(1, b), x(a, b) | x(a, 1) | x()
+    bool(), x(a), x(a)
+    """,
+    broken="""
+    OBL-element-bool: float32(a, b), f(a, b), f(a, b)
+    OBL-broadcast-dims: bool(3, a), f(2, a), f()
+    """,
+)
+def where(site: Site, condition: Tensor, x1: Tensor, x2: Tensor) -> StructInfo:
+    """Elements of one tensor where a condition holds, of another elsewhere."""
+    elements(site, condition, 0, "bool")
+    return shaped(site, (condition, x1, x2), agree(site, (x1, x2), (1, 2)))
+
+
+@computes("relax.where")
+def where_value(condition: Array, a: Array, b: Array) -> Array:
+    """Elements of one tensor where a condition holds, of another elsewhere."""
+    arrays.broadcast(condition, a, b)
+    return np.where(condition, a, b)
+
+
+@defines("relax.where")
+def where_definition(out: Result, condition: te.Tensor, x1: te.Tensor, x2: te.Tensor) -> te.Tensor:
+    """Elements of one tensor where a condition holds, of another elsewhere."""
+    return exprs.filled(
+        out,
+        lambda *i: te.if_then_else(
+            _truth(exprs.wide(exprs.broadcast(condition, i))),
+            exprs.broadcast(x1, i),
+            exprs.broadcast(x2, i),
+        ),
+    )
+
+
+# ---------------------------------------------------------------- values
+
+
+def _gelu_tanh(x: Array) -> Array:
+    # Step by step in one array, and products for powers, which are slow in NumPy. (Of rank 0 a
+    # product is no array.)
+    inner = np.asarray(x * x)
+    inner *= 0.044715
+    inner += 1
+    inner *= x
+    inner *= 0.7978845608028654
+    np.tanh(inner, out=inner)
+    inner += 1
+    inner *= x
+    inner *= 0.5
+    return inner
+
+
+def _sigmoid(x: Array) -> Any:
+    # Of large negative x, exp(-x) is infinite, and 1 / infinity the right 0.
+    return 1 / (1 + np.exp(-x))
+
+
+_UNARY: dict[str, Function] = {
+    **{
+        name: later(np, name)
+        for name in [
+            "ceil",
+            "cos",
+            "cosh",
+            "exp",
+            "floor",
+            "isfinite",
+            "isinf",
+            "isnan",
+            "log",
+            "logical_not",
+            "negative",
+            "sign",
+            "sin",
+            "sinh",
+            "sqrt",
+            "square",
+            "tan",
+            "tanh",
+            "trunc",
+        ]
+    },
+    **{
+        f"a{name}": later(np, f"arc{name}")
+        for name in ["cos", "cosh", "sin", "sinh", "tan", "tanh"]
+    },
+    "abs": later(np, "abs"),
+    "bitwise_not": later(np, "invert"),
+    "erf": erf,
+    "round": later(np, "round"),
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sigmoid": _sigmoid,
+    "nn.relu": lambda x: np.maximum(x, x.dtype.type(0)),
+    "nn.gelu": lambda x: 0.5 * x * (1 + erf(x * 0.7071067811865476)),
+    "nn.gelu_tanh": _gelu_tanh,
+    "nn.selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x)),
+    "nn.silu": lambda x: x * _sigmoid(x),
+}
+_EXACT_ON_INTEGERS = frozenset(["ceil", "floor", "trunc", "round"])
+_BOOLEAN = frozenset(["isfinite", "isinf", "isnan"])
+
+
+def unary_value(name: str) -> Function:
+    """The evaluation of an operator with one operand."""
+    function = _UNARY[name]
+
+    def evaluate(x: Array) -> Array:
+        if name in _EXACT_ON_INTEGERS and not arrays.is_float(x.dtype):
+            return x.copy()
+        kind = np.dtype(np.bool_) if name in _BOOLEAN else x.dtype
+        try:
+            return arrays.back(arrays.quiet(function, arrays.wide(x)), kind)
+        except TypeError:
+            raise OperatorFault(
+                "E-operator-dtype", f"{name} is not defined for elements of type {x.dtype}"
+            ) from None
+
+    return evaluate
+
+
+@rule("E-divide", "1bfb03e5", "computation")
+def _divisor(b: Array) -> None:
+    if b.size and b.dtype.kind in "iu" and not np.all(b):
+        raise OperatorFault("E-divide-zero", "an integer is divided by zero")
+
+
+def _divide(a: Array, b: Array) -> Any:
+    if a.dtype.kind not in "iu":
+        return a / b
+    _divisor(b)
+    whole = np.floor_divide(a, b)
+    # Towards zero: where signs differ and something is left, one more.
+    return whole + ((whole < 0) & (whole * b != a)).astype(a.dtype)
+
+
+def _floor_divide(a: Array, b: Array) -> Any:
+    if a.dtype.kind not in "iu":
+        return np.floor(a / b)
+    _divisor(b)
+    return np.floor_divide(a, b)
+
+
+def _floor_mod(a: Array, b: Array) -> Any:
+    if a.dtype.kind not in "iu":
+        return a - np.floor(a / b) * b
+    _divisor(b)
+    return np.mod(a, b)
+
+
+def _mod(a: Array, b: Array) -> Any:
+    _divisor(b)
+    return np.fmod(a, b)
+
+
+@rule("E-power", "7a1aa037", "computation")
+def _power(a: Array, b: Array) -> Any:
+    if b.dtype.kind == "i" and b.size and b.min() < 0:
+        raise OperatorFault("E-power-negative", f"an integer is raised to the power {b.min()}")
+    found = np.power(a, b)
+    if a.dtype.kind in "iub" or not (b == 0.5).any():
+        return found
+    # NumPy takes one exponent of 0.5 for the square root, which differs at -0 and at -inf.
+    found = np.where((b == 0.5) & (a == 0), np.abs(a), found)
+    return np.where((b == 0.5) & (a == -np.inf), np.abs(a), found)
+
+
+@rule("E-shift", "855db241", "computation")
+def _counts(kind: Kind, b: Array) -> None:
+    bits = arrays.bits_of(kind)
+    if b.dtype.kind in "iu" and b.size and (b.min() < 0 or b.max() >= bits):
+        wrong = b.min() if b.min() < 0 else b.max()
+        raise OperatorFault("E-shift-range", f"a number of {bits} bits is shifted by {wrong}")
+
+
+_BINARY: dict[str, Function] = {
+    **{
+        name: later(np, name)
+        for name in [
+            "add",
+            "subtract",
+            "multiply",
+            "maximum",
+            "minimum",
+            "bitwise_and",
+            "bitwise_or",
+            "bitwise_xor",
+            "left_shift",
+            "right_shift",
+            "logical_and",
+            "logical_or",
+            "logical_xor",
+            "equal",
+            "greater",
+            "greater_equal",
+            "less",
+            "less_equal",
+            "not_equal",
+        ]
+    },
+    "atan2": later(np, "arctan2"),
+    "divide": _divide,
+    "floor_divide": _floor_divide,
+    "floor_mod": _floor_mod,
+    "log_add_exp": later(np, "logaddexp"),
+    "mod": _mod,
+    "power": _power,
+}
+_COMPARISONS = frozenset(["equal", "greater", "greater_equal", "less", "less_equal", "not_equal"])
+_SHIFTS = frozenset(["left_shift", "right_shift"])
+_SCALARS = (bool, int, float)
+
+
+@rule("E-compare", "cefc62c1", "computation")
+def alike(a: Array, b: Array) -> tuple[Array, Array]:
+    """Operands of a comparison converted to a common type: the float type, the wider type, or the
+    unsigned one of two integer types of the same width.
+    """
+
+    def rank(kind: Kind) -> tuple[bool, int, bool]:
+        return arrays.is_float(kind), arrays.width(kind), kind.kind == "u"
+
+    kind = max(a.dtype, b.dtype, key=rank)
+    return a.astype(kind), b.astype(kind)
+
+
+def binary_value(name: str) -> Function:
+    """The evaluation of an operator with two operands."""
+    function = _BINARY[name]
+
+    def evaluate(x1: Any, x2: Any) -> Any:
+        a, b = arrays.operand(x1, x2), arrays.operand(x2, x1)
+        shape = arrays.broadcast(a, b)
+        if name in _SHIFTS and not arrays.is_float(a.dtype):
+            _counts(a.dtype, arrays.wide(b))
+        if name in _COMPARISONS and a.dtype != b.dtype:
+            a, b = alike(a, b)
+        try:
+            found = arrays.quiet(function, arrays.wide(a), arrays.wide(b))
+        except TypeError:
+            raise arrays.undefined(name, a) from None
+        if isinstance(x1, _SCALARS) and isinstance(x2, _SCALARS):
+            return arrays.number(np.asarray(found)).item()
+        kind = np.dtype(np.bool_) if name in _COMPARISONS else a.dtype
+        return arrays.back(found, kind).reshape(shape)
+
+    return evaluate
+
+
+for _name in _UNARY:
+    computes(f"relax.{_name}")(unary_value(_name))
+for _name in _BINARY:
+    computes(f"relax.{_name}")(binary_value(_name))
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def _gelu(x: te.Scalar) -> te.Scalar:
+    return x * 0.5 * (te.erf(x * 0.7071067811865476) + 1.0)
+
+
+def _gelu_tanh_definition(x: te.Scalar) -> te.Scalar:
+    inner = (x * x * 0.044715 + 1.0) * x * 0.7978845608028654
+    return (te.tanh(inner) + 1.0) * x * 0.5
+
+
+def _sigmoid_definition(x: te.Scalar) -> te.Scalar:
+    return _one(x) / (te.exp(-x) + 1.0)
+
+
+def _one(x: te.Scalar) -> te.Scalar:
+    return te.const(1, x.dtype)
+
+
+def _zero(x: te.Scalar) -> te.Scalar:
+    return te.const(0, x.dtype)
+
+
+def _selu(x: te.Scalar) -> te.Scalar:
+    below = (te.exp(x) - 1.0) * 1.6732632423543772
+    return te.select(x > _zero(x), x, below) * 1.0507009873554805
+
+
+_FLOATS: dict[str, Callable[[te.Scalar], te.Scalar]] = {
+    **{
+        name: later(te, name)
+        for name in (
+            "acos",
+            "acosh",
+            "asin",
+            "asinh",
+            "atan",
+            "atanh",
+            "cos",
+            "cosh",
+            "erf",
+            "exp",
+            "log",
+            "sin",
+            "sinh",
+            "sqrt",
+            "tan",
+            "tanh",
+        )
+    },
+    "rsqrt": lambda x: _one(x) / te.sqrt(x),
+    "sigmoid": _sigmoid_definition,
+    "nn.gelu": _gelu,
+    "nn.gelu_tanh": _gelu_tanh_definition,
+    "nn.selu": _selu,
+    "nn.silu": lambda x: x * _sigmoid_definition(x),
+}
+"""Functions of floats."""
+
+
+def _sign(x: te.Scalar) -> te.Scalar:
+    negative = _zero(x) - 1 if x.dtype.code != "uint" else _zero(x)
+    below = te.select(x < _zero(x), te.cast(x.dtype, negative), x)
+    return te.select(x > _zero(x), _one(x), below)
+
+
+def _rounded(name: str) -> Callable[[te.Scalar], te.Scalar]:
+    function = later(te, name)
+    return lambda x: function(x) if x.dtype.is_float else x
+
+
+_NUMBERS: dict[str, Callable[[te.Scalar], te.Scalar]] = {
+    "negative": lambda x: _zero(x) - x if not x.dtype.is_float else x * -1.0,
+    "sign": _sign,
+    "square": lambda x: x * x,
+}
+"""Functions of numbers, which Booleans are not."""
+_ALL: dict[str, Callable[[te.Scalar], te.Scalar]] = {
+    **{name: _rounded(name) for name in ("ceil", "floor", "trunc", "round")},
+    "abs": later(te, "abs"),
+    "isfinite": later(te, "isfinite"),
+    "isinf": later(te, "isinf"),
+    "isnan": later(te, "isnan"),
+    "logical_not": lambda x: exprs.equals(x, _zero(x)),
+    "nn.relu": lambda x: x if x.dtype == BOOL else exprs.larger(x, _zero(x)),
+}
+"""Functions of all elements."""
+
+
+def _unary_definition(name: str) -> Definition:
+    function = _FLOATS.get(name) or _NUMBERS.get(name) or _ALL[name]
+
+    def define(out: Result, x: te.Tensor) -> te.Tensor:
+        if name in _FLOATS:
+            exprs.need_floats(x.dtype)
+        elif name in _NUMBERS:
+            exprs.need_numbers(x.dtype)
+        return exprs.elementwise(out, function, x)
+
+    return define
+
+
+@defines("relax.bitwise_not")
+def bitwise_not_definition(out: Result, x: te.Tensor) -> te.Tensor:
+    """The inverted bits; for Booleans, the negation."""
+    if x.dtype.is_float:
+        decline("it is not defined for floats")
+    return exprs.elementwise(out, lambda v: ~v, x)
+
+
+def _triangle(keep: Callable[[te.Scalar, te.Scalar], te.Scalar]) -> Definition:
+    def define(out: Result, x: te.Tensor, k: Any) -> te.Tensor:
+        def element(*i: te.Scalar) -> te.Scalar:
+            distance = i[-1] - i[-2]
+            zero = te.const(0, x.dtype)
+            return te.if_then_else(keep(distance, te.cast("int64", k)), x(*i), zero)
+
+        return exprs.filled(out, element)
+
+    return define
+
+
+def _divide_definition(a: te.Scalar, b: te.Scalar) -> te.Scalar:
+    return a / b if a.dtype.is_float else te.truncdiv(a, b)
+
+
+def _floor_divide_definition(a: te.Scalar, b: te.Scalar) -> te.Scalar:
+    return te.floor(a / b) if a.dtype.is_float else a // b
+
+
+def _floor_mod_definition(a: te.Scalar, b: te.Scalar) -> te.Scalar:
+    return a - te.floor(a / b) * b if a.dtype.is_float else a % b
+
+
+def _mod_definition(a: te.Scalar, b: te.Scalar) -> te.Scalar:
+    return te.fmod(a, b) if a.dtype.is_float else te.truncmod(a, b)
+
+
+def _power_definition(a: te.Scalar, b: te.Scalar) -> te.Scalar:
+    return te.power(a, b) if a.dtype.is_float else te.call("pow", a, b)
+
+
+def _log_add_exp(a: te.Scalar, b: te.Scalar) -> te.Scalar:
+    apart = te.log1p(te.exp(-te.abs(a - b))) + exprs.larger(a, b)
+    return te.if_then_else(exprs.equals(a, b), a + 0.6931471805599453, apart)
+
+
+def _truth(x: te.Scalar) -> te.Scalar:
+    return x if x.dtype == BOOL else scalars.binary(tir.NE, x, _zero(x))
+
+
+_ARITHMETIC: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
+    "subtract": lambda a, b: a - b,
+    "divide": _divide_definition,
+    "floor_divide": _floor_divide_definition,
+    "floor_mod": _floor_mod_definition,
+    "mod": _mod_definition,
+    "power": _power_definition,
+}
+"""The operators that are not defined for Booleans."""
+_ON_FLOATS: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
+    "atan2": later(te, "atan2"),
+    "log_add_exp": _log_add_exp,
+}
+_ON_BITS: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
+    "bitwise_and": lambda a, b: scalars.bitwise("bitwise_and", a, b),
+    "bitwise_or": lambda a, b: scalars.bitwise("bitwise_or", a, b),
+    "bitwise_xor": lambda a, b: (
+        scalars.binary(tir.NE, a, b) if a.dtype == BOOL else scalars.bitwise("bitwise_xor", a, b)
+    ),
+    "left_shift": lambda a, b: scalars.bitwise("shift_left", a, b),
+    "right_shift": lambda a, b: scalars.bitwise("shift_right", a, b),
+}
+_ANY: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
+    "add": lambda a, b: te.any(a, b) if a.dtype == BOOL else a + b,
+    "multiply": lambda a, b: te.all(a, b) if a.dtype == BOOL else a * b,
+    "maximum": exprs.larger,
+    "minimum": exprs.smaller,
+    "logical_and": lambda a, b: te.all(_truth(a), _truth(b)),
+    "logical_or": lambda a, b: te.any(_truth(a), _truth(b)),
+    "logical_xor": lambda a, b: scalars.binary(tir.NE, _truth(a), _truth(b)),
+}
+_RELATIONS: dict[str, type[tir.Binary]] = {
+    "equal": tir.EQ,
+    "greater": tir.GT,
+    "greater_equal": tir.GE,
+    "less": tir.LT,
+    "less_equal": tir.LE,
+    "not_equal": tir.NE,
+}
+
+
+def _operands(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both operands; a scalar beside a tensor is of the tensor's type."""
+    if isinstance(a, te.Scalar):
+        return te.cast(b.dtype, a), b
+    return (a, te.cast(a.dtype, b)) if isinstance(b, te.Scalar) else (a, b)
+
+
+def _binary_definition(name: str) -> Definition:
+    function = (_ARITHMETIC | _ON_FLOATS | _ON_BITS | _ANY)[name]
+
+    def define(out: Result, x1: Any, x2: Any) -> te.Tensor:
+        a, b = _operands(x1, x2)
+        if name in _ARITHMETIC or "shift" in name:
+            exprs.need_numbers(a.dtype)
+        if name in _ON_FLOATS:
+            exprs.need_floats(a.dtype)
+        if name in _ON_BITS and a.dtype.is_float:
+            decline("it is not defined for floats")
+        return exprs.elementwise(out, function, a, b)
+
+    return define
+
+
+def _alike(a: DataType, b: DataType) -> DataType:
+    """The type that elements of two types are compared in (E-compare)."""
+    return max(a, b, key=lambda kind: (kind.is_float, kind.bits, kind.code == "uint"))
+
+
+def _comparison_definition(name: str) -> Definition:
+    kind = _RELATIONS[name]
+
+    def define(out: Result, x1: Any, x2: Any) -> te.Tensor:
+        a, b = _operands(x1, x2)
+        meet = _alike(a.dtype, b.dtype)
+
+        def element(x: te.Scalar, y: te.Scalar) -> te.Scalar:
+            p, q = exprs.wide(exprs.convert(x, meet)), exprs.wide(exprs.convert(y, meet))
+            if p.dtype == BOOL and kind not in (tir.EQ, tir.NE):
+                p, q = te.cast("int8", p), te.cast("int8", q)
+            return scalars.binary(kind, p, q)
+
+        return te.compute(  # type: ignore[no-any-return]
+            out.shape,
+            lambda *i: exprs.convert(
+                element(exprs.broadcast(a, i), exprs.broadcast(b, i)), out.dtype
+            ),
+            name=f"T_{name}",
+        )
+
+    return define
+
+
+for _name in (*_FLOATS, *_NUMBERS, *_ALL):
+    defines(f"relax.{_name}")(_unary_definition(_name))
+for _name in (*_ARITHMETIC, *_ON_FLOATS, *_ON_BITS, *_ANY):
+    defines(f"relax.{_name}")(_binary_definition(_name))
+for _name in _RELATIONS:
+    defines(f"relax.{_name}")(_comparison_definition(_name))
+defines("relax.tril")(_triangle(lambda distance, k: distance <= k))
+defines("relax.triu")(_triangle(lambda distance, k: distance >= k))

@@ -1,0 +1,367 @@
+"""Shared parts of definitions: results, computation types, conversions, broadcasting, axes,
+layouts, reductions with an order for NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, reduce
+from operator import mul
+from typing import Any, NoReturn
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType
+from rlx.grammar.nodes.dtype import dtype as named
+from rlx.grammar.nodes.node import Record
+from rlx.operators.late import scalars, te
+from rlx.operators.layout import pieces
+
+FLOAT64 = named("float64")
+Element = Callable[..., "te.Scalar"]
+
+
+class Result(Record):
+    """The derived struct info of a tensor that a call returns.
+
+    Attributes
+    ----------
+    shape, dtype
+        Its dimensions and its element type.
+    name
+        The operator's last word, for the names of tensors.
+    """
+
+    shape: tuple[te.Scalar, ...]
+    dtype: DataType
+    name: str
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+
+class Declined(Exception):
+    """A call is not legalised; the message gives the reason."""
+
+
+def decline(reason: str) -> NoReturn:
+    """Decline a call.
+
+    Raises
+    ------
+    Declined
+    """
+    raise Declined(reason)
+
+
+# ---------------------------------------------------------------- types
+
+
+def working(kind: DataType) -> DataType:
+    """The computation type: floats narrower than float32 are computed as float32, narrow integers
+    as int8.
+    """
+    if kind.is_float:
+        return kind if kind.code == "float" and kind.bits >= 32 else FLOAT32
+    if kind.is_integer and kind.bits < 8:
+        return named(f"{kind.code}8")
+    return kind
+
+
+def wide(x: te.Scalar) -> te.Scalar:
+    """An element converted to the computation type."""
+    return te.cast(working(x.dtype), x)
+
+
+def need_floats(*kinds: DataType) -> None:
+    """Decline if the elements are not floats, because the operator is not defined for them."""
+    for kind in kinds:
+        if not kind.is_float:
+            decline(f"it is not defined for elements of type {kind}")
+
+
+def need_numbers(*kinds: DataType) -> None:
+    """Decline if the elements are Booleans, which have no arithmetic."""
+    for kind in kinds:
+        if kind == BOOL:
+            decline("it is not defined for Booleans")
+
+
+def least(kind: DataType) -> te.Scalar:
+    """A lower bound of all numbers of a type."""
+    return te.const(float("-inf"), kind) if kind.is_float else te.min_value(kind)
+
+
+def most(kind: DataType) -> te.Scalar:
+    """An upper bound of all numbers of a type."""
+    return te.const(float("inf"), kind) if kind.is_float else te.max_value(kind)
+
+
+def convert(x: te.Scalar, kind: DataType) -> te.Scalar:
+    """An element converted to another type (E-convert): a float out of the range of an integer type
+    becomes the nearest integer, and NaN becomes 0.
+    """
+    if x.dtype == kind:
+        return x
+    if kind == BOOL:
+        return x != te.const(0, x.dtype)
+    if x.dtype.is_float and kind.is_integer:
+        return _to_integer(x, kind)
+    if kind.is_integer and kind.bits < 8:
+        # Of 8 bits first: narrow integers are made from those.
+        return te.cast(kind, te.cast(working(kind), x))
+    return te.cast(kind, x)
+
+
+def _to_integer(x: te.Scalar, kind: DataType) -> te.Scalar:
+    whole = te.cast(FLOAT64, x)
+    low, high = te.min_value(kind), te.max_value(kind)
+    inside = te.cast(kind, whole)
+    above = te.if_then_else(whole >= te.const(float(int(high)), FLOAT64), high, inside)
+    below = te.if_then_else(whole <= te.const(float(int(low)), FLOAT64), low, above)
+    return te.if_then_else(te.isnan(whole), te.const(0, kind), below)
+
+
+# ---------------------------------------------------------------- scalars
+
+
+def both(a: Any, b: Any) -> te.Scalar:
+    """Whether two conditions hold; the second is evaluated only if the first holds."""
+    return scalars.logical(tir.And, a, b)
+
+
+def larger(a: te.Scalar, b: te.Scalar) -> te.Scalar:
+    """The larger of two numbers, NaN if one of them is."""
+    if a.dtype == BOOL:
+        return te.any(a, b)
+    if not a.dtype.is_float:
+        return te.maximum(a, b)
+    return te.select(te.any(a > b, te.isnan(a)), a, b)
+
+
+def smaller(a: te.Scalar, b: te.Scalar) -> te.Scalar:
+    """The smaller of two numbers, NaN if one of them is."""
+    if a.dtype == BOOL:
+        return te.all(a, b)
+    if not a.dtype.is_float:
+        return te.minimum(a, b)
+    return te.select(te.any(a < b, te.isnan(a)), a, b)
+
+
+def equals(a: Any, b: Any) -> te.Scalar:
+    """Whether two numbers are equal."""
+    return scalars.binary(tir.EQ, a, b)
+
+
+def every(conditions: Iterable[te.Scalar]) -> te.Scalar:
+    """Whether all conditions hold; one is evaluated only if those before it hold."""
+    return reduce(both, conditions, te.const(True, BOOL))
+
+
+def nearest(at: te.Scalar, length: te.Scalar) -> te.Scalar:
+    """The position of an axis that is nearest to an index."""
+    return te.maximum(te.minimum(at, length - 1), int64(0))
+
+
+def product(values: Sequence[te.Scalar]) -> te.Scalar:
+    """The product of several dimensions; 1 of none."""
+    return reduce(mul, values, int64(1))
+
+
+def int64(value: int) -> te.Scalar:
+    """A 64-bit integer."""
+    return te.const(value, INT64)
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def axis_of(axis: int, ndim: int) -> int:
+    """An axis counted from 0."""
+    return axis + ndim if axis < 0 else axis
+
+
+def axes_of(axes: Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes counted from 0; all of them if none are named."""
+    return tuple(range(ndim)) if axes is None else tuple(axis_of(a, ndim) for a in axes)
+
+
+def is_one(dim: te.Scalar) -> bool:
+    """Whether a dimension is certainly 1."""
+    return dim.value == 1
+
+
+def broadcast(x: Any, indices: Sequence[te.Scalar]) -> te.Scalar:
+    """The element of a tensor for an index of the result that the tensor is broadcast to."""
+    if isinstance(x, te.Scalar):
+        return x
+    lead = len(indices) - x.ndim
+    at = [
+        int64(0) if is_one(dim) else index
+        for dim, index in zip(x.shape, indices[lead:], strict=True)
+    ]
+    return x(*at)  # type: ignore[no-any-return]
+
+
+def elementwise(out: Result, element: Element, *operands: Any) -> te.Tensor:
+    """A tensor whose elements are computed from those of broadcast tensors, in the computation
+    type.
+    """
+    return te.compute(  # type: ignore[no-any-return]
+        out.shape,
+        lambda *i: convert(element(*(wide(broadcast(x, i)) for x in operands)), out.dtype),
+        name=f"T_{out.name}",
+    )
+
+
+def filled(out: Result, value: Callable[..., te.Scalar], name: str | None = None) -> te.Tensor:
+    """A tensor of the result's shape and type."""
+    return te.compute(out.shape, value, name=name or f"T_{out.name}", dtype=out.dtype)  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------- reductions
+
+
+def reduced(
+    x: te.Tensor,
+    axes: Sequence[int],
+    reducer: Any,
+    name: str,
+    element: Callable[[te.Scalar], Any] = wide,
+) -> Any:
+    """Elements reduced along axes; the axes are kept with length 1."""
+    over = {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes}
+    shape = [int64(1) if a in over else x.shape[a] for a in range(x.ndim)]
+
+    def value(*i: te.Scalar) -> Any:
+        at = [over[a] if a in over else i[a] for a in range(x.ndim)]
+        found = element(x(*at))
+        return reducer(found, axis=list(over.values())) if over else found
+
+    return te.compute(shape, value, name=name)
+
+
+def summed(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
+    """The sums along axes, which are kept with length 1."""
+    return reduced(x, axes, te.sum, name, element)  # type: ignore[no-any-return]
+
+
+@cache
+def largest() -> te.Reducer:
+    """The largest number."""
+    return te.comm_reducer(larger, lambda kind: least(named(kind)), "largest")
+
+
+@cache
+def smallest() -> te.Reducer:
+    """The smallest number."""
+    return te.comm_reducer(smaller, lambda kind: most(named(kind)), "smallest")
+
+
+@cache
+def every_one() -> te.Reducer:
+    """Whether all Booleans are true."""
+    return te.comm_reducer(te.all, lambda kind: te.const(True, kind), "every")
+
+
+@cache
+def some() -> te.Reducer:
+    """Whether a Boolean is true."""
+    return te.comm_reducer(te.any, lambda kind: te.const(False, kind), "some")
+
+
+def count_of(x: te.Tensor, axes: Sequence[int]) -> te.Scalar:
+    """The number of elements along axes."""
+    return product([x.shape[a] for a in axes])
+
+
+def means(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
+    """The means of floats along axes, which are kept with length 1."""
+    sums = summed(x, axes, f"{name}_sum", element)
+    count = count_of(x, axes)
+    return te.compute(  # type: ignore[no-any-return]
+        sums.shape, lambda *i: sums(*i) / te.cast(sums.dtype, count), name=name
+    )
+
+
+# ---------------------------------------------------------------- layouts and windows
+
+
+class WindowView:
+    """A view of a tensor in another layout, with its axes unsplit and in the given order.
+
+    Attributes
+    ----------
+    shape, dtype
+        Its dimensions in this order, and its element type.
+    """
+
+    def __init__(self, x: te.Tensor, text: str, axes: str) -> None:
+        self._x, self._axes = x, axes
+        self._pieces = pieces(text)
+        self.dtype = x.dtype
+        self.shape = tuple(
+            product([d for d, (name, _) in zip(x.shape, self._pieces, strict=True) if name == axis])
+            for axis in axes
+        )
+
+    def __call__(self, *indices: te.Scalar) -> te.Scalar:
+        """An element, by its indices along the axes named."""
+        return self._x(*_split(self._pieces, self._axes, indices))
+
+
+def _split(
+    found: Sequence[tuple[str, int | None]], axes: str, indices: Sequence[te.Scalar]
+) -> list[te.Scalar]:
+    """Indices of the pieces of a layout."""
+    place = dict(zip(axes, indices, strict=True))
+    whole = dict.fromkeys(place, 1)
+    for name, factor in found:
+        whole[name] *= factor or 1
+    behind = dict(whole)
+    at: list[te.Scalar] = []
+    for name, factor in found:
+        if factor is None:
+            at.append(place[name] // int64(whole[name]) if whole[name] != 1 else place[name])
+        else:
+            behind[name] //= factor
+            at.append(place[name] // int64(behind[name]) % int64(factor))
+    return at
+
+
+def arranged(out: Result, value: Callable[..., te.Scalar], text: str, axes: str) -> te.Tensor:
+    """A tensor with axes in the given order, converted to a layout whose blocks it fills."""
+    found = pieces(text)
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        at: dict[str, te.Scalar] = {}
+        for (name, factor), v in zip(found, i, strict=True):
+            at[name] = v if factor is None else at[name] * int64(factor) + v
+        return convert(value(*(at[axis] for axis in axes)), out.dtype)
+
+    return filled(out, element)
+
+
+def window_axes(sizes: Sequence[Any]) -> list[te.ReduceAxis]:
+    return [
+        te.reduce_axis((0, size if isinstance(size, te.Scalar) else int64(size)), name=f"w{k}")
+        for k, size in enumerate(sizes)
+    ]
+
+
+def within(at: Sequence[te.Scalar], shape: Sequence[te.Scalar], need: Sequence[bool]) -> te.Scalar:
+    """Whether positions are within a tensor, as far as this must be checked."""
+    found = te.const(True, "bool")
+    for place, size, asked in zip(at, shape, need, strict=True):
+        if asked:
+            found = both(both(found, place >= int64(0)), place < size)
+    return found
+
+
+def lengths_of(out: Result, text: str, axes: str) -> list[te.Scalar]:
+    """The dimensions of a result along the named axes; unknown if the layout splits axes."""
+    found = pieces(text)
+    if any(factor is not None for _, factor in found):
+        decline(f"its result is in blocks: {text}")
+    return [out.shape[[name for name, _ in found].index(axis)] for axis in axes]

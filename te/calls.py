@@ -1,0 +1,259 @@
+"""Calls of PrimFuncs made from tensor expressions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.overloaded import expr
+from rlx.grammar.nodes.python_places import described
+from rlx.te.convert import Converter, alike
+from rlx.te.errors import fail, here
+from rlx.te.external import computed
+from rlx.te.graph import inputs as inputs_of
+from rlx.te.graph import operations, unbound
+from rlx.te.prim_func import create_prim_func
+from rlx.te.scalar import Scalar
+from rlx.te.tensor import Tensor, indices_of
+
+CALL_TIR = "relax.call_tir"
+
+
+class Staged(Record):
+    """A PrimFunc with the arguments of its call.
+
+    Attributes
+    ----------
+    function
+        The PrimFunc.
+    args
+        The Relax tensors that are passed.
+    result
+        The struct info of the result.
+    numbers
+        The values of its scalar parameters: shape variables that the shapes of the arguments do not
+        determine.
+    """
+
+    function: tir.PrimFunc
+    args: tuple[Expr, ...]
+    result: StructInfo
+    numbers: tuple[tir.PrimExpr, ...]
+
+    def call(self, callee: GlobalVar) -> ast.Call:
+        """The call, with the name of the function in a module."""
+        args: tuple[Expr, ...] = (callee, ast.Tuple(self.args))
+        attrs = {"tir_vars": ast.ShapeExpr(self.numbers)} if self.numbers else {}
+        return ast.Call(ast.op(CALL_TIR), args, (self.result,), attrs)
+
+
+def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Staged:
+    """The PrimFunc that computes the outputs, and the arguments of its call.
+
+    Parameters
+    ----------
+    outputs
+        A tensor, or a tuple of tensors.
+    inputs
+        The tensors that are passed, in order. Other tensors of Relax values that are read follow
+        them.
+
+    Raises
+    ------
+    TensorExpressionError
+        If a placeholder that is read has no Relax value, or as :func:`create_prim_func` does.
+    """
+    several = isinstance(outputs, tuple | list)
+    given = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
+    for each in given:
+        if not isinstance(each, Tensor):
+            fail(
+                f"expected a tensor, or a tuple of tensors, as result; found {type(each).__name__}"
+            )
+        if each.value is not None:
+            fail(f"the result {each.name} is an argument: expected a computed tensor")
+    if not given:
+        fail("expected at least one tensor as result, found none")
+    passed = _passed(given, inputs)
+    numbers = unbound([*passed, *given])
+    scalars = [Scalar(var, var.dtype) for var in numbers]
+    function = create_prim_func(
+        [*passed, *given, *scalars], "int64", check=check, store_identities=True
+    )
+    infos = tuple(_info(tensor) for tensor in given)
+    result: StructInfo
+    if several:
+        result = TupleStructInfo(infos)
+    else:
+        (result,) = infos
+    args = tuple(tensor.value for tensor in passed if tensor.value is not None)
+    return Staged(function, args, result, tuple(numbers))
+
+
+def _passed(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The placeholders that the function takes."""
+    known = {tensor.op: tensor for tensor in inputs}
+    for op in [op for op in operations(outputs) if not computed(op) and op not in known]:
+        found = next((t for o in operations(outputs) for t in inputs_of(o) if t.op is op), None)
+        if found is None:
+            fail(f"the result {op.name} is a placeholder: expected a computed tensor")
+        if found.value is None:
+            fail(f"{op.name} is read, but is neither an argument nor a te_tensor", op.place)
+        known[op] = found
+    return list(known.values())
+
+
+def _info(tensor: Tensor) -> TensorStructInfo:
+    dims = tuple(
+        tir.IntImm(dim.value) if isinstance(dim.value, int) else dim.node for dim in tensor.shape
+    )
+    return TensorStructInfo(ast.ShapeExpr(dims), tensor.dtype, len(dims))
+
+
+# ---------------------------------------------------------------- with a builder
+
+
+class Builder(Protocol):
+    """The methods of a :class:`rlx.BlockBuilder` that calls need."""
+
+    def emit(self, value: object, name_hint: str = "") -> ast.Var:
+        """Bind a value."""
+
+    def add_func(self, function: tir.PrimFunc, name: str) -> GlobalVar:
+        """Add a function."""
+
+    def struct_info(self, value: object) -> StructInfo:
+        """The struct info of a value."""
+
+
+def call_te(
+    builder: Builder,
+    function: Callable[..., Any],
+    *args: Any,
+    primfunc_name_hint: str | None = None,
+    **kwargs: Any,
+) -> ast.Call:
+    """The call of the PrimFunc that a function of tensor expressions makes; the PrimFunc is added
+    to the module.
+
+    Parameters
+    ----------
+    builder
+        The builder of the module that gets the PrimFunc.
+    function
+        Called with the arguments; returns a tensor, or a tuple of tensors.
+    *args, **kwargs
+        Values of Relax are converted: tensors to tensors, tuples to tuples, shapes to tuples of
+        scalars, scalars to scalars; everything else is passed as it is.
+    primfunc_name_hint
+        The name of the PrimFunc; by default that of the function.
+
+    Raises
+    ------
+    TensorExpressionError
+        If an argument has no known shape, or the expression is wrong; with the line that wrote it.
+    """
+    hint = _hint(function, primfunc_name_hint)
+    convert = Converter(builder.struct_info)
+    with indices_of(INT64):
+        values = [convert(_leaf(builder, arg)) for arg in args]
+        named: Mapping[str, Any] = {k: convert(_leaf(builder, v)) for k, v in kwargs.items()}
+        outputs = _applied(function, hint, values, named)
+        made = staged(outputs, list(convert.tensors.values()))
+    return added(builder, made, hint)
+
+
+def _hint(function: object, wanted: object) -> str:
+    """What the PrimFunc of a function is called."""
+    if not callable(function) or isinstance(function, Expr | type):
+        fail(f"expected a function of tensor expressions, found {described(function)}")
+    name = getattr(function, "__name__", "te") if wanted is None else wanted
+    if not isinstance(name, str):
+        fail(f"expected a name for the PrimFunc, found {name!r}")
+    return name
+
+
+def _applied(
+    function: Callable[..., Any], name: str, values: Sequence[Any], named: Mapping[str, Any]
+) -> Any:
+    """What a function of tensor expressions gives for arguments.
+
+    Raises
+    ------
+    TensorExpressionError
+        If it does not take these; or if it fails, and was given something else than tensors.
+    """
+    try:
+        taken = inspect.signature(function)
+    except (TypeError, ValueError):
+        taken = None
+    try:
+        if taken is not None:
+            taken.bind(*values, **named)
+    except TypeError as error:
+        fail(f"wrong arguments for {name}{taken}: {error}")
+    try:
+        return function(*values, **named)
+    except (TypeError, AttributeError, LookupError) as error:
+        others = [each for each in (*values, *named.values()) if not isinstance(each, Tensor)]
+        if not others:
+            raise
+        found = ", ".join(map(described, others))
+        what = f"{type(error).__name__}: {error}"
+        fail(f"{name} does not work with arguments that are no tensors, {found}: {what}")
+
+
+def added(builder: Builder, made: Staged, hint: str) -> ast.Call:
+    """The call of a PrimFunc that is added to the module."""
+    private = replace(made.function, attrs={**made.function.attrs, "private": True})
+    name = builder.add_func(private, hint if hint.isidentifier() else "te")
+    return made.call(name)
+
+
+def call_of(builder: Builder, tensor: Tensor) -> ast.Call:
+    """The call that computes a tensor from tensors of :func:`rlx.te.te_tensor`; its PrimFunc is
+    added to the module.
+
+    Raises
+    ------
+    TensorExpressionError
+        If it reads a placeholder without a Relax value.
+    """
+    with indices_of(INT64):
+        made = staged(tensor, ())
+    return added(builder, made, tensor.name)
+
+
+def emit_te(
+    builder: Builder,
+    function: Callable[..., Any],
+    *args: Any,
+    primfunc_name_hint: str | None = None,
+    **kwargs: Any,
+) -> ast.Var:
+    """Emit :func:`call_te`, and return the variable of the result."""
+    call = call_te(builder, function, *args, primfunc_name_hint=primfunc_name_hint, **kwargs)
+    return builder.emit(call)
+
+
+def _leaf(builder: Builder, given: Any) -> Any:
+    """An argument with names for the values that it computes."""
+    match given:
+        case ast.Tuple(fields=fields):
+            return ast.Tuple(tuple(_leaf(builder, field) for field in fields))
+        case ast.Var() | ast.Constant() | ast.ShapeExpr() | ast.PrimValue():
+            return given
+        case ast.StringImm() | ast.DataTypeImm() | ast.TupleGetItem():
+            return given
+        case Expr():
+            return builder.emit(given)
+        case tuple() | list():
+            return alike(given, [_leaf(builder, each) for each in given])
+    if getattr(given, "shape", ()) != () and type(given).__module__ == "numpy":
+        return expr(given, here())
+    return given

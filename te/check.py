@@ -1,0 +1,323 @@
+"""Proofs about tensor expressions: for all sizes, every read is in bounds.
+
+No proof is needed that every element of a result is written once: a block stores at its spatial
+axes, each of which covers its whole dimension. :func:`written_once` checks it for the generated
+PrimFunc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import Record
+from rlx.te.errors import TensorExpressionError, here
+from rlx.te.rebuild import Rebuild, once
+from rlx.te.scalar import Scalar
+from rlx.te.tensor import Operation, Read
+
+Facts = tuple[tir.PrimExpr, ...]
+
+
+class Access(Record):
+    """A read, with the facts known there.
+
+    Attributes
+    ----------
+    read
+        The element.
+    facts
+        The conditions that guard it.
+    """
+
+    read: Read
+    facts: Facts
+
+
+class Undecided(Record):
+    """An index that is not proved to be in bounds.
+
+    Attributes
+    ----------
+    read, axis
+        The read, and the axis of the index.
+    reason
+        The reason: it depends on elements of tensors, or what the prover tried.
+    """
+
+    read: Read
+    axis: int
+    reason: str
+
+
+def check_reads(ops: Sequence[Operation]) -> list[Undecided]:
+    """Prove that all reads are in bounds.
+
+    Returns
+    -------
+    list of Undecided
+        The undecided indices; a run stops at them if they are out of bounds.
+
+    Raises
+    ------
+    TensorExpressionError
+        If an index is out of bounds for some sizes; the error has them as its counterexample.
+    """
+    found: list[Undecided] = []
+    for op in ops:
+        ranges = _Ranges(op)
+        told: set[tuple[int, ...]] = set()
+        for access in _accesses(op):
+            key = (id(access.read), *map(id, access.facts))
+            if key not in told:
+                told.add(key)
+                found += ranges.outside(access)
+    return found
+
+
+# ---------------------------------------------------------------- reads and their conditions
+
+
+def _accesses(op: Operation) -> Iterator[Access]:
+    for body in op.bodies:
+        yield from _in(body, ())
+    if op.reduction is not None:
+        where = op.reduction.where
+        facts: Facts = ()
+        if where is not None:
+            yield from _in(where.node, ())
+            facts = (where.node,)
+        for source in op.reduction.sources:
+            yield from _in(source.node, facts)
+        for value in op.reduction.init:
+            yield from _in(value.node, ())
+
+
+def _in(root: tir.PrimExpr, facts: Facts) -> Iterator[Access]:
+    """The reads below an expression; the branches of a choice are read where its condition holds,
+    or does not.
+    """
+    pending = [(root, facts)]
+    while pending:
+        node, known = pending.pop()
+        match node:
+            case Read():
+                yield Access(node, known)
+                pending += [(index, known) for index in node.indices]
+            case tir.Call(op="if_then_else", args=(condition, then, otherwise)):
+                pending += [
+                    (condition, known),
+                    (then, (*known, condition)),
+                    (otherwise, (*known, tir.Not(condition))),
+                ]
+            case tir.And(a=a, b=b):
+                pending += [(a, known), (b, (*known, a))]
+            case tir.Or(a=a, b=b):
+                pending += [(a, known), (b, (*known, tir.Not(a)))]
+            case _:
+                pending += [(child, known) for child in tir.children(node)]
+
+
+# ---------------------------------------------------------------- the proof
+
+
+class _Ranges:
+    """The ranges of an operation's axes, and what stands for the numbers that tensors hold."""
+
+    def __init__(self, op: Operation) -> None:
+        self.ends: dict[tir.Var, tuple[tir.PrimExpr, tir.PrimExpr]] = {}
+        for axis, extent in zip(op.axes, op.extents, strict=True):
+            self.ends[axis] = (tir.IntImm(0, axis.dtype), extent.node)
+        for each in op.reduction.axes if op.reduction is not None else ():
+            self.ends[each.var] = (each.low.node, each.high.node)
+        self.held: list[tuple[tir.BufferLoad, tir.Var]] = []
+
+    def outside(self, access: Access) -> Iterator[Undecided]:
+        """The indices of a read that are not proved to be inside."""
+        read = access.read
+        for axis, (index, dim) in enumerate(zip(read.indices, read.buffer.shape, strict=True)):
+            if not self._plainly(index, dim):
+                reason = self._ask(access, axis)
+                if reason is not None:
+                    yield Undecided(read, axis, reason)
+
+    def _plainly(self, index: tir.PrimExpr, dim: tir.PrimExpr) -> bool:
+        """Whether no prover is needed: an axis over the dimension, a number in a known one."""
+        if isinstance(index, tir.IntImm) and isinstance(dim, tir.IntImm):
+            return 0 <= index.value < dim.value
+        low, high = (
+            self.ends.get(index, (None, None)) if isinstance(index, tir.Var) else (None, None)
+        )
+        if not isinstance(low, tir.IntImm) or low.value < 0 or high is None:
+            return False
+        if isinstance(high, tir.IntImm) and isinstance(dim, tir.IntImm):
+            return high.value <= dim.value
+        return high is dim or structural_equal(high, dim)
+
+    def _ask(self, access: Access, axis: int) -> str | None:
+        """Ask the prover; why it does not know, or None where it proved it."""
+        from rlx.solver.context import Context
+        from rlx.solver.prover import Prover
+
+        read = access.read
+        index, dim = self._known(read.indices[axis]), read.buffer.shape[axis]
+        context = Context()
+        for var, (low, high) in self.ends.items():
+            if isinstance(low, tir.IntImm):
+                context.declare(var, low.value, None)
+            else:
+                context.declare(var, None, None)
+                context.assume(tir.GE(var, low))
+            context.assume(tir.LT(var, high))
+        facts = [self._known(fact) for fact in access.facts]
+        for _, var in self.held:
+            context.declare(var, None, None)
+        whole = True
+        for fact in facts:
+            if _expressible(fact):
+                context.assume(fact)
+            else:
+                whole = False
+        prover = Prover(context)
+        inside = tir.And(tir.GE(index, tir.IntImm(0)), tir.LT(index, dim))
+        verdict = prover.always(inside)
+        if verdict.proved:
+            return None
+        loads = any(isinstance(node, tir.BufferLoad) for node in once(index))
+        depends = loads or any(var in tir.free_vars(index) for _, var in self.held)
+        if depends or not whole:
+            return "it depends on the elements of tensors"
+        if verdict.refuted:
+            self._report(read, axis, prover.complete(verdict))  # type: ignore[arg-type]
+        return str(verdict)
+
+    def _known(self, expr: tir.PrimExpr) -> tir.PrimExpr:
+        """An expression with variables for the integers that tensors hold."""
+
+        def load(read: Read, indices: tuple[Scalar, ...]) -> Scalar:
+            node = tir.BufferLoad(read.buffer, tuple(i.node for i in indices))
+            if not read.tensor.dtype.is_integer:
+                return Scalar(node, read.tensor.dtype)
+            for other, var in self.held:
+                if other.buffer is node.buffer and all(
+                    structural_equal(a, b) for a, b in zip(other.indices, node.indices, strict=True)
+                ):
+                    return Scalar(var, var.dtype)
+            var = tir.Var(f"{read.buffer.name}_held", read.tensor.dtype)
+            self.held.append((node, var))
+            return Scalar(var, var.dtype)
+
+        return Rebuild({}, load, canonical=False)(expr).node
+
+    def _report(self, read: Read, axis: int, verdict: object) -> None:
+        from rlx.grammar.print.printer import show
+
+        values = dict(getattr(verdict, "values", {}))
+        example = {v.name: n for v, n in values.items()}
+        buffer, index = read.buffer, read.indices[axis]
+        dim = buffer.shape[axis]
+        at = _number(index, values)
+        size = _number(dim, values)
+        where = ", ".join(f"{name} = {number}" for name, number in example.items())
+        is_at = "" if at is None or isinstance(index, tir.IntImm) else f" = {at}"
+        extent = (
+            show(dim) if size is None or isinstance(dim, tir.IntImm) else f"{show(dim)} = {size}"
+        )
+        raise TensorExpressionError(
+            f"{buffer.name} is read outside: the index {show(index)}{is_at} of axis {axis}, whose "
+            f"extent is {extent}" + (f", for {where}" if where else ""),
+            read.place or here(),
+            example,
+        )
+
+
+def _number(expr: tir.PrimExpr, values: dict[tir.Var, int]) -> int | None:
+    from rlx.solver.evaluate import UndefinedError, evaluate
+
+    try:
+        return int(evaluate(expr, values))
+    except (UndefinedError, KeyError):
+        return None
+
+
+def _expressible(fact: tir.PrimExpr) -> bool:
+    """Whether a condition is one over integers, which the prover understands."""
+    return not any(
+        isinstance(node, tir.BufferLoad | tir.FloatImm | tir.Call | tir.Cast) for node in once(fact)
+    )
+
+
+# ---------------------------------------------------------------- what is written
+
+
+def written_once(function: tir.PrimFunc) -> bool:
+    """Whether a function of :func:`create_prim_func` stores exactly once to each element of its
+    stored buffers.
+
+    One block stores to the buffer, at its spatial axes; each axis appears once and is bound to its
+    own loop over the whole dimension. Updates of a reduction do not count, and neither do stores of
+    statements without axes to buffers that are not parameters.
+    """
+    stored: dict[tir.Buffer, int] = {}
+    parameters = {*function.buffer_map.values()}
+    stack: list[tuple[tir.Stmt, dict[tir.Var, tir.For]]] = [(function.body, {})]
+    while stack:
+        stmt, loops = stack.pop()
+        match stmt:
+            case tir.SeqStmt(stmts=stmts):
+                stack += [(each, loops) for each in stmts]
+            case tir.For(body=body, loop_var=var):
+                stack.append((body, {**loops, var: stmt}))
+            case tir.Block(iter_vars=(), body=body) | tir.While(body=body):
+                stack.append((body, loops))
+            case tir.IfThenElse(then_case=then, else_case=otherwise):
+                stack += [(each, loops) for each in (then, otherwise) if each is not None]
+            case tir.Block():
+                updates = stmt.init is None and any(axis.kind == "R" for axis in stmt.iter_vars)
+                for store in _stores(stmt.body):
+                    stored[store.buffer] = stored.get(store.buffer, 0) + (not updates)
+                if not _covers(stmt, loops):
+                    return False
+            case tir.BufferStore(buffer=buffer) if buffer in parameters:
+                return False
+    return all(count == 1 for count in stored.values())
+
+
+def _stores(body: tir.Stmt) -> list[tir.BufferStore]:
+    stmts = body.stmts if isinstance(body, tir.SeqStmt) else (body,)
+    return [stmt for stmt in stmts if isinstance(stmt, tir.BufferStore)]
+
+
+def _covers(block: tir.Block, loops: dict[tir.Var, tir.For]) -> bool:
+    """Whether a block stores at its own axes, in their order, over the whole buffer."""
+    spatial = [axis for axis in block.iter_vars if axis.kind != "R"]
+    over = [
+        loops.get(axis.binding) if isinstance(axis.binding, tir.Var) else None for axis in spatial
+    ]
+    bodies = [block.body] if block.init is None else [block.init, block.body]
+    return all(_stored_over(store, spatial, over) for body in bodies for store in _stores(body))
+
+
+def _stored_over(
+    store: tir.BufferStore, spatial: Sequence[tir.IterVar], over: Sequence[tir.For | None]
+) -> bool:
+    """Whether a statement stores at axes, each bound to its own loop."""
+    if not store.indices and not over[1:]:
+        return True
+    if len(store.indices) != len(spatial) or len({*over}) != len(over):
+        return False
+    return all(
+        at is axis.var and loop is not None and _same_size(loop.extent, dim)
+        for at, axis, loop, dim in zip(
+            store.indices, spatial, over, store.buffer.shape, strict=True
+        )
+    )
+
+
+def _same_size(extent: tir.PrimExpr, dim: tir.PrimExpr) -> bool:
+    from rlx.solver.prover import Prover
+
+    if extent is dim or structural_equal(extent, dim):
+        return True
+    return Prover().equal(extent, dim).proved

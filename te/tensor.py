@@ -1,0 +1,397 @@
+"""Tensors as expressions: placeholders, and tensors computed element by element."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT32, INT64, DataType, fits
+from rlx.grammar.nodes.node import Record
+from rlx.te.errors import Place, fail, here
+from rlx.te.intrinsics import if_then_else
+from rlx.te.reduction import ALONE, ReduceAxis, Reduction
+from rlx.te.scalar import Scalar, cast, kind_of, scalar
+
+_INDEX: ContextVar[DataType] = ContextVar("index type", default=INT32)
+"""The type of plain numbers in dimensions and bounds."""
+_DIMENSIONS: dict[str, Scalar] = {}
+
+
+@contextmanager
+def indices_of(kind: DataType) -> Iterator[None]:
+    """Set the type of plain numbers in dimensions inside the ``with`` statement; Relax uses 64
+    bits.
+    """
+    token = _INDEX.set(kind)
+    try:
+        yield
+    finally:
+        _INDEX.reset(token)
+
+
+class Read(tir.BufferLoad):
+    """An element of a tensor in a tensor expression.
+
+    Attributes
+    ----------
+    tensor
+        The tensor that is read.
+    place
+        The line that reads it.
+    """
+
+    tensor: Tensor  # type: ignore[misc]
+    place: Place | None  # type: ignore[misc]
+
+
+class Operation(Record):
+    """The origin of tensors: a placeholder or a computation.
+
+    Attributes
+    ----------
+    name
+        The name of its block and its buffers.
+    axes, extents
+        The index variables of the elements, and their extents.
+    bodies
+        One expression for each output; none for a placeholder.
+    reduction
+        The reduction, if the elements are results of one.
+    place
+        The line that made it.
+    along
+        The axis of a scan, in which an element reads the one before it.
+    """
+
+    name: str
+    axes: tuple[tir.Var, ...] = ()
+    extents: tuple[Scalar, ...] = ()
+    bodies: tuple[tir.PrimExpr, ...] = ()
+    reduction: Reduction | None = None
+    place: Place | None = None
+    along: int | None = None
+
+
+class Tensor:
+    """A tensor: a placeholder, or computed element by element.
+
+    Attributes
+    ----------
+    shape
+        Its dimensions, as scalars: ``A.shape[0] * 2`` is one.
+    dtype
+        Its element type.
+    op, index
+        The operation that computes it, and the index among its outputs.
+    value
+        The Relax value that it represents, for a tensor of :func:`rlx.te.te_tensor`.
+    """
+
+    __slots__ = ("buffer", "dtype", "index", "op", "shape", "value")
+
+    def __init__(
+        self,
+        op: Operation,
+        index: int,
+        name: str,
+        shape: Sequence[Scalar],
+        dtype: DataType,
+        value: ast.Expr | None = None,
+    ) -> None:
+        self.op, self.index, self.dtype, self.value = op, index, dtype, value
+        self.shape = tuple(shape)
+        self.buffer = tir.Buffer(name, tuple(dim.node for dim in self.shape), dtype)
+
+    @property
+    def name(self) -> str:
+        """The name of its buffer."""
+        return self.buffer.name
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def __getitem__(self, indices: Any) -> Scalar:
+        given = indices if isinstance(indices, tuple) else (indices,)
+        return self(*given)
+
+    def __call__(self, *indices: Any) -> Scalar:
+        """The element at indices.
+
+        Raises
+        ------
+        TensorExpressionError
+            If there are not as many as the tensor has axes, or one is no integer.
+        """
+        if len(indices) != self.ndim:
+            axes = f"{self.ndim} {'axis' if self.ndim == 1 else 'axes'}"
+            fail(f"{self.name} has {axes}, but {len(indices)} indices are given")
+        found = [self._index(each) for each in indices]
+        return Scalar(Read(self.buffer, tuple(found), None, self, here()), self.dtype)
+
+    def _index(self, given: Any) -> tir.PrimExpr:
+        index = scalar(given)
+        if not index.dtype.is_integer:
+            fail(f"an index of {self.name} is {index} of type {index.dtype}, expected an integer")
+        return index.node
+
+    def _unindexed(self, _: object) -> Any:
+        fail(f"expected an element, found the tensor {self.name}: index it, as in A[i, j]")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _unindexed
+    __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = __pow__ = __rpow__ = _unindexed
+    __lt__ = __le__ = __gt__ = __ge__ = _unindexed
+
+    def __iter__(self) -> Iterator[Any]:
+        fail(f"the tensor {self.name} is not iterable: index it, as in A[i, j]")
+
+    def __repr__(self) -> str:
+        shape = ", ".join(map(str, self.shape))
+        return f"Tensor({self.name}: ({shape}{',' * (self.ndim == 1)}), {self.dtype})"
+
+
+def var(name: str, dtype: str = "int64") -> Scalar:
+    """A shape variable of 64 bits, as in Relax."""
+    kind = kind_of(dtype)
+    return Scalar(tir.Var(name, kind), kind)
+
+
+def dimension(value: Any) -> Scalar:
+    """A dimension: a number, a variable, an expression, or a name, which always denotes the same
+    variable.
+
+    Raises
+    ------
+    TensorExpressionError
+        If it is none of these, not an integer, or negative.
+    """
+    if isinstance(value, str):
+        if not value.isidentifier():
+            fail(f"expected the name of a dimension, found {value!r}")
+        return _DIMENSIONS.setdefault(value, var(value))
+    found = scalar(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        kind = _INDEX.get()
+        fitting = kind if fits(value, kind) else INT64
+        found = Scalar(tir.IntImm(value, fitting), fitting)
+    if not found.dtype.is_integer:
+        fail(f"expected an integer as dimension, found {found} of type {found.dtype}")
+    if found.value is not None and found.value < 0:
+        fail(f"expected a dimension of at least 0, found {found.value}")
+    return found
+
+
+def shape_of(given: Any) -> tuple[Scalar, ...]:
+    """The dimensions of a shape: a tuple, one dimension, or a Relax shape."""
+    if isinstance(given, ast.ShapeExpr):
+        given = given.values
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return tuple(dimension(dim) for dim in given)
+    return (dimension(given),)
+
+
+def placeholder(shape: Any, dtype: str | DataType = "float32", name: str = "placeholder") -> Tensor:
+    """An input tensor.
+
+    Parameters
+    ----------
+    shape
+        Numbers, variables (:func:`var`), expressions of these, or names of variables.
+
+    Raises
+    ------
+    TensorExpressionError
+        If a dimension is not an integer, or the element type is invalid.
+    """
+    if dtype is None:
+        fail(f"the placeholder {name} needs an element type, as in dtype='float32'")
+    kind = kind_of(dtype)
+    return Tensor(Operation(_word(name), place=here()), 0, _word(name), shape_of(shape), kind)
+
+
+def _word(name: object) -> str:
+    if not isinstance(name, str) or not name.isidentifier():
+        fail(f"expected a name such as 'A', found {name!r}")
+    return name
+
+
+def compute(
+    shape: Any, fcompute: Callable[..., Any], name: str = "compute", *, dtype: Any = None
+) -> Any:
+    """A tensor whose elements a function computes.
+
+    Parameters
+    ----------
+    shape
+        As that of :func:`placeholder`.
+    fcompute
+        Called once with a variable for each axis; returns the element, or a tuple of elements for
+        several outputs. The axes get the names of its parameters.
+    dtype
+        The element type; that of the function's result if none is given.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+
+    Raises
+    ------
+    TensorExpressionError
+        If the function does not take one index for each axis, or does not return elements.
+    """
+    place = here()
+    dims = shape_of(shape)
+    word = _word(name)
+    if not callable(fcompute):
+        fail(f"expected a function of indices, found {type(fcompute).__name__}", place)
+    axes = [
+        tir.Var(axis, dim.dtype)
+        for axis, dim in zip(_axes(fcompute, len(dims), word, place), dims, strict=True)
+    ]
+    result = fcompute(*(Scalar(axis, axis.dtype) for axis in axes))
+    several = isinstance(result, tuple | list)
+    values = list(result) if isinstance(result, tuple | list) else [result]
+    if not values:
+        fail(f"the function of {word} gives no elements", place)
+    reduction = _reduction(values, word, place)
+    if reduction is not None:
+        op = Operation(word, tuple(axes), dims, (), reduction, place)
+        kinds = [value.dtype for value in reduction.sources]
+        several = reduction.several
+    else:
+        elements = [scalar(value) for value in values]
+        if dtype is not None:
+            elements = [cast(dtype, element) for element in elements]
+        op = Operation(word, tuple(axes), dims, tuple(e.node for e in elements), None, place)
+        kinds = [element.dtype for element in elements]
+    tensors = tuple(
+        Tensor(op, k, each, dims, kind)
+        for k, (each, kind) in enumerate(zip(output_names(word, len(kinds)), kinds, strict=True))
+    )
+    if several:
+        return tensors
+    (alone,) = tensors
+    return alone
+
+
+def output_names(name: str, count: int) -> list[str]:
+    """The names of the outputs of an operation."""
+    return [name] if count == 1 else [f"{name}_v{k}" for k in range(count)]
+
+
+def running(
+    shape: Any,
+    fcompute: Callable[..., Any],
+    axis: int,
+    fcombine: Callable[[Scalar, Scalar], Any],
+    name: str = "running",
+) -> Tensor:
+    """A scan along an axis: each element combines the one before it with a value.
+
+    Parameters
+    ----------
+    shape, fcompute
+        As those of :func:`compute`; the function returns the values to combine.
+    axis
+        The axis of the scan; its first element is the first value.
+    fcombine
+        Combines the previous element with a value; the result has the value's type.
+
+    Examples
+    --------
+    >>> from rlx import te
+    >>> A = te.placeholder(("n",), "float32", name="A")
+    >>> total = te.running(A.shape, lambda i: A[i], 0, lambda a, b: a + b, name="total")
+
+    Raises
+    ------
+    TensorExpressionError
+        As :func:`compute` does; or if there is no such axis.
+    """
+    plain = compute(shape, fcompute, name)
+    if isinstance(plain, tuple) or plain.op.reduction is not None:
+        fail(f"{name}: a scan needs exactly one value for each element")
+    if isinstance(axis, bool) or not isinstance(axis, int) or not 0 <= axis < plain.ndim:
+        fail(f"{name} has {plain.ndim} axes; axis {axis!r} is out of range")
+    if not callable(fcombine):
+        fail(f"fcombine: expected a function of two elements, found {type(fcombine).__name__}")
+    old, kind = plain.op, plain.dtype
+    made = Tensor(old, 0, plain.name, plain.shape, kind)
+    at = [Scalar(axis_var, axis_var.dtype) for axis_var in old.axes]
+    (plainly,) = old.bodies
+    value = Scalar(plainly, kind)
+    before = made(*(i - 1 if k == axis else i for k, i in enumerate(at)))
+    joined = cast(kind, fcombine(before, value))
+    body = if_then_else(at[axis] > 0, joined, value).node
+    made.op = Operation(old.name, old.axes, old.extents, (body,), None, old.place, axis)
+    return made
+
+
+def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction | None:
+    """The reduction that a function gave, alone; several outputs are one reduction of tuples."""
+    from rlx.te.reduction import Reduced
+
+    found = [value.reduction if isinstance(value, Reduced) else None for value in values]
+    first = next((each for each in found if each is not None), None)
+    if first is None:
+        return None
+    if len(found) != len(first.sources) or any(each is not first for each in found):
+        fail(f"{name}: {ALONE}", place)
+    return first
+
+
+def _axes(function: Callable[..., Any], count: int, name: str, place: Place | None) -> list[str]:
+    """What the axes are called; a function with ``*indices`` takes any number."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return [f"i{k}" for k in range(count)]
+    plain = [
+        p.name
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    alone = any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters)
+    if alone or len(plain) > count or (len(plain) < count and not rest):
+        takes = f"{len(plain)} {'index' if len(plain) == 1 else 'indices'}"
+        axes = f"{count} {'axis' if count == 1 else 'axes'}"
+        fail(f"{name} has {axes}, but its function takes {takes}", place)
+    return plain + [f"i{k}" for k in range(len(plain), count)]
+
+
+def reduce_axis(dom: Any, name: str = "rv") -> ReduceAxis:
+    """An axis for a reduction.
+
+    Parameters
+    ----------
+    dom
+        The first value and the exclusive end: ``(0, n)``; or only the extent.
+
+    Raises
+    ------
+    TensorExpressionError
+        If it is not a pair of integers.
+    """
+    bounds = tuple(dom) if isinstance(dom, tuple | list) else (0, dom)
+    if len(bounds) != 2:
+        fail(f"expected a first value and an exclusive end, found {len(bounds)} bounds")
+    low, high = map(_bound, bounds)
+    kind = INT64 if INT64 in (low.dtype, high.dtype) else low.dtype
+    return ReduceAxis(tir.Var(_word(name), kind), cast(kind, low), cast(kind, high))
+
+
+def _bound(given: Any) -> Scalar:
+    if isinstance(given, str):
+        return dimension(given)
+    found = scalar(given)
+    if isinstance(given, int) and not isinstance(given, bool):
+        return Scalar(tir.IntImm(given, _INDEX.get()), _INDEX.get())
+    if not found.dtype.is_integer:
+        fail(f"expected an integer as bound, found {found} of type {found.dtype}")
+    return found

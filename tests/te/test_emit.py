@@ -1,0 +1,172 @@
+"""Tensor expressions in a builder: the document's programs, conversions, names, shared functions."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rlx
+from rlx import te
+from rlx.grammar.nodes import ast, tir
+from rlx.transform import CallTIRRewrite, RemovePurityChecking, Sequential, ToNonDataflow
+
+
+def plus_one(x: Any) -> Any:
+    return te.compute(x.shape, lambda *i: x(*i) + 1.0, name="B")
+
+
+def built(params: list[ast.Var], *steps: Any) -> ast.IRModule:
+    """A module whose function applies functions of a builder and the last value, one after the other."""
+    bb = rlx.BlockBuilder()
+    with bb.function("main", params):
+        value: Any = params[0]
+        for step in steps:
+            value = step(bb, value)
+        bb.emit_func_output(value)
+    module = bb.get()
+    assert rlx.check(module).ok
+    return module
+
+
+def prim_funcs(module: ast.IRModule) -> dict[str, tir.PrimFunc]:
+    return {gv.name_hint: f for gv, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
+
+
+def test_the_document_s_dynamic_shape() -> None:
+    x = rlx.Var("x", 'R.Tensor(("n", "2 * (m // 2)"), "float32")')
+    sizes = rlx.Var("s", 'R.Shape(["n", "m"])')
+    module = built([x, sizes], lambda bb, v: bb.emit_te(plus_one, v))
+    (function,) = prim_funcs(module).values()
+    assert [p.name for p in function.params] == ["x", "B", "m"]
+    assert "tir_vars=R.shape([m])" in str(module)
+    lower = Sequential([ToNonDataflow(), RemovePurityChecking(), CallTIRRewrite()])
+    lowered = lower(module)
+    assert re.search(
+        r"R\.vm\.call_tir_dyn\(cls\.plus_one, \(x, \w+, R\.shape\(\[m\]\)\)", str(lowered)
+    )
+    for each in (module, lowered):
+        out = rlx.run(each, inputs={"x": np.ones((3, 4), np.float32), "s": (3, 5)}).numpy()
+        assert out.tolist() == np.full((3, 4), 2).tolist()
+
+
+def test_te_tensor_and_emit_of_a_tensor() -> None:
+    """``x + 1`` in Relax, then an expression over its tensor, as the document writes it."""
+    n, m = rlx.dim("n"), rlx.dim("m")
+    x = rlx.Var(
+        "x", ast.TensorStructInfo(ast.ShapeExpr((n, m)), rlx.grammar.nodes.dtype.FLOAT32, 2)
+    )
+
+    def double(bb: rlx.BlockBuilder, value: Any) -> Any:
+        tensor = te.te_tensor(value)
+        return bb.emit(te.compute((n, m), lambda i, j: tensor[i, j] * 2, name="B"))
+
+    module = built([x], lambda bb, v: bb.emit(v + 1), double)
+    out = rlx.run(module, inputs={"x": np.ones((2, 3), np.float32)}).numpy()
+    assert out.tolist() == [[4.0] * 3] * 2
+
+
+def test_equal_functions_are_one_and_names_do_not_clash() -> None:
+    x = rlx.Var("x", 'R.Tensor(("n", 4), "float32")')
+
+    def other(x: Any) -> Any:
+        return te.compute(x.shape, lambda *i: x(*i) * 3.0, name="B")
+
+    other.__name__ = "plus_one"
+    steps = [lambda bb, v: bb.emit_te(plus_one, v)] * 3 + [lambda bb, v: bb.emit_te(other, v)]
+    module = built([x], *steps)
+    assert list(prim_funcs(module)) == ["plus_one", "plus_one1"]
+    out = rlx.run(module, inputs={"x": np.ones((1, 4), np.float32)}).numpy()
+    assert out.tolist() == [[12.0] * 4]
+
+
+def test_arguments_are_converted() -> None:
+    pair = rlx.Var(
+        "p", 'R.Tuple(R.Tensor(("n", "m"), "float32"), R.Tensor(("n",), "float32"), R.Shape(["m"]))'
+    )
+    seen: list[Any] = []
+
+    def scaled(parts: Any, factor: Any, shape: Any, number: Any, words: str) -> Any:
+        seen.append((parts, factor, shape, number, words))
+        first, second, _ = parts
+        return te.compute(shape, lambda i, j: first[i, j] * second[i] * factor * number)
+
+    def step(bb: rlx.BlockBuilder, value: Any) -> Any:
+        n, m = bb.shape_vars["n"], bb.shape_vars["m"]
+        number = ast.PrimValue(tir.FloatImm(3.0))
+        return bb.emit_te(scaled, value, 2.0, ast.ShapeExpr((n, m)), number, words="plain")
+
+    module = built([pair], step)
+    parts, factor, shape, number, words = seen[0]
+    assert [type(part) for part in parts] == [te.Tensor, te.Tensor, tuple]
+    assert (factor, number.value, words, len(shape)) == (2.0, 3.0, "plain", 2)
+    given = (np.ones((2, 3), np.float32), np.full(2, 5, np.float32), (3,))
+    assert rlx.run(module, inputs={"p": given}).numpy().tolist() == [[30.0] * 3] * 2
+
+
+def test_several_outputs() -> None:
+    x = rlx.Var("x", 'R.Tensor(("n",), "float32")')
+
+    def both(x: Any) -> Any:
+        total = te.reduce_axis((0, x.shape[0]), name="k")
+        return plus_one(x), te.compute((), lambda: te.sum(x[total], axis=total), name="S")
+
+    module = built([x], lambda bb, v: bb.emit_te(both, v))
+    first, second = rlx.run(module, inputs={"x": np.arange(3, dtype=np.float32)}).numpy()
+    assert (first.tolist(), second.tolist()) == ([1, 2, 3], 3)
+    _, nothing = rlx.run(module, inputs={"x": np.zeros(0, np.float32)}).numpy()
+    assert nothing.tolist() == 0
+
+
+def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path("examples/tensor_expressions.py", run_name="__main__")
+    said = capsys.readouterr().out
+    assert "no problems" in said
+    assert "cls.silu" in said
+
+
+def test_what_goes_wrong_names_the_line_and_leaves_the_builder_usable() -> None:
+    x = rlx.Var("x", 'R.Tensor(("n",), "float32")')
+    y = rlx.Var("y", "R.Tensor(ndim=1)")
+    bb = rlx.BlockBuilder()
+    with bb.function("main", [x, y]):
+        with pytest.raises(te.TensorExpressionError, match="read outside: the index i \\+ 1"):
+            bb.emit_te(lambda a: te.compute(a.shape, lambda i: a[i + 1]), x)
+        with pytest.raises(te.TensorExpressionError, match="as result; found int"):
+            bb.emit_te(lambda a: 3, x)
+        with pytest.raises(te.TensorExpressionError, match="expected a computed tensor"):
+            bb.emit_te(lambda a: a, x)
+        with pytest.raises(te.TensorExpressionError, match="neither an argument nor a te_tensor"):
+            loose = te.placeholder(x.struct_info_annotation.shape, name="P")  # type: ignore[union-attr]
+            bb.emit_te(lambda: te.compute(loose.shape, lambda i: loose[i]))
+        with pytest.raises(te.TensorExpressionError, match="is not known"):
+            bb.emit_te(plus_one, y)
+        with pytest.raises(te.TensorExpressionError, match=r"plus_one\(x.*missing a required"):
+            bb.emit_te(plus_one)
+        with pytest.raises(te.TensorExpressionError, match="too many positional arguments"):
+            bb.emit_te(plus_one, x, x)
+        with pytest.raises(te.TensorExpressionError, match="are no tensors, int 3: AttributeError"):
+            bb.emit_te(plus_one, 3)
+        with pytest.raises(AttributeError, match="nothing"):  # the user's own mistake, at its line
+            bb.emit_te(lambda a: a.nothing, x)
+        bb.emit_func_output(bb.emit_te(plus_one, x))
+    assert rlx.check(bb.get()).ok
+
+
+def test_numbers_and_arrays_of_numpy() -> None:
+    x = rlx.Var("x", 'R.Tensor((2,), "float32")')
+
+    def scaled(a: Any, b: Any, factor: Any) -> Any:
+        return te.compute(a.shape, lambda i: (a[i] + b[i]) * factor)
+
+    values = np.array([3.0, 5.0], np.float32)
+    module = built(
+        [x],
+        lambda bb, v: bb.emit_te(scaled, v, values, np.float32(0.5)),
+        lambda bb, v: bb.emit(values + v * np.float32(2)),
+    )
+    out = rlx.run(module, inputs={"x": np.ones(2, np.float32)}).numpy()
+    assert out.tolist() == [7.0, 11.0]
