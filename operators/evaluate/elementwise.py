@@ -52,7 +52,7 @@ def _sigmoid(x: Array) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-_UNARY: dict[str, Function] = {
+UNARY: dict[str, Function] = {
     **{
         name: getattr(np, name)
         for name in [
@@ -99,7 +99,7 @@ _BOOLEAN = frozenset(["isfinite", "isinf", "isnan"])
 
 def unary(name: str) -> Function:
     """The evaluation of an operator with one operand."""
-    function = _UNARY[name]
+    function = UNARY[name]
 
     def evaluate(x: Array) -> Array:
         if name in _EXACT_ON_INTEGERS and not is_float(x.dtype):
@@ -263,7 +263,7 @@ def _counts(kind: Kind, b: Array) -> None:
         raise OperatorFault("E-shift-range", f"a number of {bits} bits is shifted by {wrong}")
 
 
-_BINARY: dict[str, Function] = {
+BINARY: dict[str, Function] = {
     **{
         name: getattr(np, name)
         for name in [
@@ -316,7 +316,7 @@ def alike(a: Array, b: Array) -> tuple[Array, Array]:
 
 def binary(name: str) -> Function:
     """The evaluation of an operator with two operands."""
-    function = _BINARY[name]
+    function = BINARY[name]
 
     def evaluate(x1: Any, x2: Any) -> Any:
         a, b = operand(x1, x2), operand(x2, x1)
@@ -338,8 +338,8 @@ def binary(name: str) -> Function:
 
 
 OPERATORS = {
-    **{name: unary(name) for name in _UNARY},
-    **{name: binary(name) for name in _BINARY},
+    **{name: unary(name) for name in UNARY},
+    **{name: binary(name) for name in BINARY},
     "wrap_param": astype,
 }
 """The operators that functions of this file make or share, by name."""

@@ -47,7 +47,7 @@ EXACT = frozenset(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", elementwise._UNARY)
+@pytest.mark.parametrize("name", elementwise.UNARY)
 def test_one_operand(name: str, kind: str) -> None:
     function, xs = elementwise.OPERATORS[name], values(kind)
     alone = [result(function, x.reshape(1)) for x in xs]
@@ -62,7 +62,7 @@ def test_one_operand(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", elementwise._BINARY)
+@pytest.mark.parametrize("name", elementwise.BINARY)
 def test_two_operands(name: str, kind: str) -> None:
     function, xs = elementwise.OPERATORS[name], values(kind)
     for y in xs:
