@@ -11,7 +11,10 @@ from rlx.operators.registry import Compute, R, declared
 from rlx.operators.registry import operator as declare
 from rlx.operators.user_modules import imported
 
-_loaded: set[str] = set()
+loaded: set[str] = set()
+"""The modules of user-defined operators that were imported."""
+
+
 _files: set[str] = set()
 """The locations of the rules that users declared."""
 
@@ -104,12 +107,12 @@ def load(sources: Sequence[str], allowed: Sequence[str], folder: str = ".") -> N
     for pattern in allowed:
         registry.allow(pattern)
     for source in sources:
-        if source not in _loaded:
-            _loaded.add(source)  # before it is imported: it may ask for itself
+        if source not in loaded:
+            loaded.add(source)  # before it is imported: it may ask for itself
             try:
                 _import(source, folder)
             except OperatorsError:
-                _loaded.discard(source)
+                loaded.discard(source)
                 raise
 
 

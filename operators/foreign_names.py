@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-_OPERATORS = {
+OWN_NAMES = {
     "abs": "absolute fabs",
     "acos": "arccos",
     "acosh": "arccosh",
@@ -231,7 +231,7 @@ _PARAMETERS = {
 @cache
 def _by_foreign_name() -> dict[str, str]:
     table: dict[str, str] = {}
-    for own, names in _OPERATORS.items():
+    for own, names in OWN_NAMES.items():
         for name in names.split():
             table.setdefault(_plain(name), own)
     return table

@@ -319,7 +319,7 @@ def _axis(x: Array, axis: Any) -> int:
     return int(axis)
 
 
-_CODES = {
+TYPE_CODES = {
     "int": 0,
     "uint": 1,
     "float": 2,
@@ -340,9 +340,9 @@ _CODES = {
 """DLPack's type codes, without the numbers of bits."""
 
 
-def _code(x: Array) -> int:
+def type_code(x: Array) -> int:
     name = str(data_type(x.dtype))
-    return _CODES[name if "_" in name else name.rstrip("0123456789")]
+    return TYPE_CODES[name if "_" in name else name.rstrip("0123456789")]
 
 
 _FIELDS: dict[str, Compute] = {
@@ -350,7 +350,7 @@ _FIELDS: dict[str, Compute] = {
     "elem_offset": lambda x: np.uint64(0),
     "dtype_bits": lambda x: np.uint8(data_type(x.dtype).bits),
     "dtype_lanes": lambda x: np.uint16(1),
-    "dtype_code": lambda x: np.uint8(_code(x)),
+    "dtype_code": lambda x: np.uint8(type_code(x)),
     "ndim": lambda x: np.int32(x.ndim),
 }
 """The fields of a tensor's descriptor."""

@@ -27,7 +27,8 @@ _HOME = {f"relax.{name}": family for family, names in FAMILIES.items() for name 
 listed are searched in all files.
 """
 _found: dict[str, Operator | None] = {}
-_allowed: list[str] = []
+allowed: list[str] = []
+"""Patterns of the operators that are known without a declaration; see :func:`allow`."""
 _BUILDER = """
     emit emit_te emit_match_cast emit_var_binding emit_with_sinfo emit_with_ty emit_with_type arg func_name
     func_ret_struct_info func_ret_ty func_ret_type func_ret_value If Then Else SeqExpr TupleGetItem rewriter
@@ -105,7 +106,7 @@ def is_known(name: str) -> bool:
     from fnmatch import fnmatchcase
 
     short = name.removeprefix("relax.")
-    return short in _SCRIPT_FUNCTIONS or any(fnmatchcase(short, each) for each in _allowed)
+    return short in _SCRIPT_FUNCTIONS or any(fnmatchcase(short, each) for each in allowed)
 
 
 class RuleError(TypeError):
@@ -140,8 +141,8 @@ def allow(pattern: str) -> None:
     ``my.*``.
     """
     short = pattern.removeprefix("relax.").removeprefix("R.")
-    if short not in _allowed:
-        _allowed.append(short)
+    if short not in allowed:
+        allowed.append(short)
 
 
 def similar(name: str) -> list[str]:

@@ -72,7 +72,7 @@ _HOMES = {
 }
 _MODULES = {"op": "rlx.transform.op"}
 """Modules that have a short name here."""
-_ROOMS = (
+ROOMS = (
     "checker",
     "generate",
     "grammar",
@@ -130,7 +130,7 @@ def __getattr__(name: str) -> object:
     """What is imported only when it is asked for."""
     from importlib import import_module
 
-    if name in _ROOMS:
+    if name in ROOMS:
         return import_module(f"rlx.{name}")
     if name in _MODULES:
         value: object = import_module(_MODULES[name])
@@ -149,4 +149,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ROOMS})
+    return sorted({*__all__, *ROOMS})

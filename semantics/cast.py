@@ -133,7 +133,7 @@ class _Comparison:
     def all_hold(self, value: Value, found: Sequence[Demand]) -> None:
         """Put demands to a value, and those behind them to what they are about."""
         for demand in found:
-            _COMPARED[demand.premise](self, value, demand)
+            COMPARED[demand.premise](self, value, demand)
             match demand.premise, value:
                 case "fields", TupleValue(fields=fields):
                     for inner in demand.then:
@@ -241,7 +241,7 @@ VALUES: dict[type[ast.StructInfo], tuple[type[Value], ...]] = {
     ast.FuncStructInfo: (Closure, PrimFuncValue, Packed),
 }
 """The values of each kind."""
-_COMPARED: dict[str, Callable[[_Comparison, Any, Demand], None]] = {
+COMPARED: dict[str, Callable[[_Comparison, Any, Demand], None]] = {
     "kind": _Comparison._kind,
     "dtype": _Comparison._dtype,
     "device": _Comparison._device,
@@ -252,3 +252,4 @@ _COMPARED: dict[str, Callable[[_Comparison, Any, Demand], None]] = {
     "fields": _Comparison._fields,
     "function": _Comparison._function,
 }
+"""By the kind of a comparison, the method that makes it."""

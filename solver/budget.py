@@ -14,8 +14,10 @@ from collections import Counter
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.tir import PrimExpr
 
-_FUEL = 1_500_000
-_SMT = 1_040_000
+QUESTION_FUEL = 1_500_000
+"""The steps of one question."""
+QUESTION_SMT = 1_040_000
+"""The units of Z3's ``rlimit`` of one question."""
 FUEL = 120_000
 _FUEL_PER_NODE = 40
 _HASTY_PER_NODE = 2
@@ -48,14 +50,16 @@ class Work:
     __slots__ = ("_lent", "fuel", "share", "smt")
 
     def __init__(self) -> None:
-        self.fuel = _FUEL
-        self.smt = _SMT
+        self.fuel = QUESTION_FUEL
+        self.smt = QUESTION_SMT
         self.share = 1
         self._lent: tuple[Engine, int] | None = None
 
     def measure(self, size: int) -> None:
         """Adapt the work to the number of nodes of the question."""
-        self.fuel = min(self.fuel, max(_LEAST, _FUEL - _LESS_PER_NODE * max(0, size - LARGE)))
+        self.fuel = min(
+            self.fuel, max(_LEAST, QUESTION_FUEL - _LESS_PER_NODE * max(0, size - LARGE))
+        )
 
     def lend(self, engine: Engine, size: int = 0, hasty: bool = False) -> None:
         """Give an engine fuel for an expression with this number of nodes; its remaining fuel is

@@ -285,7 +285,7 @@ def order(
         return list(numbers), left
     placed: list[PrimExpr] = []
     while left:
-        keys = {id(f): _key(f, numbers, state) for f in left}
+        keys = {id(f): order_key(f, numbers, state) for f in left}
         left.sort(key=lambda f: keys[id(f)])
         count = len(left)
         if count <= _REFINED:
@@ -295,14 +295,14 @@ def order(
                 numbers.setdefault(var, len(numbers))
         placed += left[:count]
         left = left[count:]
-    return list(numbers), sorted(placed, key=lambda f: _key(f, numbers, state))
+    return list(numbers), sorted(placed, key=lambda f: order_key(f, numbers, state))
 
 
 def _unknown(fact: PrimExpr, numbers: dict[tir.Var, int]) -> bool:
     return any(v not in numbers for v in prim_exprs.variables([fact]))
 
 
-def _key(expr: PrimExpr, numbers: dict[tir.Var, int], state: ContextState) -> tuple[int, int]:
+def order_key(expr: PrimExpr, numbers: dict[tir.Var, int], state: ContextState) -> tuple[int, int]:
     """Size and a hash of the structure; hashes of tuples of integers are the same in every
     process.
     """

@@ -22,10 +22,10 @@ from rlx.spec import registry
 from rlx.spec.coverage import RESULT, Coverage, gate
 from rlx.writing import make_folder, write
 
-_applied: Counter[str] = Counter()
-_held: Counter[str] = Counter()
-_failed: Counter[str] = Counter()
-_problems: list[str] = []
+totals: dict[str, Counter[str]] = {"applied": Counter(), "failed": Counter(), "held": Counter()}
+"""How often each rule was applied, and each premise failed and held, in all processes so far."""
+problems: list[str] = []
+"""What the gate found."""
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -42,44 +42,27 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if not terminalreporter.config.getoption("--rules-gate"):
         return
     terminalreporter.section("coverage of rules")
-    for line in _problems:
+    for line in problems:
         terminalreporter.line(line)
-
-
-def _coverage() -> Coverage:
-    return Coverage(dict(_applied), dict(_failed), dict(_held))
 
 
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Take over what a worker counted."""
-    match getattr(node, "workeroutput", {}).get("rlx_rules"):
-        case applied, failed, held:
-            _applied.update(applied)
-            _failed.update(failed)
-            _held.update(held)
+    for kind, counted in getattr(node, "workeroutput", {}).get("rlx_rules", {}).items():
+        totals[kind].update(counted)
 
 
 def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
     """Hand the counts on (a worker) or write them."""
+    own = {kind: dict(getattr(registry, kind)) for kind in totals}
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["rlx_rules"] = [
-            dict(registry.applied),
-            dict(registry.failed),
-            dict(registry.held),
-        ]
+        session.config.workeroutput["rlx_rules"] = own
         return
-    _applied.update(registry.applied)
-    _failed.update(registry.failed)
-    _held.update(registry.held)
+    for kind, counted in own.items():
+        totals[kind].update(counted)
     make_folder(RESULT.parent)
-    write(
-        RESULT,
-        json.dumps(
-            {"applied": dict(_applied), "failed": dict(_failed), "held": dict(_held)},
-            sort_keys=True,
-        ),
-    )
+    write(RESULT, json.dumps(totals, sort_keys=True))
     if session.config.getoption("--rules-gate"):
-        _problems.extend(gate(_coverage()))
-        if _problems and not exitstatus:
+        problems.extend(gate(Coverage(**totals)))
+        if problems and not exitstatus:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -83,3 +83,66 @@ def test_every_function_is_used() -> None:
         if not node.decorator_list and named[node.name] == 1 and not node.name.startswith("__")
     }
     assert unused == ONLY_TESTED.keys()
+
+
+OTHERS = {
+    "_": "a shell's last value among Python's own names",
+    "_actions": "the options of a parser of argparse",
+    "_exit": "the end of a process of the system",
+    "_expr": "the value of a tensor of TVM's modules",
+    "_replace": "the method of a named tuple",
+    "_repr_html_": "what notebooks call",
+    "_server": "the process of a client of pygls",
+}
+"""Names with an underscore that other libraries, or the tests themselves, call so."""
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__") and name not in OTHERS
+
+
+def private_names(tree: ast.Module) -> set[str]:
+    """The names with an underscore that a test imports, reads or replaces, and does not define itself."""
+    nodes = list(ast.walk(tree))
+    own = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    own |= {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+    own |= {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    used = set[str]()
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("tvm"):
+            used |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Attribute) and not ast.unparse(node.value).endswith("_kernels"):
+            used.add(node.attr)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
+            *("setattr", "delattr", "getattr", "hasattr", "object"),
+        ):
+            texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+            used |= {text.rpartition(".")[2] for text in texts if isinstance(text, str)}
+    return {name for name in used - own if is_private(name)}
+
+
+def test_no_test_uses_a_private_name() -> None:
+    """A test sees what users and other rooms see; a name that it needs is public, and has a docstring."""
+    found = {
+        str(path.relative_to(ROOT)): names
+        for path in (ROOT / "tests").rglob("*.py")
+        if (names := private_names(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert not found
+
+
+def test_private_names_are_found() -> None:
+    for text in (
+        "from rlx.a import _b",
+        "import rlx\nrlx.a._b()",
+        "monkeypatch.setattr(a, '_b', 1)",
+        "monkeypatch.setattr('rlx.a._b', 1)",
+    ):
+        assert private_names(ast.parse(text)) == {"_b"}
+    assert not private_names(ast.parse("class A:\n    def _b(self):\n        return self._b()"))

@@ -28,7 +28,7 @@ from rlx.vm.listing import listing
 from rlx.vm.machine import VirtualMachine
 from rlx.vm.rules import MachineStep
 
-_OF_INSTRUCTIONS: dict[type[VMInstruction], str] = {
+RULES_OF_INSTRUCTIONS: dict[type[VMInstruction], str] = {
     RetInstruction: "V-ret",
     GotoInstruction: "V-goto",
     IfInstruction: "V-if",
@@ -50,7 +50,7 @@ _OF_BUILTINS = {
         for what in ("tensor", "shape", "tuple", "prim_value", "func", "string")
     },
 }
-_OF_CALLS = {
+RULES_OF_CALLS = {
     INVOKE: "V-invoke-closure",
     MAKE_CLOSURE: "V-make-closure",
     **dict.fromkeys(CALL_TIR_DYN, "V-call-tir-dyn"),
@@ -62,11 +62,11 @@ _OF_CALLS = {
 def rule_of(executable: Executable, instruction: VMInstruction, own: frozenset[str]) -> str:
     """The rule of an instruction; ``own`` has the names that hide run-time functions."""
     if not isinstance(instruction, CallInstruction):
-        return _OF_INSTRUCTIONS[type(instruction)]
+        return RULES_OF_INSTRUCTIONS[type(instruction)]
     name = executable.names[instruction.callee]
     if any(function.name == name for function in executable.functions):
         return "V-call-function"
-    return "V-call-outside" if name in own else _OF_CALLS.get(name, "V-call-outside")
+    return "V-call-outside" if name in own else RULES_OF_CALLS.get(name, "V-call-outside")
 
 
 class MachineRecorder(TraceRecorder):

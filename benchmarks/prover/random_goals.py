@@ -67,7 +67,7 @@ class RandomGoal:
                 tir.NE(var, size),
                 tir.GE(self.integer(1), size),
                 tir.EQ(var, self.integer(1)),
-                self._comparison(1),
+                self.comparison(1),
             )
         )
 
@@ -90,14 +90,14 @@ class RandomGoal:
             return tir.Cast(dtype(rng.choice(_CASTS)), self.integer(depth - 1))
         elif draw < 0.98:
             return tir.Select(
-                self._comparison(depth - 1), self.integer(depth - 1), self.integer(depth - 1)
+                self.comparison(depth - 1), self.integer(depth - 1), self.integer(depth - 1)
             )
         else:
-            branches = (self._comparison(0), self.integer(depth - 1), self.integer(depth - 1))
+            branches = (self.comparison(0), self.integer(depth - 1), self.integer(depth - 1))
             return tir.Call("if_then_else", branches)
         return kind(self.integer(depth - 1), self.integer(depth - 1))
 
-    def _comparison(self, depth: int) -> PrimExpr:
+    def comparison(self, depth: int) -> PrimExpr:
         kind = self.rng.choice(_COMPARE)
         return kind(self.integer(depth), self.integer(depth))
 
@@ -109,9 +109,9 @@ class RandomGoal:
             left = self.integer(depth)
             return tir.EQ(left, self.varied(left))
         if draw < 0.85:
-            return self._comparison(depth)
+            return self.comparison(depth)
         kind = rng.choice((tir.And, tir.Or))
-        joined = kind(self._comparison(depth - 1), self._comparison(depth - 1))
+        joined = kind(self.comparison(depth - 1), self.comparison(depth - 1))
         return tir.Not(joined) if rng.random() < 0.3 else joined
 
     def varied(self, expr: PrimExpr) -> PrimExpr:

@@ -138,7 +138,7 @@ class PartJudge:
     def _compare(self, found: Info, wanted: Sequence[Demand]) -> None:
         """Judge demands, and those behind each that may be met."""
         for demand in wanted:
-            status = _JUDGED[demand.premise](self, found, demand)
+            status = JUDGED[demand.premise](self, found, demand)
             if status == "impossible":
                 continue
             if demand.premise == "fields":
@@ -368,7 +368,7 @@ def _inside(found: Info, fields: Sequence[int]) -> Info:
     return found
 
 
-_JUDGED: dict[str, Callable[[PartJudge, Info, Demand], PartStatus]] = {
+JUDGED: dict[str, Callable[[PartJudge, Info, Demand], PartStatus]] = {
     "kind": PartJudge._kind,
     "dtype": PartJudge._dtype,
     "device": PartJudge._device,
@@ -379,3 +379,4 @@ _JUDGED: dict[str, Callable[[PartJudge, Info, Demand], PartStatus]] = {
     "fields": PartJudge._fields,
     "function": PartJudge._function,
 }
+"""By the kind of a comparison, the method that judges it."""

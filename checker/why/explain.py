@@ -80,7 +80,7 @@ def at_place(builder: StepBuilder, report: Report, line: int, column: int | None
     """
     source = report.source
     known = constructs(report.modules, source)
-    here = _diagnostics_at(report, line, column)
+    here = diagnostics_at(report, line, column)
     with recursion_room():
         try:
             found = (
@@ -117,7 +117,7 @@ def _trees(
     return every_root
 
 
-def _diagnostics_at(report: Report, line: int, column: int | None) -> list[Diagnostic]:
+def diagnostics_at(report: Report, line: int, column: int | None) -> list[Diagnostic]:
     """What is wrong at a place: on a line what begins there, at a column what covers it."""
     found: list[Diagnostic] = []
     for diagnostic in report.diagnostics:

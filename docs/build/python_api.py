@@ -15,7 +15,7 @@ def pages() -> dict[str, str]:
     import rlx
 
     parts = [HEAD]
-    for room in ("rlx", *(f"rlx.{name}" for name in sorted(rlx._ROOMS))):
+    for room in ("rlx", *(f"rlx.{name}" for name in sorted(rlx.ROOMS))):
         module = import_module(room)
         doc = (module.__doc__ or "").partition("\n\n")[0].strip()
         parts.append(f"## {room} {{ #{room.replace('.', '-')} }}\n\n{doc}\n")

@@ -79,7 +79,7 @@ class Family:
     def choose(self, which: int, choices: Sequence[int]) -> Template:
         """The template of these choices, or the plainest one if they are not legal together."""
         number = which % len(self.patterns)
-        return self._template(number, choices) or self.first
+        return self.template_of(number, choices) or self.first
 
     def over(
         self, kind: DataType, rank: int, which: int, choices: Sequence[int]
@@ -91,12 +91,13 @@ class Family:
             number = (which + turn) % len(self.patterns)
             pattern = self.patterns[number]
             places = _over(pattern, str(kind), rank, choices)
-            template = None if places is None else self._template(number, places)
+            template = None if places is None else self.template_of(number, places)
             if template is not None:
                 return template
         return None
 
-    def _template(self, number: int, choices: Sequence[int]) -> Template | None:
+    def template_of(self, number: int, choices: Sequence[int]) -> Template | None:
+        """The template of a pattern and choices in it; None if they are not legal together."""
         pattern = self.patterns[number]
         places = tuple(c % n for c, n in zip(choices, pattern.choices, strict=False))
         places += (0,) * (len(pattern.choices) - len(places))
@@ -108,7 +109,7 @@ class Family:
     def _first(self) -> Template:
         for number, pattern in enumerate(self.patterns):
             for choices in product(*(range(n) for n in pattern.choices)):
-                template = self._template(number, choices)
+                template = self.template_of(number, choices)
                 if template is not None:
                     return template
         raise ValueError(f"no pattern of {self.operator.name} is legal")
@@ -140,10 +141,10 @@ def _derive(operator: Operator, pattern: CallPattern, places: Sequence[int]) -> 
     attrs = tuple((name, slot) for name, slot in attrs if not _omitted(slot))
     call = ast.Call(
         ast.op(operator.name),
-        tuple(_symbolic(slot, kinds) for slot in args),
+        tuple(symbolic(slot, kinds) for slot in args),
         (),
         {
-            name: slot.value if isinstance(slot, Given) else _symbolic(slot, kinds)
+            name: slot.value if isinstance(slot, Given) else symbolic(slot, kinds)
             for name, slot in attrs
         },
     )
@@ -175,14 +176,14 @@ def literal(value: object) -> Expr:
     raise TypeError(f"no argument: {value!r}")
 
 
-def _symbolic(slot: Slot, kinds: dict[str, DataType]) -> Expr:
+def symbolic(slot: Slot, kinds: dict[str, DataType]) -> Expr:
     """An argument over letters."""
     match slot:
         case TensorSlot(group=group, dims=dims):
             kind = element(group, kinds)
             return variable(TensorStructInfo(ast.ShapeExpr(dims), kind, len(dims)))
         case TupleSlot(fields=fields):
-            return ast.Tuple(tuple(_symbolic(field, kinds) for field in fields))
+            return ast.Tuple(tuple(symbolic(field, kinds) for field in fields))
         case ShapeSlot(dims=dims):
             return ast.ShapeExpr(dims)
         case PrimSlot(value=value):

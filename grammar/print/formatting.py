@@ -90,11 +90,11 @@ def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
 
     printed = _printed(text, parsed.modules, _metadata(text), version)
     again = parse(printed, path)
-    lost = _lost(parsed, again)
+    lost = lost_at(parsed, again)
     if lost is None:
         settled = _printed(printed, again.modules, _metadata(printed), version)
         if settled != printed:  # other names than before: those of the second text stay
-            lost = _lost(parsed, parse(settled, path))
+            lost = lost_at(parsed, parse(settled, path))
         if lost is None:
             return Formatted(settled)
     opaque = [d.span for d in parsed.diagnostics if d.code == "PARSE-opaque" and d.span]
@@ -131,7 +131,7 @@ def translated(
         return Formatted(None, (reason,), FAILED)
     printed = _printed(text, modules, kept, version)
     again = parse(printed, path)
-    lost = _lost(replace(parsed, modules=tuple(modules)), again)
+    lost = lost_at(replace(parsed, modules=tuple(modules)), again)
     if lost is None:
         return Formatted(printed)
     reason = _misread(again, version)
@@ -199,7 +199,7 @@ def _printed(text: str, modules: Sequence[ast.IRModule], kept: Span | None, vers
     return "\n".join(parts)
 
 
-def _lost(before: Parsed, again: Parsed) -> int | None:
+def lost_at(before: Parsed, again: Parsed) -> int | None:
     """The offset at which a program says what its printed text does not say;
     None where that reads back as the same program.
     """

@@ -122,14 +122,15 @@ class Surroundings:
         self.text = text
 
     @cached_property
-    def _read(self) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
+    def scopes(self) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
+        """The module's scope, and every scope with the offset at which it begins."""
         return _scopes(self.text)
 
     @cached_property
     def _aliases(self) -> dict[str, set[str]]:
         """Every import path of each name, in whatever scope."""
         found: dict[str, set[str]] = {}
-        for _, scope in self._read[1]:
+        for _, scope in self.scopes[1]:
             for name, path in scope.imports:
                 found.setdefault(name, set()).add(path)
         return found
@@ -163,8 +164,8 @@ class Surroundings:
         """The innermost scope that contains an offset at the start of a line."""
         line = line_start(self.text, at)
         column = width(self.text[line:at]) if not self.text[line:at].strip() else 0
-        found = self._read[0]
-        for start, scope in self._read[1]:
+        found = self.scopes[0]
+        for start, scope in self.scopes[1]:
             if start >= at:
                 break
             found = scope

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         def position(self) -> lsp.Position: ...
 
 
-class _Open:
+class OpenText:
     """A text that an editor has open."""
 
     def __init__(self, path: str) -> None:
@@ -102,7 +102,7 @@ class Server(LanguageServer):
         super().__init__("rlx", version("rlx"))
         self.trusted, self.isolated = trusted, isolated
         self.projects: list[ProjectSettings] = []
-        self.texts: dict[str, _Open] = {}
+        self.texts: dict[str, OpenText] = {}
 
     def configure(self, folder: str) -> str | None:
         """Take over the operators that the project of a folder has; what the user should know."""
@@ -136,11 +136,11 @@ class Server(LanguageServer):
         self.beside.shutdown(wait=False, cancel_futures=True)
         del self.beside
 
-    def text(self, uri: str) -> _Open:
+    def text(self, uri: str) -> OpenText:
         """The open text of that address."""
         found = self.texts.get(uri)
         if found is None:
-            found = self.texts[uri] = _Open(unquote(urlsplit(uri).path))
+            found = self.texts[uri] = OpenText(unquote(urlsplit(uri).path))
         return found
 
     def changed(self, uri: str) -> None:
@@ -165,7 +165,7 @@ class Server(LanguageServer):
         if found.checker.full == whole:
             found.settling = asyncio.get_running_loop().create_task(self.settle(uri, found))
 
-    async def settle(self, uri: str, found: _Open) -> None:
+    async def settle(self, uri: str, found: OpenText) -> None:
         """When the user stops typing, check the whole text."""
         await asyncio.sleep(QUIET)
         source = found.document.source
@@ -321,7 +321,7 @@ def _add_edits(server: Server) -> None:
     )
     def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         found = server.text(params.text_document.uri)
-        return list(_actions(found, params))
+        return list(code_actions(found, params))
 
 
 def _add_suggestions(server: Server) -> None:
@@ -403,7 +403,7 @@ def _workspace_edit(uri: str, source: Source, edits: list[Edit]) -> lsp.Workspac
     return lsp.WorkspaceEdit(changes={uri: made})
 
 
-def _actions(found: _Open, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+def code_actions(found: OpenText, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
     """The edits of diagnostics in a range, and comments that silence them."""
     source, uri = found.document.source, params.text_document.uri
     first, last = params.range.start.line, params.range.end.line

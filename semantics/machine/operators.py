@@ -286,7 +286,7 @@ def _moved(value: Value, device: Device) -> Value:
     return value
 
 
-def _target(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device | None:
+def target_device(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device | None:
     """The device that a call of ``to_vdevice`` names."""
     _, *rest = call.args
     given: Any = call.attrs.get("dst_vdevice", next(iter(rest), None))
@@ -393,8 +393,8 @@ SPECIAL: dict[str, Special[Any]] = {
     "relax.invoke_closure": _INVOKE,
     "relax.invoke_pure_closure": _INVOKE,
     "relax.null_value": Special(null_value, nothing),
-    "relax.to_vdevice": Special(to_vdevice, _target),
-    "relax.hint_on_device": Special(hint_on_device, _target),
+    "relax.to_vdevice": Special(to_vdevice, target_device),
+    "relax.hint_on_device": Special(hint_on_device, target_device),
     "relax.device": Special(device, named),
     "relax.assert_op": Special(assert_op, named),
     "relax.print": Special(print_, named),

@@ -83,7 +83,7 @@ _PROBE_PART = 4
 """Trying out a compiler takes a moment: it gets this part of the time of a kernel."""
 _SAID = 2000
 """The length of the end of what a compiler says that a message has."""
-_LARGE = 300_000
+LARGE = 300_000
 """The length of C code from which ``-O1`` is used, because higher levels would take minutes."""
 _THOROUGH = frozenset(["-ftree-loop-vectorize", "-fpeel-loops", "-funswitch-loops"])
 
@@ -149,7 +149,7 @@ def _probe(path: str) -> Toolchain | None:
             link = [*complete, *_mathematics(tuning)]
             target = folder / "probe.so"
             try:
-                _run(path, (*FLAGS, *tuning), _PROBE, target, link, limit() / _PROBE_PART)
+                run_compiler(path, (*FLAGS, *tuning), _PROBE, target, link, limit() / _PROBE_PART)
             except CompilerTooSlow as error:
                 _failures[path] = str(error)
                 return None  # with other flags, too
@@ -214,14 +214,14 @@ def libraries(flags: Sequence[str], source: str) -> list[str]:
     return _mathematics(flags) if calls_libm(source) else []
 
 
-def _link(flags: Sequence[str], source: str) -> list[str]:
+def link_options(flags: Sequence[str], source: str) -> list[str]:
     """How to link a kernel: most of the linker's time goes into the C library, which the process
     has loaded.
     """
     return [*libraries(flags, source), *_ALONE.get(platform.system(), [])]
 
 
-def _run(
+def run_compiler(
     path: str,
     flags: Sequence[str],
     source: str,
@@ -229,6 +229,13 @@ def _run(
     link: Sequence[str] = (),
     seconds: float | None = None,
 ) -> None:
+    """Compile a source to a library at ``target``.
+
+    Raises
+    ------
+    CompilerGaveUp
+        If the compiler fails, needs too long, or writes no library.
+    """
     seconds = limit() if seconds is None else seconds
     file = target.with_suffix(".c")
     command = [path, *flags, "-o", str(target), str(file), *link]
@@ -283,7 +290,7 @@ def flags_for(source: str, flags: tuple[str, ...]) -> tuple[str, ...]:
     """The flags for one source, chosen from the common flags."""
     if is_wide(source):
         flags = tuple(flag for flag in flags if flag != NARROWER)
-    if len(source) > _LARGE:
+    if len(source) > LARGE:
         return tuple(SLIGHT if flag == "-O2" else flag for flag in flags if flag not in _THOROUGH)
     if WRITTEN_OUT in source:  # with less, GCC does so after it makes vectors of the loops around
         return tuple(flag for flag in flags if flag != SLIGHT)
@@ -296,7 +303,7 @@ def _loaded(source: str, chain: Toolchain) -> tuple[Any, Any]:
     digest = hashlib.sha256(f"{identity}\n{source}".encode()).hexdigest()
 
     def make(target: Path) -> None:
-        _run(path, flags, source, target, _link(flags, source))
+        run_compiler(path, flags, source, target, link_options(flags, source))
 
     name = f"{digest}.so"
     with scratch(_beside()) as own:  # a name of its own: the system loads each name only once

@@ -126,7 +126,7 @@ class Kernel:
         self._frames: list[_Frame] = []
         self._arrays = sum(taken.buffer is not None for taken in self.taken)
         self._numbers = FIRST_SLOT + sum(taken.rank for taken in self.taken)
-        self._any: Variant | None = None
+        self.general_variant: Variant | None = None
 
     def __call__(
         self,
@@ -207,10 +207,10 @@ class Kernel:
 
     def general(self) -> Variant:
         """The variant for arguments that share memory or are very large, without reordering."""
-        if self._any is None:
+        if self.general_variant is None:
             program = generate(self._func, bounds=self._bounds, disjoint=False, vector=self._vector)
-            self._any = Variant(program)
-        return self._any
+            self.general_variant = Variant(program)
+        return self.general_variant
 
     def _direct(self, args: Sequence[Argument], frame: _Frame) -> bool:
         """Put the arguments into the frame, unless one cannot be used where it is."""

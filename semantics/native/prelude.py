@@ -277,9 +277,9 @@ def text(*kernels: str, apart: bool) -> str:
     """
     wanted = {word for kernel in kernels for word in _WORD.findall(kernel)}
     missing, chosen = list(wanted), set[_Unit]()
-    providers = _providers(apart)
+    by_name = providers(apart)
     while missing:
-        unit = providers.get(missing.pop())
+        unit = by_name.get(missing.pop())
         if unit is not None and unit not in chosen:
             chosen.add(unit)
             wanted |= unit.mentioned
@@ -315,7 +315,8 @@ _DEFINED = re.compile(
 
 
 @cache
-def _providers(apart: bool) -> dict[str, _Unit]:
+def providers(apart: bool) -> dict[str, _Unit]:
+    """The part of the prelude that defines each name."""
     return {name: unit for unit in _units(apart) for name in unit.names}
 
 

@@ -50,7 +50,7 @@ Memory = tuple[np.ndarray[Any, Any], int, int]
 _NOTHING: Memory = (np.empty(0, np.uint8), 0, 0)
 
 
-class _Workspace(threading.local):
+class Workspace(threading.local):
     """Memory for what kernels allocate, kept from call to call: fresh pages cost more than many
     kernels.
     """
@@ -58,7 +58,8 @@ class _Workspace(threading.local):
     memory: Memory | None = None
 
 
-_workspace = _Workspace()
+kept_workspace = Workspace()
+"""The memory that the next call of a thread begins with."""
 
 
 class _Block(NamedTuple):
@@ -71,7 +72,7 @@ class _Block(NamedTuple):
     before: int
 
 
-_blocks: dict[int, _Block] = {}
+blocks: dict[int, _Block] = {}
 """The blocks that kernels use, by their addresses."""
 
 
@@ -93,7 +94,7 @@ def call_with_memory(call: Any, numbers: Numbers, places: Any, limit: int) -> An
     Damaged
         If it wrote outside of that memory.
     """
-    memory, _workspace.memory = _workspace.memory, None
+    memory, kept_workspace.memory = kept_workspace.memory, None
     if memory is None and not GUARDED:
         memory = _of_size(FIRST_SIZE)
     prepare(numbers, limit)
@@ -109,7 +110,7 @@ def call_with_memory(call: Any, numbers: Numbers, places: Any, limit: int) -> An
     if larger is None and numbers[ROOM] < wanted < WORKSPACE_LIMIT and not GUARDED:
         larger = _of_size(wanted)
     kept = larger is not None and wanted < WORKSPACE_LIMIT
-    _workspace.memory = larger if kept else memory
+    kept_workspace.memory = larger if kept else memory
     return failed
 
 
@@ -177,7 +178,7 @@ def more(numbers: Numbers, size: int) -> int:
     first = start - address(memory)
     memory[first : first + _AROUND] = _FILL
     memory[first + _AROUND + size :] = _FILL
-    _blocks[place] = _Block(memory, size, numbers[LAST_BLOCK])
+    blocks[place] = _Block(memory, size, numbers[LAST_BLOCK])
     numbers[LAST_BLOCK] = place
     return place
 
@@ -188,7 +189,7 @@ def less(numbers: Numbers, until: int) -> None:
     """
     while numbers[LAST_BLOCK] != until:
         place = numbers[LAST_BLOCK]
-        block = _blocks.pop(place)
+        block = blocks.pop(place)
         numbers[LAST_BLOCK] = block.before
         first = place - address(block.memory)
         around = block.memory[first - _AROUND : first], block.memory[first + block.size :]

@@ -118,8 +118,8 @@ def own_operators() -> Iterator[None]:
         if not registry.is_built_in(name):
             del registry.declared[name]
             registry.forget(name)
-    external._loaded.clear()
-    registry._allowed.clear()
+    external.loaded.clear()
+    registry.allowed.clear()
 
 
 def spawned(*argv: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -597,7 +597,7 @@ def test_an_allowed_operator_is_a_note(run: Run) -> None:
     for pattern in ("mine.gate", "mine.*", "R.mine.*", "relax.mine.gate"):
         status, out, _ = run("a.rlx", "--allow-operator", pattern)
         assert status == 0 and "note[D14-operator]" in out, pattern
-        registry._allowed.clear()
+        registry.allowed.clear()
     assert run("a.rlx", "--allow-operator", "other.*")[0] == 1
 
 

@@ -141,4 +141,4 @@ def test_a_program_of_python_is_sent_to_its_command(call, text: str) -> None:  #
 @pytest.mark.parametrize("text", [GOOD, "fn (%x: int32) { %x }", '#[version = "0.0.5"]\n// a\n'])
 def test_a_text_of_relay_is_sent_to_its_command(text: str) -> None:
     (found,) = check(text).diagnostics
-    assert found.help == "this looks like a text of Relay: check it by `rlx relay check`"
+    assert found.help is not None and "`rlx relay check`" in found.help

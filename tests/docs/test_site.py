@@ -139,7 +139,7 @@ def test_every_public_name_is_there(site: Path) -> None:
     page = (site / "reference/python.html").read_text("utf-8")
     ids = set(re.findall(r'id="(rlx\.[\w.]+)"', page))
     text = "".join(Loaded(site / "reference/python.html").text)
-    for room in ("rlx", *(f"rlx.{name}" for name in rlx._ROOMS)):
+    for room in ("rlx", *(f"rlx.{name}" for name in rlx.ROOMS)):
         for name in import_module(room).__all__:
             assert name in text, f"{room}.{name}"
     assert {"rlx.api.check", "rlx.solver.api.prove", "rlx.tvm.instrument.Instrument"} <= ids

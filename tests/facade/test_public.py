@@ -14,7 +14,7 @@ import pytest
 import rlx
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ["rlx", *(f"rlx.{name}" for name in sorted({*rlx._ROOMS}))]
+ROOMS = ["rlx", *(f"rlx.{name}" for name in sorted({*rlx.ROOMS}))]
 PAGES = [
     page
     for page in sorted([*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("docs/**/*.md")])

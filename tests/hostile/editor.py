@@ -24,7 +24,7 @@ REFUSALS = (JsonRpcInvalidParams,)
 
 
 @cache
-def _server() -> Server:
+def made_server() -> Server:
     made = create()
     made.protocol._workspace = Workspace(None, lsp.TextDocumentSyncKind.Full)
     made.told = []  # type: ignore[attr-defined]
@@ -39,7 +39,7 @@ def wrong(given: Given) -> list[str]:
 
 
 async def _session(given: Given, text: str) -> list[str]:
-    server, rng = _server(), given.rng
+    server, rng = made_server(), given.rng
     uri = f"file://{given.path}"
     half = text[: rng.randrange(len(text) + 1)]
     found: list[str] = []

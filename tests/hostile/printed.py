@@ -29,7 +29,7 @@ from lsprotocol import types as lsp
 from rlx.checker.render.human import ANSI
 from rlx.cli import main as rlx
 
-from .editor import WHOLE, _server
+from .editor import WHOLE, made_server
 from .every_command import Answer, asked
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -341,7 +341,7 @@ def served(path: str, text: str) -> list[str]:
 
 
 async def _served(path: str, text: str) -> list[str]:
-    server: Any = _server()
+    server: Any = made_server()
     uri = Path(path).resolve().as_uri()
     server.told.clear()
     server.workspace.put_text_document(lsp.TextDocumentItem(uri, "relax", 1, text))

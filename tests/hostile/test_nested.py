@@ -77,7 +77,7 @@ TEXTS: dict[str, Callable[[], str]] = {
 @pytest.fixture(autouse=True)
 def no_operator_stays_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """`--allow-operator` holds as long as the process, in which other tests follow."""
-    monkeypatch.setattr(registry, "_allowed", registry._allowed.copy())
+    monkeypatch.setattr(registry, "allowed", registry.allowed.copy())
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -53,7 +53,7 @@ def test_damaged_conditions_are_answered() -> None:
 def test_a_constant_is_damaged_alone() -> None:
     """What cannot be read of one tensor takes no other with it, and is one error."""
     text = CONSTANT.read_text("utf-8")
-    assert [d.message for d in parse(text).diagnostics] == []
+    assert parse(text).diagnostics == ()
     whole = metadata_text(text)
     assert whole is not None
     before = read_metadata(whole)
@@ -67,21 +67,21 @@ def test_a_constant_is_damaged_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new"),
     [
-        ("{", "", "this metadata is not valid JSON"),
-        ('GenericConst"][0]', 'GenericConst"][7]', "the metadata contains 2 of 'ir.GenericConst'"),
-        ('GenericConst"][0]', 'GenericConst"]["a"]', "expected the number of a constant"),
-        ('GenericConst"][0]', 'GenericConst"][-1]', "expected the number of a constant"),
+        ("{", ""),
+        ('GenericConst"][0]', 'GenericConst"][7]'),
+        ('GenericConst"][0]', 'GenericConst"]["a"]'),
+        ('GenericConst"][0]', 'GenericConst"][-1]'),
     ],
 )
-def test_references_are_checked(old: str, new: str, message: str) -> None:
+def test_references_are_checked(old: str, new: str) -> None:
     text = CONSTANT.read_text("utf-8")
     span = metadata_span(text)
     assert span is not None
     at = text.index(old, span[0] if old == "{" else span[1])
     found = parse(text[:at] + new + text[at + len(old) :]).diagnostics
-    assert [d.message for d in found if d.is_error] == [message]
+    assert [d.code for d in found if d.is_error] == ["PARSE"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from pygls.lsp._base_client import BaseLanguageClient
 from rlx.checker.check import check_text
 from rlx.commands import lsp as lsp_command
 from rlx.lsp.document import Document
-from rlx.lsp.server import _actions, _Open, create
+from rlx.lsp.server import OpenText, code_actions, create
 from tests.checker.test_fixing import CASES
 
 from .test_incremental import module
@@ -250,14 +250,14 @@ def test_a_closed_text_is_not_checked_whole(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_action_says_what_it_does(case: str) -> None:
     """Its title is no question."""
     text = CASES[case][0]
-    found = _Open("a.rlx")
+    found = OpenText("a.rlx")
     found.document, found.diagnostics = Document(text, "a.rlx"), check_text(text).diagnostics
     assert any(diagnostic.edit is not None for diagnostic in found.diagnostics)
     whole = lsp.Range(lsp.Position(0, 0), lsp.Position(text.count("\n") + 1, 0))
     asked = lsp.CodeActionParams(
         lsp.TextDocumentIdentifier(URI), whole, lsp.CodeActionContext(diagnostics=[])
     )
-    titles = [action.title for action in _actions(found, asked)]
+    titles = [action.title for action in code_actions(found, asked)]
     for diagnostic in found.diagnostics:
         if diagnostic.edit is not None:
             said = re.fullmatch(r"did you mean (.*)\?", diagnostic.help or "", re.DOTALL)

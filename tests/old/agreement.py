@@ -38,7 +38,7 @@ from rlx.semantics.outcome import CheckFailed, Ended, Fault, Outcome, OutOfFuel,
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.values import Value
 from tests.values import alike
-from tests.vm.agreement import _copies, perturbed
+from tests.vm.agreement import copies, perturbed
 
 FUEL = 20_000
 COMMON = frozenset(
@@ -227,9 +227,9 @@ def _runs(module: ast.IRModule, seed: int) -> Iterator[str]:
 def compared(module: ast.IRModule, entry: str, args: tuple[Value, ...]) -> str | None:
     """How the ends of two runs differ; None if they do not."""
     printed: tuple[list[str], list[str]] = ([], [])
-    older = run(module, entry, _copies(args), fuel=FUEL, output=printed[0].append)
+    older = run(module, entry, copies(args), fuel=FUEL, output=printed[0].append)
     today = load(module, output=printed[1].append, backend="steps").run(
-        entry, _copies(args), fuel=FUEL
+        entry, copies(args), fuel=FUEL
     )
     if isinstance(older, OutOfFuel) or isinstance(today, OutOfFuel):
         return None

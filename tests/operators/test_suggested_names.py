@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.operators.foreign_names import _OPERATORS, own_name
+from rlx.operators.foreign_names import OWN_NAMES, own_name
 from rlx.operators.registry import similar
 
 
@@ -27,7 +27,7 @@ def is_one(pattern: str, word: str) -> bool:
 
 def test_ours_comes_first_and_then_what_is_one_slip_away() -> None:
     more = 0
-    for own, words in _OPERATORS.items():
+    for own, words in OWN_NAMES.items():
         for word in words.split():
             first, *others = similar(word)
             assert first == f"R.{own}"

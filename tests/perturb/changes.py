@@ -135,7 +135,8 @@ CHANGES = {
         ("operators", "spec"),
     ),
     "fuel": Change(
-        (Edit("solver/budget.py", "_FUEL = 1_500_000\n", "_FUEL = 1_500_001\n"),), ("solver",)
+        (Edit("solver/budget.py", "QUESTION_FUEL = 1_500_000\n", "QUESTION_FUEL = 1_500_001\n"),),
+        ("solver",),
     ),
     "word of the grammar": Change(
         (

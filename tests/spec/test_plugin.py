@@ -34,9 +34,9 @@ def config(gate: bool) -> Any:
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Counts of a process in which two rules were applied, and the file that they are written to."""
-    for name in ("_applied", "_failed", "_held"):
-        monkeypatch.setattr(plugin, name, Counter[str]())
-    monkeypatch.setattr(plugin, "_problems", [])
+    fresh = {kind: Counter[str]() for kind in ("applied", "failed", "held")}
+    monkeypatch.setattr(plugin, "totals", fresh)
+    monkeypatch.setattr(plugin, "problems", [])
     monkeypatch.setattr(registry, "applied", Counter({"A": 2, "B": 1}))
     monkeypatch.setattr(registry, "failed", Counter({"A-one": 1}))
     monkeypatch.setattr(registry, "held", Counter({"A-one": 3}))
@@ -44,7 +44,7 @@ def counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "build" / "rules.json"
 
 
-COUNTED = [{"A": 2, "B": 1}, {"A-one": 1}, {"A-one": 3}]
+COUNTED = {"applied": {"A": 2, "B": 1}, "failed": {"A-one": 1}, "held": {"A-one": 3}}
 
 
 def test_a_worker_hands_its_counts_on(counts: Path) -> None:
@@ -52,13 +52,15 @@ def test_a_worker_hands_its_counts_on(counts: Path) -> None:
     plugin.pytest_sessionfinish(worker, 0)
     assert worker.config.workeroutput == {"rlx_rules": COUNTED}
     assert not counts.exists()
-    plugin.pytest_testnodedown(SimpleNamespace(workeroutput={"rlx_rules": COUNTED}), None)
-    plugin.pytest_testnodedown(SimpleNamespace(workeroutput={"rlx_rules": COUNTED}), None)
+    for _ in range(2):
+        plugin.pytest_testnodedown(SimpleNamespace(workeroutput={"rlx_rules": COUNTED}), None)
     plugin.pytest_testnodedown(SimpleNamespace(), None)
     plugin.pytest_testnodedown(SimpleNamespace(workeroutput={}), None)
-    found = plugin._coverage()
-    assert found.applied == {"A": 4, "B": 2}
-    assert found.failed == {"A-one": 2} and found.held == {"A-one": 6}
+    assert plugin.totals == {
+        "applied": {"A": 4, "B": 2},
+        "failed": {"A-one": 2},
+        "held": {"A-one": 6},
+    }
 
 
 @pytest.mark.parametrize("gate", [True, False])

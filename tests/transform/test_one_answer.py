@@ -157,7 +157,7 @@ def test_of_a_known_value_the_judgement_says_what_the_machine_does(
 
 
 def test_every_premise_has_its_reader() -> None:
-    assert set(get_args(Premise)) == set(cast._COMPARED) == set(comparisons._JUDGED)
+    assert set(get_args(Premise)) == set(cast.COMPARED) == set(comparisons.JUDGED)
 
 
 def test_a_shape_value_may_hold_negative_numbers() -> None:

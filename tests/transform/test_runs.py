@@ -70,7 +70,7 @@ def compare(module: ast.IRModule, choose: random.Random) -> int:
                 one = arguments(function, choose)
             except Unmakeable:
                 continue
-            other = [_copied(value) for value in one]
+            other = [copied(value) for value in one]
             first = before.run(gv.name_hint, one, fuel=20_000)
             second = after.run(gv.name_hint, other, fuel=20_000)
             assert same_end(first, second), (gv.name_hint, first, second)
@@ -80,12 +80,12 @@ def compare(module: ast.IRModule, choose: random.Random) -> int:
     return runs
 
 
-def _copied(value: Value) -> Value:
+def copied(value: Value) -> Value:
     match value:
         case Tensor():
             return Tensor(value.data.copy(), value.device)
         case TupleValue(fields=fields):
-            return TupleValue(tuple(map(_copied, fields)))
+            return TupleValue(tuple(map(copied, fields)))
     return value
 
 

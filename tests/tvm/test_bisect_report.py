@@ -53,10 +53,6 @@ def test_a_record_without_blame() -> None:
     assert json.loads(report.record(None, Pipeline(), "f.rlx", PROGRAM))["blame"] is None
 
 
-def test_packages_that_are_not_installed_have_no_version() -> None:
-    assert report._version("no-such-package") == "of unknown version"
-
-
 def test_a_pipeline_that_cannot_be_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -122,7 +122,7 @@ def test_an_unknown_type_is_refused_wherever_it_stands(word: str) -> None:
         f"@R.function\ndef f(v: T.{word}):\n    return v\n",
     ):
         [message] = errors(text)
-        assert message == f"no version of TVM has T.{word}"
+        assert f"T.{word}" in message
 
 
 def test_what_2022_declares_by_a_cast() -> None:

@@ -110,8 +110,8 @@ def build(calls: list[Concrete]) -> tuple[Any, list[Calls]]:
     return relax.VirtualMachine(executable, tvm.cpu()), made
 
 
-def _numpy(value: Any) -> Any:
-    return value.numpy() if hasattr(value, "numpy") else tuple(_numpy(part) for part in value)
+def as_numpy(value: Any) -> Any:
+    return value.numpy() if hasattr(value, "numpy") else tuple(as_numpy(part) for part in value)
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -177,11 +177,11 @@ def _styled_difference(machine: Any, at: int, call: Concrete, caller: Calls, sty
     finally:
         call.values = before
     arrays = [tvm.runtime.tensor(after[variables[id(array)]]) for array in caller.arrays]
-    return difference(ours, _numpy(machine[f"f{at}"](*arrays)))
+    return difference(ours, as_numpy(machine[f"f{at}"](*arrays)))
 
 
 def _returned(machine: Any, at: int, caller: Calls) -> Any:
-    return _numpy(machine[f"f{at}"](*[tvm.runtime.tensor(a) for a in caller.arrays]))
+    return as_numpy(machine[f"f{at}"](*[tvm.runtime.tensor(a) for a in caller.arrays]))
 
 
 @pytest.mark.parametrize("entry", NOT_COMPILED)

@@ -14,7 +14,7 @@ import tvm
 from tests.operators.evaluate.concrete import POINTS, Concrete
 from tests.operators.evaluate_nn.cases import NETWORKS
 
-from .test_evaluate import _numpy, build, difference
+from .test_evaluate import as_numpy, build, difference
 
 DIFFERENT: dict[str, str] = tomllib.loads(
     Path(__file__).with_name("evaluation_nn.toml").read_text("utf-8")
@@ -46,7 +46,7 @@ def test_the_values_are_those_of_tvm(start: int) -> None:
     machine, made = build(calls)
     wrong, agreed = {}, set()
     for at, (call, caller) in enumerate(zip(calls, made, strict=True)):
-        theirs = _numpy(machine[f"f{at}"](*[tvm.runtime.tensor(a) for a in caller.arrays]))
+        theirs = as_numpy(machine[f"f{at}"](*[tvm.runtime.tensor(a) for a in caller.arrays]))
         found, entry = difference(call.evaluate(), theirs), listed(call)
         if found and not entry:
             wrong[f"{call.case[0]} {call.case[2]}"] = found

@@ -14,22 +14,21 @@ from .passes import default_build
 
 
 def errors(module: Module) -> Counter[tuple[str, str]]:
-    """How often each code and message was reported as an error."""
-    report = check_text(str(module.script()))
-    return Counter((d.code, d.message) for d in report.diagnostics if d.is_error)
+    """How often each code was reported as an error, and the marked words."""
+    text = str(module.script())
+    found = check_text(text).diagnostics
+    return Counter((d.code, text[slice(*d.span)]) for d in found if d.is_error and d.span)
 
 
 def test_storage_shared_by_two_branches() -> None:
     """StaticPlanBlockMemory lets one branch of an if use the storage that the other one allocates."""
-    message = "'storage1' is used outside the scope that binds it"
-    assert errors(default_build(constructs.build("if_else"))) == {("WF03-scope", message): 1}
+    assert errors(default_build(constructs.build("if_else"))) == {("WF03-scope", "storage1"): 1}
 
 
 def test_a_closure_lifted_out_of_its_variables() -> None:
     """LambdaLift leaves uses of a closure that the lifted function does not get."""
-    message = "'scale_1' is not defined"
     assert errors(transform.LambdaLift()(constructs.build("closures"))) == {
-        ("WF02-undefined", message): 2
+        ("WF02-undefined", "scale_1"): 2
     }
 
 
@@ -41,5 +40,5 @@ def test_effects_in_a_dataflow_block() -> None:
     lifted = transform.LiftTransformParams()(models.MODELS["encoder_decoder"]())
     found = errors(transform.LazyTransformParams()(lifted))
     assert {code for code, _ in found} == {"D14-impure", "WF02-undefined", "MEM-alive-used"}
-    message = "a call of 'get_item' may have effects, which are not allowed in a dataflow block"
-    assert found["D14-impure", message] > 40
+    calls = [words for code, words in found.elements() if code == "D14-impure"]
+    assert len(calls) > 40 and all("get_item" in words for words in calls)

@@ -130,7 +130,7 @@ def test_what_tvm_prints_is_read_with_the_same_meaning() -> None:
     for number in range(600):
         rng = random.Random(number)
         goal = Written(rng)
-        expr = goal.integer(3) if number % 2 else tir.Not(goal._comparison(2))
+        expr = goal.integer(3) if number % 2 else tir.Not(goal.comparison(2))
         (expr,) = prim_exprs.transform([expr], in_64_bits)
         theirs = to_tvm(expr, {v: tirx.Var(v.name, "int64") for v in goal.variables})
         try:

@@ -112,14 +112,14 @@ DIVERGENCES = {
 
 def arguments(function: ast.Function, size: int, caches: Sequence[Any] = ()) -> list[Any]:
     """Arguments for a function: small random tensors, and the caches in order."""
-    plain = tuple(p for p in function.params if not _is_object(p))
+    plain = tuple(p for p in function.params if not is_object(p))
     given = {var.name: str(size) for var in function.shape_vars}
     made = iter(inputs(replace(function, params=plain), given, 0).values)
     left = iter(caches)
-    return [next(left) if _is_object(p) else _small(next(made)) for p in function.params]
+    return [next(left) if is_object(p) else _small(next(made)) for p in function.params]
 
 
-def _is_object(param: ast.Var) -> bool:
+def is_object(param: ast.Var) -> bool:
     return isinstance(param.struct_info_annotation, ast.ObjectStructInfo)
 
 
@@ -209,7 +209,7 @@ def their_caches(model: str) -> list[Any]:
 def test_values_are_those_of_tvm(model: str, size: int) -> None:
     text = texts(model)["imported"]
     for entry, function in entries(text):
-        if any(map(_is_object, function.params)):
+        if any(map(is_object, function.params)):
             continue  # a conversation
         ours = Ours(text).run(entry, arguments(function, size))
         try:
@@ -263,7 +263,7 @@ def test_an_empty_prompt_is_a_fault_that_tvm_reads_past() -> None:
 def test_every_stage_means_the_same(model: str, stage: str) -> None:
     found = texts(model)
     for entry, function in entries(found["imported"]):
-        if any(map(_is_object, function.params)):
+        if any(map(is_object, function.params)):
             continue  # a conversation
         results = []
         for text in (found["imported"], found[stage]):

@@ -11,18 +11,19 @@ import pytest
 from rlx import vm
 from rlx.grammar.read.parser import parse
 from rlx.semantics.values import TupleValue, Value
+from tests.vm.agreement import at_once
 
 from .test_run_models import (
     EFFECT,
     EXTERNAL,
     SMALL,
-    _is_object,
     arguments,
     compiled,
     conversation,
     difference,
     entries,
     entries_of,
+    is_object,
     texts,
     their_caches,
     to_tvm,
@@ -36,9 +37,7 @@ def machine(model: str, stage: str) -> vm.VirtualMachine:
     """A stage of a model; what TVM lowered is not lowered again."""
     module = parse(texts(model)[stage]).modules[0]
     passes = () if stage == "lowered" else None
-    made = vm.VirtualMachine(vm.build(module, passes=passes), EXTERNAL)
-    made._linker.batching = True
-    return made
+    return at_once(vm.build(module, passes=passes), EXTERNAL)
 
 
 def caches(model: str, stage: str) -> Sequence[Value]:
@@ -55,7 +54,7 @@ def caches(model: str, stage: str) -> Sequence[Value]:
 def test_values_are_those_of_tvm(model: str, stage: str) -> None:
     text = texts(model)["imported"]
     for entry, function in entries(text):
-        if any(map(_is_object, function.params)):
+        if any(map(is_object, function.params)):
             continue  # a conversation
         given = arguments(function, 3)
         theirs = compiled(model)[entry](*map(to_tvm, given))

@@ -6,21 +6,21 @@ import pytest
 import tvm
 
 from rlx.grammar.nodes.dtype import SCALAR_NAMES, dtype, numpy_type
-from rlx.operators.memory import _CODES, _code
+from rlx.operators.memory import TYPE_CODES, type_code
 
 NAMES = [name for name in SCALAR_NAMES if numpy_type(dtype(name)) is not None]
 
 
-@pytest.mark.parametrize("name", _CODES)
+@pytest.mark.parametrize("name", TYPE_CODES)
 def test_the_code_of_a_type_is_the_one_of_tvm(name: str) -> None:
-    assert _CODES[name] == tvm.DataType(name).type_code
+    assert TYPE_CODES[name] == tvm.DataType(name).type_code
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_type_of_arrays_has_a_code(name: str) -> None:
     import numpy as np
 
-    assert _code(np.zeros(1, numpy_type(dtype(name)))) == tvm.DataType(name).type_code
+    assert type_code(np.zeros(1, numpy_type(dtype(name)))) == tvm.DataType(name).type_code
 
 
 @pytest.mark.parametrize("code", ["int", "uint", "float", "bfloat"])

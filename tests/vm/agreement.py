@@ -13,7 +13,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pytest
 
 from rlx.generate.campaign.programs import is_legal, program
 from rlx.grammar.nodes import ast
@@ -23,7 +25,7 @@ from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.transform.lowering.passes import PassError
-from rlx.vm import Executable, VirtualMachine, faults
+from rlx.vm import Executable, VirtualMachine, faults, linking
 from rlx.vm.code_generation import generate
 from rlx.vm.compilation import STAGES
 from tests.values import alike
@@ -43,30 +45,35 @@ class End(NamedTuple):
 def on_machine(module: ast.IRModule, entry: str, args: tuple[Value, ...]) -> End:
     """A run by small steps."""
     printed: list[str] = []
-    ended: Outcome = load(module, output=printed.append).run(entry, _copies(args), fuel=FUEL)
+    ended: Outcome = load(module, output=printed.append).run(entry, copies(args), fuel=FUEL)
     value = ended.value if isinstance(ended, Returned) else None
     words = f"{ended.code}: {ended.message}" if isinstance(ended, Ended) else ""
     return End(type(ended).__name__, value, tuple(printed), words)
 
 
 def batching(executable: Executable, printed: list[str]) -> VirtualMachine:
-    """A machine that runs rows of instructions at once, which no machine does between the guards of tests."""
-    machine = VirtualMachine(executable, output=printed.append, fuel=FUEL)
-    machine._linker.batching = True
-    return machine
+    """A machine that runs rows of instructions at once, and prints to a list."""
+    return at_once(executable, output=printed.append, fuel=FUEL)
+
+
+def at_once(executable: Executable, *args: Any, **options: Any) -> VirtualMachine:
+    """A machine that runs rows of instructions at once, as without the guards of tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(linking, "GUARDED", False)
+        return VirtualMachine(executable, *args, **options)
 
 
 def on_vm(machine: VirtualMachine, printed: list[str], entry: str, args: tuple[Value, ...]) -> End:
     """A run on the virtual machine."""
     printed.clear()
     try:
-        value = machine.invoke(entry, _copies(args))
+        value = machine.invoke(entry, copies(args))
     except faults.RunError as error:
         return End(error.outcome.__name__, None, tuple(printed), f"{error.code}: {error.message}")
     return End("Returned", value, tuple(printed))
 
 
-def _copies(args: Sequence[Value]) -> list[Value]:
+def copies(args: Sequence[Value]) -> list[Value]:
     return [_copy(arg) for arg in args]
 
 

@@ -11,6 +11,8 @@ import rlx as rx
 from rlx import vm as relax
 from rlx.grammar.read.parser import parse
 
+from .agreement import at_once
+
 PACKED: dict[str, Any] = {
     "vm.move": lambda src: src,
     "vm.add": lambda a, b: a + b,
@@ -90,8 +92,7 @@ class Module:
     executable = relax.build(parse(text).modules[0])
     assert "vm.builtin.call_tir_dyn" in executable.names
     for batching in (False, True):
-        machine = relax.VirtualMachine(executable)
-        machine._linker.batching = batching
+        machine = at_once(executable) if batching else relax.VirtualMachine(executable)
         for size in (4, 5):
             found = machine["main"](np.ones((1, 4), np.float32), (size,))
             assert found.tolist() == [[1 + size] * 4]

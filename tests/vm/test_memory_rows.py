@@ -16,8 +16,11 @@ from rlx import vm
 from rlx.grammar.nodes.dtype import dtype
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import Storage, Tensor, Value
+from rlx.vm import batch_runs
+from rlx.vm.batch_planning import plan
 from rlx.vm.instructions import Argument
 
+from .agreement import at_once
 from .random_code import KERNEL
 
 PIECE = 64
@@ -123,14 +126,19 @@ def ended(machine: vm.VirtualMachine, seed: int) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("part", range(10))
-def test_rows_end_alike(part: int) -> None:
+def test_rows_end_alike(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = 0
+
+    def counted(*args: Any) -> Any:
+        nonlocal planned
+        found = plan(*args)
+        planned += 1
+        return found
+
+    monkeypatch.setattr(batch_runs, "plan", counted)
     for seed in range(30 * part, 30 * part + 30):
         executable = Row(seed).executable()
-        alone, at_once = vm.VirtualMachine(executable), vm.VirtualMachine(executable)
-        alone._linker.batching, at_once._linker.batching = False, True
+        one_by_one, together = vm.VirtualMachine(executable), at_once(executable)
         for draw in range(3):
-            assert ended(at_once, draw) == ended(alone, draw), f"seed {seed}, inputs {draw}"
-        found = at_once._translator.batches
-        planned += any(b._sized or any(b._plans.values()) for b in found)
+            assert ended(together, draw) == ended(one_by_one, draw), f"seed {seed}, inputs {draw}"
     assert planned >= 3, "too few rows have a plan"

@@ -10,6 +10,7 @@ import pytest
 
 from rlx.grammar.nodes.node import replace
 from rlx.semantics.machine.message_text import show
+from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.values import Scalar
 from rlx.vm import ExecBuildError, Executable, OutOfFuelError, RunError, VirtualMachine
 from rlx.vm.checking import complaints
@@ -28,6 +29,7 @@ from rlx.vm.instructions import (
     encode,
 )
 from rlx.vm.library import LIBRARY
+from rlx.vm.linking import Linker
 from rlx.vm.profile import Profile
 from rlx.vm.saving import from_bytes, to_bytes
 from rlx.vm.translation import state_is_held
@@ -44,7 +46,7 @@ def ended(machine: VirtualMachine, printed: list[str], name: str, steps: bool) -
         if steps:
             *_, value = machine.steps(name, *args, fuel=3_000)
         else:
-            value = machine.invoke(name, [machine._value(arg) for arg in args])
+            value = machine.invoke(name, [to_value(arg) for arg in args])
         return ("value", show(value), *printed)
     except OutOfFuelError:
         return ("fuel",)
@@ -244,8 +246,7 @@ def test_a_state_that_is_held() -> None:
         with ib.function("main"):
             ib.emit_call("vm.builtin.make_tuple", [ib.vm_state()], ib.r(0))
             ib.emit_ret(ib.vm_state() if held else ib.r(0))
-        machine = VirtualMachine(ib.get())
-        assert state_is_held(machine._linker) == held
+        assert state_is_held(Linker(ib.get(), {}, "native", print)) == held
 
 
 def test_a_profile_as_a_table() -> None:

@@ -26,6 +26,8 @@ from rlx.semantics.values import (
 from rlx.vm import ExecBuilder, Executable, RunError, VirtualMachine
 from rlx.vm.instructions import Argument
 
+from .agreement import at_once
+
 pytestmark = pytest.mark.filterwarnings("ignore::rlx.vm.builder.UnusedInput")
 
 KERNELS = {
@@ -209,8 +211,7 @@ def test_rows_are_given_values_of_each_kind(twice: bool) -> None:
             ib.emit_call("double", [r(0), r(1)])
         ib.emit_call("vm.builtin.make_tuple", [r(2), r(3), r(1)], r(4))
         ib.emit_ret(r(4))
-    machine = VirtualMachine(ib.get())
-    machine._linker.batching = True
+    machine = at_once(ib.get())
     for one, other in product(ODD, ODD[::5]):
         x, y = Tensor(np.ones(2, "float32")), Tensor(np.zeros(2, "float32"))
         found = machine.invoke("main", [x, y, one, one if twice else other])
@@ -232,9 +233,9 @@ def assert_ends_alike(seed: int) -> None:
     five = np.arange(2, 7, dtype="float32")
     executable = Rows(seed).executable()
     packed = {"see": lambda *args: None}
-    at_once, one_by_one = (VirtualMachine(executable, packed, fuel=100) for _ in range(2))
-    at_once._linker.batching = True
+    together = at_once(executable, packed, fuel=100)
+    one_by_one = VirtualMachine(executable, packed, fuel=100)
     others = ((two, three), (three, two[:0]), (two, two))[seed % 6 : seed % 6 + 1]
     sizes = (five, five), (two[:1], two[:1]), (three, three)
     for given in ((three, three), (three, three + 1), *others, *sizes):
-        assert ending(at_once, *given) == ending(one_by_one, *given), f"{seed}\n{executable}"
+        assert ending(together, *given) == ending(one_by_one, *given), f"{seed}\n{executable}"

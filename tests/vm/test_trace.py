@@ -95,7 +95,7 @@ def test_every_rule_is_one_of_the_specification() -> None:
     from rlx.vm import trace
 
     known = rules()
-    assert {*trace._OF_CALLS.values(), *trace._OF_INSTRUCTIONS.values()} <= known.keys()
+    assert {*trace.RULES_OF_CALLS.values(), *trace.RULES_OF_INSTRUCTIONS.values()} <= known.keys()
 
 
 def test_names_that_are_no_identifiers_have_places() -> None:

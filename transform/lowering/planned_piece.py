@@ -43,7 +43,7 @@ class PlannedPiece:
         """Add a tensor of ``count`` times the factors bytes that is alive from ``start`` to
         ``end``.
         """
-        factors = tuple(f if _is_size(f) else tir.Max(f, tir.IntImm(0)) for f in factors)
+        factors = tuple(f if is_size(f) else tir.Max(f, tir.IntImm(0)) for f in factors)
         key = tuple(sorted(map(self._alike.place, factors)))
         product = self._keys.setdefault(key, len(self._products))
         if product == len(self._products):
@@ -105,7 +105,7 @@ def _typical(factors: Factors) -> int:
     return product
 
 
-def _is_size(factor: tir.PrimExpr) -> bool:
+def is_size(factor: tir.PrimExpr) -> bool:
     """Whether a factor is surely not negative, as sizes are not."""
     match factor:
         case tir.Var():
@@ -113,11 +113,11 @@ def _is_size(factor: tir.PrimExpr) -> bool:
         case tir.IntImm(value=value):
             return value >= 0
         case tir.Add(a=a, b=b) | tir.Mul(a=a, b=b) | tir.Min(a=a, b=b):
-            return _is_size(a) and _is_size(b)
+            return is_size(a) and is_size(b)
         case tir.Max(a=a, b=b):
-            return _is_size(a) or _is_size(b)
+            return is_size(a) or is_size(b)
         case tir.FloorDiv(a=a, b=tir.IntImm(value=value)):
-            return value > 0 and _is_size(a)
+            return value > 0 and is_size(a)
         case tir.FloorMod(b=tir.IntImm(value=value)):
             return value > 0
     return False
@@ -173,7 +173,7 @@ def bounded(size: tuple[int, Factors], bounds: Mapping[tir.Var, int]) -> tuple[i
 def _most(expr: tir.PrimExpr, bounds: Mapping[tir.Var, int]) -> int | None:
     """The largest value of an expression that grows with its variables; None of any other."""
     nodes = list(tir.postorder(expr))
-    if not all(map(_is_size, nodes)) or any(type(node) is tir.FloorMod for node in nodes):
+    if not all(map(is_size, nodes)) or any(type(node) is tir.FloorMod for node in nodes):
         return None
     if any(var not in bounds for var in tir.free_vars(expr)):
         return None

@@ -52,7 +52,7 @@ def run(case: Case) -> list[Finding]:
             result = steps.run(name.name_hint, deepcopy(given), fuel=FUEL)
             if native is not None:
                 compiled = native.run(name.name_hint, given, fuel=FUEL)
-                found += _ours(case, compiled, result)
+                found += backend_findings(case, compiled, result)
             elif isinstance(result, Returned):
                 runs.append((name.name_hint, size, list(given), result))
     if runs:
@@ -60,7 +60,8 @@ def run(case: Case) -> list[Finding]:
     return found
 
 
-def _ours(case: Case, native: Outcome, steps: Outcome) -> Iterator[Finding]:
+def backend_findings(case: Case, native: Outcome, steps: Outcome) -> Iterator[Finding]:
+    """How a run with native code and one by the rules differ."""
     match native, steps:
         case (Stuck(message=message, rule=rule), _) | (_, Stuck(message=message, rule=rule)):
             yield case.found("wrong-code", "run", str(message), rule=rule)
@@ -87,14 +88,14 @@ def _theirs(case: Case, runs: list[tuple[str, int, list[Value], Returned]]) -> l
     for entry, size, given, result in runs:
         case.begin("TVM's virtual machine")
         try:
-            theirs = machine[entry](*[_to_peer(case.peer, value) for value in given])
+            theirs = machine[entry](*[to_peer(case.peer, value) for value in given])
         except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
             return [_failed(case, entry, error)]
         again = Rerun(case.text, entry, given)
         said = _difference(case, again, result.value, theirs)
         if said:
             alone = entry not in compared
-            shown = None if size or alone else _with_more(case, machine, again, runs)
+            shown = None if size or alone else larger_difference(case, machine, again, runs)
             about = trait(
                 shown.said if shown else said,
                 shown.size if shown else size,
@@ -109,7 +110,7 @@ def _theirs(case: Case, runs: list[tuple[str, int, list[Value], Returned]]) -> l
     return []
 
 
-def _with_more(
+def larger_difference(
     case: Case, machine: Any, again: Rerun, runs: list[tuple[str, int, list[Value], Returned]]
 ) -> RunDifference | None:
     """A difference on a larger size, with those arguments that do not depend on the size as they
@@ -128,7 +129,7 @@ def _with_more(
         if not isinstance(expected, Returned):
             continue
         try:
-            theirs = machine[entry](*[_to_peer(case.peer, value) for value in mixed])
+            theirs = machine[entry](*[to_peer(case.peer, value) for value in mixed])
         except Exception:  # noqa: BLE001, S112 - it says nothing of the difference that is explained
             continue
         said = _difference(case, larger, expected.value, theirs)
@@ -151,7 +152,7 @@ def _form(value: Value) -> tuple[object, ...]:
 def _is_planned(case: Case, module: Any, again: Rerun, expected: Value) -> bool:
     """Whether TVM returns what is expected if it does not plan memory: the plan is wrong then."""
     assert case.peer is not None
-    given = [_to_peer(case.peer, value) for value in again.given]
+    given = [to_peer(case.peer, value) for value in again.given]
     try:
         machine = case.peer.compiled(module, without=("StaticPlanBlockMemory",))
         return not _difference(case, again, expected, machine[again.entry](*given))
@@ -165,7 +166,7 @@ def _difference(case: Case, again: Rerun, expected: Value, theirs: Any) -> str:
     """
     assert case.peer is not None
     try:
-        returned = _from_peer(case.peer, theirs)
+        returned = from_peer(case.peer, theirs)
     except ValueError as error:  # a length is negative
         return f"expected a tensor from TVM: {error}"
     if returned is None:
@@ -207,7 +208,14 @@ def _another(case: Case, said: str, special: str) -> Finding:
     return case.found("wrong-code", "run", said, cause=how(said), rule="E-evaluate", trait=special)
 
 
-def _to_peer(peer: Any, value: Value) -> Any:
+def to_peer(peer: Any, value: Value) -> Any:
+    """The peer's value for ours.
+
+    Raises
+    ------
+    TypeError
+        If the value is not data: tensors, shapes, numbers and tuples of them are.
+    """
     match value:
         case Tensor(data=array):
             return peer.tvm.runtime.tensor(array)
@@ -216,11 +224,11 @@ def _to_peer(peer: Any, value: Value) -> Any:
         case Scalar(value=number):
             return number
         case TupleValue(fields=fields):
-            return tuple(_to_peer(peer, field) for field in fields)
+            return tuple(to_peer(peer, field) for field in fields)
     raise TypeError(f"expected data, found {type(value).__name__}")
 
 
-def _from_peer(peer: Any, value: Any) -> Value | None:
+def from_peer(peer: Any, value: Any) -> Value | None:
     """The value; None where a part of it is a function or an object."""
     if hasattr(value, "numpy"):
         return Tensor(value.numpy())
@@ -230,6 +238,6 @@ def _from_peer(peer: Any, value: Any) -> Value | None:
         return ShapeValue(tuple(int(size) for size in value))
     if not isinstance(value, (tuple, list, peer.ffi.Array)):
         return None
-    fields = [_from_peer(peer, field) for field in value]
+    fields = [from_peer(peer, field) for field in value]
     known = tuple(field for field in fields if field is not None)
     return TupleValue(known) if len(known) == len(fields) else None

@@ -8,7 +8,7 @@ from collections import defaultdict
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.checker.why.explain import _diagnostics_at, everything
+from rlx.checker.why.explain import diagnostics_at, everything
 from rlx.checker.why.place import constructs
 from rlx.checker.why.step import Step, every
 from rlx.checker.why.tree_text import render
@@ -34,7 +34,7 @@ def test_what_covers_a_column(part: int) -> None:
                 if 0 <= offset <= len(text):
                     place = report.source.position(offset)
                     covers = start <= offset < max(end, start + 1)
-                    assert (found in _diagnostics_at(report, *place)) is covers, (
+                    assert (found in diagnostics_at(report, *place)) is covers, (
                         text,
                         found,
                         place,

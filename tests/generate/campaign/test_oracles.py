@@ -14,7 +14,7 @@ from rlx.generate.campaign.oracles import ORACLES, examine
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import SIZES, arguments
 from rlx.generate.campaign.oracles.rerun import Rerun
-from rlx.generate.campaign.oracles.run import _with_more
+from rlx.generate.campaign.oracles.run import larger_difference
 from rlx.grammar.nodes import ast
 from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.parser import parse
@@ -47,7 +47,7 @@ class Array:
         return self.data
 
 
-class _Sizes(tuple[int, ...]):
+class Sizes(tuple[int, ...]):
     """A shape of the peer's."""
 
 
@@ -55,7 +55,7 @@ class Peer:
     """Reads, prints and runs as we do, unless a part of it is replaced."""
 
     def __init__(self, **parts: Any) -> None:
-        self.tvm = SimpleNamespace(runtime=SimpleNamespace(tensor=Array, ShapeTuple=_Sizes))
+        self.tvm = SimpleNamespace(runtime=SimpleNamespace(tensor=Array, ShapeTuple=Sizes))
         self.ffi = SimpleNamespace(Array=list)
         for name, part in parts.items():
             setattr(self, name, part)
@@ -360,9 +360,9 @@ def test_a_difference_is_explained_by_larger_sizes_of_its_own_function() -> None
     ]
     again = Rerun(text, "main", runs[-1][2])
     for count, size in ((3, None), (5, 2), (6, 2)):
-        found = _with_more(case, doubling, again, runs[:count])
+        found = larger_difference(case, doubling, again, runs[:count])
         assert (found and found.size) == size
-    assert _with_more(case, doubling, again, [runs[-1]]) is None
+    assert larger_difference(case, doubling, again, [runs[-1]]) is None
 
 
 @pytest.mark.parametrize("count", [1, 999, 1000, 1001, 5000])

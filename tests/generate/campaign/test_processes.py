@@ -187,7 +187,7 @@ def test_what_a_process_says_of_its_errors_is_shown_if_asked(
 ) -> None:
     monkeypatch.setenv("RLX_TRACEBACK", asked)
     made = Child([sys.executable, "-c", "import sys; sys.exit('this is wrong')"])
-    made._process.wait()
+    assert [*made.answers(60)] == []
     made.close()
     assert capfd.readouterr().err.strip() == ("this is wrong" if asked else "")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rlx.generate.campaign.oracles.case import Case
-from rlx.generate.campaign.oracles.run import _ours
+from rlx.generate.campaign.oracles.run import backend_findings
 from rlx.semantics.outcome import CheckFailed, Ended, Fault, Outcome, Returned, Stuck
 from rlx.semantics.values import Scalar, ShapeValue, Tensor
 from tests.generate.campaign.test_oracles import (
@@ -17,7 +17,7 @@ from tests.generate.campaign.test_oracles import (
     PROGRAM,
     Array,
     Peer,
-    _Sizes,
+    Sizes,
     edited,
     put,
     raising,
@@ -43,10 +43,10 @@ CHANGES: dict[str, tuple[Callable[[Any, Any, Any, Any], Any], str]] = {
     "nothing": (lambda x, s, p, t: (x, s, p, t), ""),
     "a list": (lambda x, s, p, t: [x, s, p, list(t)], ""),
     "another tensor": (lambda x, s, p, t: (Array(x.data + 1), s, p, t), "field 0: 2 of 2 elements"),
-    "another shape": (lambda x, s, p, t: (x, _Sizes((2, 4)), p, t), "(2, 3) became (2, 4)"),
-    "a longer shape": (lambda x, s, p, t: (x, _Sizes((2, 3, 1)), p, t), "(2, 3) became (2, 3, 1)"),
+    "another shape": (lambda x, s, p, t: (x, Sizes((2, 4)), p, t), "(2, 3) became (2, 4)"),
+    "a longer shape": (lambda x, s, p, t: (x, Sizes((2, 3, 1)), p, t), "(2, 3) became (2, 3, 1)"),
     "another number": (lambda x, s, p, t: (x, s, p + 1, t), " became "),
-    "a tuple inside": (lambda x, s, p, t: (x, s, p, (t[0], _Sizes((4,)))), "field 3: field 1: (3,) became (4,)"),
+    "a tuple inside": (lambda x, s, p, t: (x, s, p, (t[0], Sizes((4,)))), "field 3: field 1: (3,) became (4,)"),
     "a shape for a tensor": (lambda x, s, p, t: (s, s, p, t), "a Tensor became a ShapeValue"),
     "a number for a shape": (lambda x, s, p, t: (x, 1.5, p, t), "a ShapeValue became a Scalar"),
     "a part less": (lambda x, s, p, t: (x, s, p), "a TupleValue became a TupleValue"),
@@ -67,7 +67,7 @@ def test_each_kind_of_value(change: str) -> None:
 
     found = put("run", Peer(compiled=lambda module, without=(): {"main": main}), KINDS)
     x, s, p, (inner, sizes) = given[0]
-    assert [type(part) for part in (x, s, inner, sizes)] == [Array, _Sizes, Array, _Sizes]
+    assert [type(part) for part in (x, s, inner, sizes)] == [Array, Sizes, Array, Sizes]
     assert isinstance(p, int) and (s, sizes) == ((2, 3), (3,))
     if not words:
         assert found == []
@@ -98,7 +98,7 @@ ENDS: list[tuple[Outcome, Outcome, str]] = [
 
 @pytest.mark.parametrize(("native", "steps", "words"), ENDS)
 def test_ends_of_two_machines(native: Outcome, steps: Outcome, words: str) -> None:
-    found = [*_ours(Case(PROGRAM, LEGAL_SEED, "", lambda _: None), native, steps)]
+    found = [*backend_findings(Case(PROGRAM, LEGAL_SEED, "", lambda _: None), native, steps)]
     assert bool(found) == bool(words)
     for each in found:
         assert each.kind == "wrong-code" and each.sentence.startswith(words)

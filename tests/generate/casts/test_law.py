@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rlx.checker.check import Report, check_text
-from rlx.checker.dynamic_checks import DynamicCheck, analyse
-from rlx.checker.dynamic_checks.comparisons import PartJudge
+from rlx.checker.dynamic_checks import DynamicCheck, analyse, comparisons
+from rlx.checker.dynamic_checks.model import CheckPart
 from rlx.generate.casts import __main__ as command
 from rlx.generate.casts import examine, law, program
 from rlx.generate.casts.__main__ import main
@@ -81,12 +82,11 @@ def test_the_law_can_be_broken(name: str, monkeypatch: pytest.MonkeyPatch) -> No
         f"        y = R.match_cast({value}, {target})\n        return y\n"
     )
     assert not examine(text, Random(1), 40).broken
-    add = PartJudge._add
 
-    def all_proved(self: PartJudge, path: object, premise: str, status: str, *rest: object) -> None:
-        add(self, path, premise, "proved" if status == "needed" else status, *rest)  # type: ignore[arg-type]
+    def proved(path: Any, premise: str, status: Any, *rest: Any) -> CheckPart:
+        return CheckPart(path, premise, "proved" if status == "needed" else status, *rest)
 
-    monkeypatch.setattr(PartJudge, "_add", all_proved)
+    monkeypatch.setattr(comparisons, "CheckPart", proved)
     assert examine(text, Random(1), 40).broken
 
 

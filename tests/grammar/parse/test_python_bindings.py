@@ -44,7 +44,7 @@ def _passed_over(table: symtable.SymbolTable) -> set[str]:
 
 def _pairs(text: str, path: str) -> Iterator[tuple[symtable.SymbolTable, PythonScope]]:
     """The scopes of a text, as Python has them and as they are found here."""
-    root, found = Surroundings(text)._read
+    root, found = Surroundings(text).scopes
     by_line = {text.count("\n", 0, at) + 1: scope for at, scope in found[1:]}
     pending = [symtable.symtable(text, path, "exec")]
     while pending:

@@ -10,7 +10,7 @@ import pytest
 
 from rlx.commands.fmt import main
 from rlx.grammar.dialects import DIALECTS
-from rlx.grammar.print.formatting import _lost, format_text
+from rlx.grammar.print.formatting import format_text, lost_at
 from rlx.grammar.read.parser import parse
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -247,5 +247,5 @@ TWO = "@I.ir_module\nclass M:\n    @R.function\n    def f(x: R.Tensor):\n       
 def test_where_a_text_is_read_back_as_something_else(
     before: str, again: str, place: str | None
 ) -> None:
-    at = _lost(parse(before), parse(again))
+    at = lost_at(parse(before), parse(again))
     assert at == (None if place is None else before.index(place))

@@ -7,7 +7,7 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.grammar.nodes import ast
 from rlx.semantics.machine import load
-from rlx.semantics.machine.operators import _target
+from rlx.semantics.machine.operators import target_device
 from rlx.semantics.outcome import CheckFailed, Outcome, Returned
 from rlx.semantics.run.inputs import inputs
 
@@ -60,7 +60,7 @@ def test_a_tensor_that_nobody_placed_is_anywhere() -> None:
 def test_a_text_names_a_device(name: str, wanted: tuple[str, int]) -> None:
     x = ast.Var("x")
     by_position = ast.Call(ast.op("relax.to_vdevice"), (x, ast.StringImm(name)))
-    assert _target(None, by_position, ()) == wanted
+    assert target_device(None, by_position, ()) == wanted
     by_keyword = ast.Call(ast.op("relax.to_vdevice"), (x,), attrs={"dst_vdevice": name})
-    assert _target(None, by_keyword, ()) == wanted
-    assert _target(None, ast.Call(ast.op("relax.to_vdevice"), (x,)), ()) is None
+    assert target_device(None, by_keyword, ()) == wanted
+    assert target_device(None, ast.Call(ast.op("relax.to_vdevice"), (x,)), ()) is None

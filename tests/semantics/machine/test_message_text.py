@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from rlx.semantics.machine.builtin_words import misused
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.machine.numpy_conversion import values_inside
-from rlx.semantics.run import inputs
 from rlx.semantics.run.value_text import FIELDS, WIDTH, block, line
 from rlx.semantics.values import Scalar, StringValue, Tensor, TupleValue, Value
 
@@ -52,12 +51,6 @@ def test_a_line_has_a_limited_number_of_fields_and_elements(count: int) -> None:
         numbers = " ".join(map(str, range(min(count, FIELDS))))
         end = " …" if count > FIELDS else ""
         assert line(Tensor(array)) == f"int64({count}) [{numbers}{end}]"
-
-
-@pytest.mark.parametrize("length", range(75, 85))
-def test_what_was_given_is_cut(length: int) -> None:
-    shown = inputs._short("x" * length)
-    assert shown == ("x" * length if length <= 80 else "x" * 79 + "…")
 
 
 TREES: st.SearchStrategy[Value] = st.recursive(

@@ -8,7 +8,7 @@ import pytest
 
 from rlx.semantics.native import compiler, prelude
 
-NAMES = sorted(prelude._providers(False))
+NAMES = sorted(prelude.providers(False))
 OURS = re.compile(r"\b(?:rlx|RLX)_\w+")
 ATTRIBUTE = re.compile(r"\s*__attribute__\(\((?:[^()]|\([^()]*\))*\)\)")
 

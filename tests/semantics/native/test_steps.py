@@ -17,7 +17,7 @@ def test_the_library_is_the_one_that_the_driver_makes(tmp_path: Path) -> None:
     path, all_flags, _ = compiler.toolchain()
     source = native.compile(LOOP).source
     flags = compiler.flags_for(source, all_flags)
-    link = tuple(compiler._link(flags, source))
+    link = tuple(compiler.link_options(flags, source))
     if not steps.commands(path, flags, link):
         pytest.skip("the compiler here is not GCC")
     alone, driven = tmp_path / "alone" / "kernel.so", tmp_path / "driven" / "kernel.so"
@@ -26,7 +26,7 @@ def test_the_library_is_the_one_that_the_driver_makes(tmp_path: Path) -> None:
     assert steps.by_steps(path, flags, link, source, alone, 60)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(compiler, "by_steps", lambda *_: False)
-        compiler._run(path, flags, source, driven, link)
+        compiler.run_compiler(path, flags, source, driven, link)
     assert alone.read_bytes() == driven.read_bytes()
 
 
@@ -53,10 +53,5 @@ def test_what_does_not_compile_is_left_to_the_driver(tmp_path: Path) -> None:
     path, flags, _ = compiler.toolchain()
     assert not steps.by_steps(path, flags, (), "this is no C", tmp_path / "x.so", 60)
     with pytest.raises(compiler.CompilerGaveUp, match="unknown type name"):
-        compiler._run(path, flags, "this is no C", tmp_path / "x.so")
+        compiler.run_compiler(path, flags, "this is no C", tmp_path / "x.so")
     assert steps.commands(str(tmp_path / "no such compiler"), (), ()) == ()
-
-
-def test_the_linker_is_called_without_what_optimises_across_files() -> None:
-    words = ["ld", "-plugin", "lto.so", "-plugin-opt=x", "-o", "out", "-plugin-opt=-plugin", "a.o"]
-    assert list(steps._without_plugin(words)) == ["ld", "-o", "out", "a.o"]

@@ -145,8 +145,8 @@ for k in range(n):
 @pytest.fixture
 def workspace(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The memory that kernels share, of which there is none at first."""
-    shared = type(workspaces._workspace)()
-    monkeypatch.setattr(workspaces, "_workspace", shared)
+    shared = type(workspaces.kept_workspace)()
+    monkeypatch.setattr(workspaces, "kept_workspace", shared)
     monkeypatch.setattr(workspaces, "FIRST_SIZE", 0)
     return shared
 
@@ -240,7 +240,7 @@ def test_buffers_have_places_in_the_memory_that_the_call_brings(
         np.testing.assert_array_equal(mine[0], theirs[0])
         kept.append(workspace.memory[2])
     assert kept == sorted(kept) and len({*kept}) == 3 and kept[-1] < 10_000
-    assert compiled._any is None and not workspaces._blocks
+    assert compiled.general_variant is None and not workspaces.blocks
 
 
 def test_places_are_limited_by_memory_and_fuel(workspace: Any) -> None:
@@ -269,7 +269,7 @@ def test_sequences_bring_memory_for_places(limit: int, monkeypatch: pytest.Monke
         for _ in range(3):
             evaluate(func, theirs)
         np.testing.assert_array_equal(mine[0], theirs[0])
-    assert compiled._any is None
+    assert compiled.general_variant is None
 
 
 STOPPED = """
@@ -294,11 +294,11 @@ def test_what_a_stopped_call_holds_is_given_back(
         with pytest.raises(FaultStop) as found:
             compiled([np.array([0, 1, 2, 3, 7])], memory=enough)
         assert found.value.code == "E-tir-bounds"
-        assert not workspaces._blocks
+        assert not workspaces.blocks
         given = np.array([4, 1, 2, 3, 0])
         compiled([given], memory=enough)
         assert given.tolist() == [4] * 5
-    assert not workspaces._blocks
+    assert not workspaces.blocks
 
 
 def test_what_a_stopped_sequence_holds_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,7 +310,7 @@ def test_what_a_stopped_sequence_holds_is_given_back(monkeypatch: pytest.MonkeyP
     for _ in range(3):
         failure = run([np.array([0, 1, 2, 3, 7])])
         assert failure is not None and failure.stop.code == "E-tir-bounds"
-        assert not workspaces._blocks
+        assert not workspaces.blocks
         given = np.array([4, 1, 2, 3, 0])
         assert run([given]) is None
         assert given.tolist() == [4] * 5
@@ -350,4 +350,4 @@ def test_no_two_places_overlap(workspace: Any, seed: int) -> None:
         wrong = np.zeros(count, np.int64)
         compiled([wrong])
         assert not wrong.any()
-    assert compiled._any is None
+    assert compiled.general_variant is None

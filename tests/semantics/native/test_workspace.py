@@ -55,11 +55,11 @@ def test_blocks_are_given_back_to_the_one_before(monkeypatch: pytest.MonkeyPatch
     assert {first % 64, second % 64, third % 64} == {0}
     assert numbers[frame.LAST_BLOCK] == third
     workspace.less(numbers, first)
-    assert numbers[frame.LAST_BLOCK] == first and [*workspace._blocks] == [first]
+    assert numbers[frame.LAST_BLOCK] == first and [*workspace.blocks] == [first]
     assert not numbers[frame.DAMAGED]
     numbers[frame.USED] = numbers[frame.LIVE] = 9
     workspace.give_back(numbers)
-    assert not workspace._blocks
+    assert not workspace.blocks
     assert numbers == frame.beginning(limit=400)
 
 
@@ -77,11 +77,11 @@ def test_what_is_kept_for_the_next_call(
     monkeypatch.setattr(workspace, "FIRST_SIZE", 100)
     monkeypatch.setattr(workspace, "WORKSPACE_LIMIT", 600)
     memory = None if held is None else (*workspace.aligned(held), held)
-    monkeypatch.setattr(workspace._workspace, "memory", memory)
+    monkeypatch.setattr(workspace.kept_workspace, "memory", memory)
     rooms: list[int] = []
 
     def kernel(numbers: Any, places: Any) -> int:
-        assert workspace._workspace.memory is None
+        assert workspace.kept_workspace.memory is None
         assert numbers[frame.WANTED] == (0 if not rooms else wanted)
         rooms.append(numbers[frame.ROOM])
         numbers[frame.WANTED] = wanted
@@ -92,7 +92,7 @@ def test_what_is_kept_for_the_next_call(
     retried = together and room < wanted <= 800
     assert rooms == [room, *([wanted + wanted // 2] if retried else [])]
     assert failed == (frame.LEFT if together and wanted > 800 else 0)
-    kept = workspace._workspace.memory
+    kept = workspace.kept_workspace.memory
     assert kept is not None
     _, _, size = kept
     if wanted >= 600 or wanted <= room:
@@ -106,18 +106,18 @@ def test_what_is_kept_for_the_next_call(
 def test_what_is_written_around_a_block_is_noticed(at: int) -> None:
     numbers = frame.beginning(limit=400)
     place = workspace.more(numbers, 8)
-    block = workspace._blocks[place]
+    block = workspace.blocks[place]
     block.memory[place - address(block.memory) + at] ^= 1
     with pytest.raises(Damaged, match="outside of memory that it allocated"):
         workspace.give_back(numbers)
-    assert not numbers[frame.DAMAGED] and not workspace._blocks
+    assert not numbers[frame.DAMAGED] and not workspace.blocks
 
 
 @pytest.mark.parametrize("at", [0, 7])
 def test_a_block_may_be_written_to(at: int) -> None:
     numbers = frame.beginning(limit=400)
     place = workspace.more(numbers, 8)
-    block = workspace._blocks[place]
+    block = workspace.blocks[place]
     block.memory[place - address(block.memory) + at] ^= 1
     workspace.give_back(numbers)
-    assert not workspace._blocks
+    assert not workspace.blocks

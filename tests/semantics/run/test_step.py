@@ -14,10 +14,11 @@ import pytest
 from rlx.commands.step import main
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.machine.configuration import Configuration
 from rlx.semantics.run.trace import TraceRecorder
-from rlx.semantics.values import Tensor
+from rlx.semantics.values import Tensor, TupleValue
 from tests.browser import dom_after
 
 ROOT = Path(__file__).parents[3]
@@ -216,10 +217,13 @@ def test_what_was_never_written_is_not_shown_as_a_number(
 def memory_of_views() -> list[int]:
     """An array, a view of it, a view of a part of that, and another array."""
     whole = np.zeros((4, 4), np.float32)
+    arrays = (whole, whole.T, whole.reshape(16)[3:5], np.zeros(2, np.float32))
+    (module,) = parse("@R.function\ndef main(x: R.Object):\n    return x\n").modules
     recorder = TraceRecorder()
-    for data in (whole, whole.T, whole.reshape(16)[3:5], np.zeros(2, np.float32)):
-        recorder._yield(Tensor(data))
-    return [change[3] for change in recorder._changes if change[0] == "+"]
+    at = load(module).start("main", [TupleValue(tuple(map(Tensor, arrays)))])
+    assert isinstance(at, Configuration)
+    recorder.start(at)
+    return [change[3] for change in recorder.beginning if change[0] == "+"]
 
 
 def test_mutation_is_seen_in_the_store(capsys: pytest.CaptureFixture[str]) -> None:

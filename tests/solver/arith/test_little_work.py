@@ -33,10 +33,10 @@ QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 def test_answers_with_little_work(
     goal: str, facts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "_SMT", 0)
+    monkeypatch.setattr(budget, "QUESTION_SMT", 0)
     found: set[str] = set()
     for fuel in FUELS:
-        monkeypatch.setattr(budget, "_FUEL", fuel)
+        monkeypatch.setattr(budget, "QUESTION_FUEL", fuel)
         prover, condition = question(goal, assume=list(facts))
         found.add(prover.always(condition).status)
     assert found - {"unknown"} in ({"proved"}, {"refuted"}, set())
@@ -44,7 +44,7 @@ def test_answers_with_little_work(
 
 @pytest.mark.parametrize("smt", [0, 1, 20_000, 60_000, 100_000, 400_000])
 def test_answers_with_little_work_of_z3(smt: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "_SMT", smt)
+    monkeypatch.setattr(budget, "QUESTION_SMT", smt)
     for goal, facts in (("n*n*n != 2*m*m*m + 1", ("m >= 4",)), ("n*n != 2*m*m", ("m >= 1",))):
         prover, condition = question(goal, assume=list(facts))
         verdict = prover.always(condition)
@@ -63,10 +63,14 @@ def test_the_slowest_questions_are_kept(seed: int) -> None:
     assert kept == wanted
 
 
-def test_the_limits_are_a_prover_s_own() -> None:
-    """Each question has the whole work again."""
-    prover = Prover()
-    n = tir.Var("n")
-    prover.always(tir.GE(tir.Mul(n, n), n))
-    spent = prover._session().work
-    assert (spent.fuel, spent.smt, spent.share) == (budget._FUEL, budget._SMT, 1)
+def test_each_question_has_the_whole_work_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a new prover answers, one answers that was asked other questions before."""
+    monkeypatch.setattr(budget, "QUESTION_SMT", 0)
+    monkeypatch.setattr(budget, "QUESTION_FUEL", 2500)
+    used = Prover()
+    for _ in range(3):
+        for goal, facts in QUESTIONS:
+            prover, condition = question(goal, assume=list(facts))
+            alone = prover.always(condition).status
+            if not facts and alone != "unknown":
+                assert used.always(condition).status == alone, goal

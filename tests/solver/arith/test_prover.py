@@ -107,8 +107,8 @@ def test_facts_are_ordered_one_by_one_where_they_are_few(
         looked.append(expr)
         return original(expr, *rest)
 
-    original = contexts._key
-    monkeypatch.setattr(contexts, "_key", key)
+    original = contexts.order_key
+    monkeypatch.setattr(contexts, "order_key", key)
     chain = [tir.Var(f"x{at}") for at in range(count + 1)]
     facts = [tir.LE(a, b) for a, b in pairwise(chain)]
     variables, ordered = contexts.order(tir.GE(chain[0], tir.IntImm(0)), facts, Context().state)

@@ -29,10 +29,10 @@ class Written(RandomGoal):
         rng = self.rng
         draw = rng.random()
         if draw < 0.3:
-            return self._comparison(3)
+            return self.comparison(3)
         if draw < 0.4:
-            both = tir.And(self._comparison(2), self._comparison(1))
-            return tir.Not(tir.Or(self._comparison(1), both))
+            both = tir.And(self.comparison(2), self.comparison(1))
+            return tir.Not(tir.Or(self.comparison(1), both))
         if draw < 0.6:
             name, count = rng.choice(_CALLS)
             operands = tuple(self.integer(1) for _ in range(count))

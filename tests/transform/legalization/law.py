@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from rlx.generate.calls.pattern import GROUPS, PrimSlot, ShapeSlot, TensorSlot, TupleSlot
-from rlx.generate.calls.template import Family, Template, _symbolic
+from rlx.generate.calls.template import Family, Template, symbolic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import ShapeStructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import DataType, dtype, numpy_type
@@ -61,7 +61,7 @@ def templates(name: str, limit: int, pick: random.Random) -> list[Template]:
         if len(choices) > limit:
             choices = pick.sample(choices, limit)
         for chosen in choices:
-            template = family._template(number, chosen)
+            template = family.template_of(number, chosen)
             if template is not None:
                 found[id(template)] = template
     return list(found.values())
@@ -102,7 +102,7 @@ def case(name: str, template: Template) -> Case:
                 letters.update(dict.fromkeys(v for d in dims for v in tir.free_vars(d)))
             case PrimSlot(value=inner):
                 letters.update(dict.fromkeys(tir.free_vars(inner)))
-        return _symbolic(slot, template.kinds)
+        return symbolic(slot, template.kinds)
 
     args = tuple(map(value, template.args))
     attrs = {

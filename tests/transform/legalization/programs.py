@@ -25,7 +25,7 @@ from rlx.transform import (
     legalized,
 )
 from tests.transform.legalization.law import disagreement
-from tests.transform.test_runs import _copied, arguments
+from tests.transform.test_runs import arguments, copied
 from tests.transform.test_truth import Unmakeable
 
 ITERATIONS = {"native": 10_000, "steps": 10_000}
@@ -58,7 +58,7 @@ def check(seed: int, tally: Counter[str]) -> str | None:
         except Unmakeable:
             continue
         first, *others = [
-            each.run("main", [_copied(v) for v in values], fuel=20_000) for each in programs
+            each.run("main", [copied(v) for v in values], fuel=20_000) for each in programs
         ]
         tally["runs"] += 1
         for other in others:

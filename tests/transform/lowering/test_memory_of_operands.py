@@ -9,7 +9,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import dtype
 from rlx.transform.lowering.lifetimes import Lives
 from rlx.transform.lowering.memory import StaticPlanBlockMemory, VMMemoryLower
-from rlx.transform.lowering.planned_piece import _is_size
+from rlx.transform.lowering.planned_piece import is_size
 
 CHAIN = """
 @I.ir_module
@@ -125,4 +125,4 @@ SIZES = {
 @pytest.mark.parametrize("text", SIZES)
 def test_what_is_surely_a_size(text: str) -> None:
     expr, wanted = SIZES[text]
-    assert _is_size(expr) == wanted
+    assert is_size(expr) == wanted

@@ -6,8 +6,7 @@ import pytest
 
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.grammar.read.parser import parse
-
-from .programs import module_of
+from tests.transform.programs import module_of
 
 HEAD = (
     "@R.function(pure=False)\n"
