@@ -12,7 +12,7 @@ from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import FloatImm, IntImm, OpaqueExpr, PrimExpr, type_of
 from rlx.grammar.read.python_syntax import expression_of
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, floordiv, literal, mul, sub
-from rlx.operators.parameters import Tensor
+from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import agree, known, ranked, resized
 from rlx.operators.site import Dims, Site
@@ -181,9 +181,16 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
     calls="x(a, b), index_map=index_map('lambda i, j: (j, i)'), pad_value=None",
 )
 def layout_transform(
-    site: Site, x: Tensor, index_map: Any, pad_value: Any | None = None
+    site: Site,
+    x: Tensor,
+    index_map: Any,
+    pad_value: Any | None = None,
+    axis_separators: Ints | None = None,
+    input_axis_separators: Ints | None = None,
 ) -> StructInfo:
-    """The elements moved to the indices given by an index map."""
+    """The elements moved to the indices given by an index map; the separators of axes say how
+    the result lies in memory.
+    """
     given = index_map.value if isinstance(index_map, PrimValue) else index_map
     if not isinstance(given, OpaqueExpr):
         site.fail(
