@@ -17,7 +17,7 @@ from rlx.operators.arrays import Array, Kind
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, floordiv, literal, mul, sub
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.late import np
-from rlx.operators.parameters import Tensor
+from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.registry import computes, operator
 from rlx.operators.rule_helpers import agree, known, ranked, resized
 from rlx.operators.site import Dims, Site
@@ -192,9 +192,16 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
     """,
 )
 def layout_transform(
-    site: Site, x: Tensor, index_map: Any, pad_value: Any | None = None
+    site: Site,
+    x: Tensor,
+    index_map: Any,
+    pad_value: Any | None = None,
+    axis_separators: Ints | None = None,
+    input_axis_separators: Ints | None = None,
 ) -> StructInfo:
-    """The elements moved to the indices given by an index map."""
+    """The elements moved to the indices given by an index map; the separators of axes say how
+    the result lies in memory.
+    """
     given = index_map.value if isinstance(index_map, PrimValue) else index_map
     if not isinstance(given, OpaqueExpr):
         site.fail(

@@ -242,9 +242,9 @@ def enter_parameters(state: PrimFuncCheck) -> None:
     for param, buffer in state.function.buffer_map.items():
         state.in_scope.add(param)
         state.in_scope.update(shape_vars_of(buffer))
-        state.scalars.update(shape_vars_of(buffer))
-        # A dimension that Python lends is a number of no type.
-        state.doubtful.update(v for v in shape_vars_of(buffer) if state.captured(v.name))
+        # What Python lends as a dimension is a number of no type, or a list of them.
+        for var in shape_vars_of(buffer):
+            (state.doubtful if state.captured(var.name) else state.scalars).add(var)
         state.names.update({v.name: v for v in shape_vars_of(buffer)})
         state.enter(buffer)
 

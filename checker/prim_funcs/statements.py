@@ -121,8 +121,8 @@ def _block(state: PrimFuncCheck, block: tir.Block) -> None:
     for buffer in block.alloc_buffers:
         _buffer(state, buffer)
         bind(state, buffer, buffer.span)
-    # A region may name a buffer that the body matches.
-    late = [s.buffer for s in _matched(block.body)]
+    # A region may name a buffer that the body matches or declares.
+    late = [s.buffer for s in _parts(block.body) if isinstance(s, tir.MatchBuffer | tir.AllocBuffer)]
     for region in (*(block.reads or ()), *(block.writes or ())):
         if not (isinstance(region, tir.BufferLoad) and region.buffer in late):
             _region(state, region)
@@ -151,9 +151,8 @@ def region_span(region: tir.PrimExpr) -> Span | None:
     return None if isinstance(region, tir.Var) else getattr(region, "span", None)
 
 
-def _matched(body: tir.Stmt) -> list[tir.MatchBuffer]:
-    parts = body.stmts if isinstance(body, tir.SeqStmt) else (body,)
-    return [part for part in parts if isinstance(part, tir.MatchBuffer)]
+def _parts(body: tir.Stmt) -> tuple[tir.Stmt, ...]:
+    return body.stmts if isinstance(body, tir.SeqStmt) else (body,)
 
 
 def _axis(state: PrimFuncCheck, axis: tir.IterVar) -> None:

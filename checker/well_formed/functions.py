@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar.diagnostic import Label
@@ -118,20 +117,20 @@ def can_be_entered(state: WellFormedCheck) -> None:
         )
 
 
-@rule("WF13", "f693e16a", "well-formed")
+@rule("WF13", "22b28a5b", "well-formed")
 def symbol_is_name(
     state: WellFormedCheck,
     name: ast.GlobalVar,
-    attrs: Mapping[str, object],
-    function: ast.Function | None,
+    function: ast.Function | tir.PrimFunc,
 ) -> None:
-    """The global symbol is the function's name."""
-    symbol = attrs.get("global_symbol")
-    if isinstance(symbol, str) and symbol != name.name_hint:
+    """The global symbol is the function's name; of a PrimFunc, that is only advice."""
+    symbol = function.attrs.get("global_symbol")
+    if isinstance(symbol, str) and symbol != name.name_hint and not state.module.bare:
         state.report(
             "WF13-name",
             f"the function {name.name_hint!r} has the global symbol {symbol!r}",
-            (function.name_span if function is not None else None) or name.span,
+            function.name_span or name.span,
+            severity="error" if isinstance(function, ast.Function) else "warning",
             help=(
                 f"give both the same name, or remove the attribute: {name.name_hint!r} is its"
                 " default"

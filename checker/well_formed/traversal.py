@@ -357,13 +357,11 @@ def well_formed(
     graph, state.as_values = call_graph(module)
     state.reachable = reachable(graph)
     for name, function in module.functions.items():
+        symbol_is_name(state, name, function)
         if isinstance(function, ast.Function):
             state.global_name = name
-            symbol_is_name(state, name, function.attrs, function)
             recursive_result_is_annotated(state, name, function, on_circle(graph, name))
             walk_function(state, function, name.name_hint)
-        else:
-            symbol_is_name(state, name, function.attrs, None)
     if not lost:
         can_be_entered(state)
     return state.diagnostics

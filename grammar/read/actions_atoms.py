@@ -134,8 +134,11 @@ class AtomActions(ExpressionActions):
             return self.around.captured(head, text, span)
         if head in ALIASES:
             text = ALIASES[head] + "." + rest
-        if head not in "RTI" and head not in self.scope.modules and rest in self.scope.global_names:
-            self.around.unknown_module(head, span[0])
+        if head not in "RTI" and head not in self.scope.modules:
+            if rest in self.scope.global_names:
+                self.around.unknown_module(head, span[0])
+            elif head not in ALIASES and self.scope.in_prim_func() and self.context.around is None:
+                raise Rejected(f"{head!r} is not defined", *span, certain=True)
         if head == "R" and text not in FORMS and text not in BARE_INFOS:
             meant = misspelt.form(text)
             if meant:
@@ -310,12 +313,45 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
     if name == "shape" and isinstance(value, ast.Expr):
         where = (span[0], span[1] - len(".shape"))
         return ast.Call(ast.op("relax.shape_of"), (value,), arg_spans=(where,), span=span)
+    word, _, rest = name.partition(".")
+    if word in TYPE_ATTRIBUTES and isinstance(value, ast.Expr):
+        info = _type_of(context, value, span)
+        return _part_of_type(context, info, rest, span) if rest else info
+    if isinstance(value, ast.StructInfo):
+        return _part_of_type(context, value, name, span)
     raise Rejected(f"a Relax value has no attribute {name!r}", *span)
+
+
+TYPE_ATTRIBUTES = ("struct_info", "ty")
+"""What gives the type of a value, in one version of TVM or another."""
+
+
+def _type_of(context: ReadContext, value: ast.Expr, span: Span) -> ast.StructInfo:
+    """The annotation of a variable; of another value, an annotation that is not known here."""
+    info = value.struct_info_annotation if isinstance(value, ast.Var) else None
+    if info is None:
+        info = ast.ObjectStructInfo(span)
+        context.coerce.captured.add(info)
+    return info
+
+
+def _part_of_type(context: ReadContext, info: ast.StructInfo, name: str, span: Span) -> Any:
+    """`x.struct_info.shape`, `x.ty.dtype`, `x.ty.ndim`"""
+    match name, info:
+        case _ if info in context.coerce.captured:
+            return CapturedName(context.text_of(span))
+        case "shape", ast.TensorStructInfo(shape=shape):
+            return shape
+        case "dtype", ast.TensorStructInfo(dtype=data_type) | ast.PrimStructInfo(dtype=data_type):
+            return str(data_type)
+        case "ndim", ast.TensorStructInfo(ndim=ndim) | ast.ShapeStructInfo(ndim=ndim):
+            return ndim
+    raise Rejected(f"this type has no attribute {name!r}", *span)
 
 
 def owned(context: ReadContext, owner: Entry) -> Any:
     """The value that has a method or an attribute."""
-    if isinstance(owner.value, (tir.Buffer, tir.PrimExpr)) or context.scope.in_prim_func():
+    if isinstance(owner.value, (tir.Buffer, tir.PrimExpr, ast.StructInfo)) or context.scope.in_prim_func():
         return owner.value
     return context.coerce.expr(owner)
 

@@ -12,7 +12,15 @@ from rlx.grammar.read import misspelt
 from rlx.grammar.read.actions_atoms import ExpressionActions, owned
 from rlx.grammar.read.buffer_methods import pointer
 from rlx.grammar.read.entries import Entry, Rejected
-from rlx.grammar.read.forms import ALIASES, FORMS, METHODS, PROTOTYPE_OPERATORS, Arguments
+from rlx.grammar.read.forms import (
+    ALIASES,
+    FORMS,
+    METHODS,
+    OPERATORS_OF_2022,
+    PROTOTYPE_OPERATORS,
+    Arguments,
+    is_prototype,
+)
 from rlx.grammar.read.partial_nodes import (
     CapturedName,
     Form,
@@ -102,6 +110,8 @@ class CallActions(ExpressionActions):
         if rest in self.scope.global_names:
             self.around.unknown_module(word, start)
             return self._call_expr(self.scope.global_var(rest, head_span), given)
+        if self._is_operator_of_2022(head):
+            return self._operator("relax." + PROTOTYPE_OPERATORS.get(head, head), given)
         raise Rejected(f"unknown name {head!r}: expected R.…, T.…, I.… or cls.…", *head_span)
 
     def _arguments(self, head: str, listed: Entry | None, span: Span) -> Arguments:
@@ -175,7 +185,13 @@ class CallActions(ExpressionActions):
         if self.scope.in_prim_func():  # a function without `T.` is kept as text
             self.context.reports.note(NOT_UNDERSTOOD, arguments.span)
             return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
+        if self._is_operator_of_2022(head):
+            return self._operator("relax." + PROTOTYPE_OPERATORS.get(head, head), arguments)
         return self._call_expr(ast.Var(head, None, None, span), arguments)
+
+    def _is_operator_of_2022(self, name: str) -> bool:
+        """Whether a name that nothing binds is an operator, as the texts of 2022 write them."""
+        return name in OPERATORS_OF_2022 and is_prototype(self.context.text)
 
     def _call_expr(self, callee: ast.Expr, arguments: Arguments) -> ast.Call:
         coerce = self.coerce
@@ -263,6 +279,8 @@ class SubscriptActions(ExpressionActions):
                 return tir.BufferLoad(value, self._indices(unfolded(items)), span)
             case Name(text="metadata"):
                 return ("metadata", self.coerce.text(items[0]))
+            case Name(text="meta"):  # of 2022: `meta[relay.Constant][0]`
+                return ("metadata", self.context.text_of(items[0].span))
             case CapturedName() if not self.scope.in_prim_func():
                 return CapturedName(self.context.text_of(span))
             case Name():

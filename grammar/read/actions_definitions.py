@@ -33,7 +33,7 @@ from rlx.grammar.read.scope import Frame
 from rlx.grammar.suggest import closest, did_you_mean
 
 _FLAGS = {
-    "module": {"check_well_formed", "s_tir"},
+    "module": {"check_well_formed", "s_tir", "metadata"},
     "function": {"check_well_formed", "private", "pure"},
     "prim_func": {"check_well_formed", "private", "s_tir", "persistent", "is_stir"},
 }
@@ -128,6 +128,8 @@ class DefinitionActions:
                     message = f"{head} has no argument {name!r}"
                     self.reports.error(message, given.span, did_you_mean(meant))
                     value.keywords.update(dict.fromkeys(meant, value.keywords.pop(name)))
+                elif name == "metadata":  # of 2022: the JSON of constants
+                    self.coerce.text(given)
                 elif not isinstance(given.value, bool | CapturedName):
                     wrong = f"expected True or False for {name}, found {describe(given.value)}"
                     self.reports.error(wrong, given.span)
@@ -277,11 +279,11 @@ class DefinitionActions:
         signature: Signature = head.value[0]
         if parameters is not None:
             signature.params = parameters.value
-        if ret is not None:
+        if ret is not None and ret.value is not None:  # `-> None` says nothing
             signature.ret_span = ret.span
             if signature.kind == "function":
                 signature.ret = without_unknown(self.coerce.info(ret), self.scope.unknown)
-            elif ret.value is not None:
+            else:
                 signature.ret = self.coerce.data_type(ret)
         if signature.kind == "function":
             infos = [p.struct_info_annotation for p in signature.params]

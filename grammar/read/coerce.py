@@ -13,6 +13,7 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import arithmetic, misspelt
 from rlx.grammar.read.coerce_scalars import ScalarCoercion
 from rlx.grammar.read.entries import Entry, Rejected
+from rlx.grammar.read.forms import is_prototype
 from rlx.grammar.read.partial_nodes import (
     CapturedName,
     Form,
@@ -70,7 +71,11 @@ class Coerce(ScalarCoercion):
                 return self._undefined_value(text, span)
             case Sequence(items=items):
                 spans = tuple(item.span for item in items)
-                return ast.Tuple(tuple(self.expr(item) for item in items), spans, span)
+                fields = tuple(self.expr(item) for item in items)
+                numbers = [f.value for f in fields if isinstance(f, ast.PrimValue)]
+                if fields and len(numbers) == len(fields) and is_prototype(self.source):
+                    return ast.ShapeExpr(tuple(numbers), span)
+                return ast.Tuple(fields, spans, span)
             case UnresolvedOperation() | Negation() if arithmetic.is_scalar(self, value):
                 return ast.PrimValue(self.prim(entry), span)
             case UnresolvedOperation(operator=operator, operands=operands):

@@ -11,7 +11,7 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import Arguments, form
 from rlx.grammar.read.forms_info import dims, tensor_shape
-from rlx.grammar.read.partial_nodes import Name, Sequence
+from rlx.grammar.read.partial_nodes import Name, Sequence, unfolded
 from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
@@ -135,12 +135,42 @@ def call_with_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
             whole = (info_spans[0][0], info_spans[-1][1])
             infos, info_spans = (ast.TupleStructInfo(infos, whole),), (whole,)
     attrs = {name: context.coerce.attr(value) for name, value in a.keywords.items()}
-    packed = apart and isinstance(callee.value, str)
+    packed = isinstance(callee.value, str) and (apart or _names_no_function(context, a, callee))
     op = ast.op("relax.call_dps_packed" if packed else "relax." + a.head[2:])
     where, spans = a.attribute_spans(), _spans(positional)
     return ast.Call(
         op, tuple(args), infos, attrs, spans, info_spans, a.span, where, a.head_span, a.spelled()
     )
+
+
+@form("R.emit_with_ty", "R.emit_with_type", "R.emit_with_sinfo")
+def emit_with_type(context: ReadContext, a: Arguments) -> ast.Expr:
+    """`R.emit_with_ty("relax.builtin.alloc_tensor", (shape, …), (R.Tensor(…),))`: a call of any
+    operator by its full name.
+    """
+    name, arguments = a.need(0, "op"), a.need(1, "args")
+    infos = a.take(2, "ty_args", "sinfo_args", "type_args")
+    a.done(3)
+    items = unfolded([arguments])
+    found, spans = ((), ()) if infos is None else _out_infos(context, infos)
+    return ast.Call(
+        ast.op(context.coerce.text(name)),
+        tuple(context.coerce.expr(item) for item in items),
+        found,
+        {},
+        _spans(items),
+        spans,
+        a.span,
+        op_span=name.span,
+    )
+
+
+def _names_no_function(context: ReadContext, a: Arguments, callee: Entry) -> bool:
+    """Whether the text that `R.call_tir` takes is a packed function, as in the first months of
+    2023: there was no `R.call_dps_packed` then.
+    """
+    old = a.head == "R.call_tir" and "out_ty" not in a.named
+    return old and callee.value not in context.scope.global_names
 
 
 # What TVM takes by its place behind the tuple of arguments, where that is more than the result.

@@ -31,6 +31,10 @@ def scalar(context: ReadContext, a: Arguments) -> Any:
     """`T.int64(4)`, `T.float32("inf")`; without argument the declaration of a variable."""
     a.head = f"T.{SHORT_NAMES.get(a.head[2:], a.head[2:])}"
     if not a.positional:
+        for name, given in a.keywords.items():
+            if name not in ("is_size_var", "is_unknown_type"):
+                words = f"{a.head} has no argument {name!r}"
+                raise Rejected(words, *given.span, certain=True)
         return Form(a.head, [], a.keywords)
     a.done(1)
     value, start, end = a.positional[0]

@@ -33,6 +33,17 @@ def const(context: ReadContext, a: Arguments) -> ast.Expr:
     return constant(context, value, given, a.span)
 
 
+@form("R.dist.const")
+def distributed_const(context: ReadContext, a: Arguments) -> ast.Expr:
+    """`R.dist.const(2, R.DTensor((), "float32", "mesh[0]", "R"))`"""
+    value, info = a.need(0, "value"), a.need(1, "struct_info", "ty")
+    a.done(2)
+    found = context.coerce.info(info)
+    if not isinstance(found, ast.TensorStructInfo):
+        raise Rejected(f"expected R.DTensor(…), found {describe(info.value)}", *info.span)
+    return constant(context, value, found.dtype, a.span)
+
+
 def _is_captured(value: object) -> bool:
     """Whether data are, or hold, what only the Python around knows."""
     if isinstance(value, Sequence):

@@ -6,7 +6,7 @@ from typing import Any
 
 from rlx.grammar.dialects import ALLOC_WORDS
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import HANDLE, INT32, INT64, dtype
+from rlx.grammar.nodes.dtype import HANDLE, INT32, INT64, DataType, dtype
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read.buffer_views import viewed
 from rlx.grammar.read.entries import Entry, Rejected
@@ -28,6 +28,8 @@ from rlx.grammar.read.reports import ReadContext
 
 NO_VALUES = {*LOOPS, "T.grid", "T.reads", "T.writes", "T.where", "T.func_attr", "T.evaluate"}
 DECLARATIONS = {"T.decl_buffer", "T.Buffer", "T.alloc_local", "T.alloc_shared", *ALLOC_WORDS}
+VARIABLES = ("T.Var", "T.SizeVar")
+"""Make a variable of a name and a type; the text says the name twice."""
 _A_SCALAR = object()
 """Of a form that only makes the value of a scalar."""
 AXES = {
@@ -103,12 +105,12 @@ class PrimAssignments:
                 return tir.AllocBuffer(buffer, word, span)
             case _ if annotation is not None:
                 return _A_SCALAR
-            case "T.meta_var", [given]:  # a name of the text alone
+            case "T.meta_var" | "I.meta_var", [given]:  # a name of the text alone
                 self.scope.bind(name.value, self.coerce.prim(given, INT32))
                 return None
             case "T.bind", [given]:
                 return self._let(name, None, given, span)
-            case (("T.axis.remap" | "T.meta_var" | "T.bind"), _):
+            case (("T.axis.remap" | "T.meta_var" | "I.meta_var" | "T.bind"), _):
                 return _A_SCALAR
         if _declares(form):
             return self._declare_variable(name, Entry(form, *where), span)
@@ -197,12 +199,20 @@ class PrimAssignments:
     def _declare_variable(self, name: Entry, value: Entry, span: Span) -> Any:
         form: Form = value.value
         self.coerce.refuse_unknown(form.head, value.span)
-        try:  # 2022's T.var says no type: it is a dimension's
-            data_type = INT64 if form.head == "T.var" else dtype(form.head[2:])
+        try:
+            data_type = self._type_of_variable(form)
         except ValueError:
             return self._unknown(name, span)
         self.scope.declare_shape_var(name.value, name.span, data_type)
         return None
+
+    def _type_of_variable(self, form: Form) -> DataType:
+        if form.head == "T.var":  # that of 2022 says no type: it is a dimension's
+            return INT64
+        if form.head not in VARIABLES:
+            return dtype(form.head[2:])
+        given = form.args[1] if len(form.args) > 1 else form.keywords.get("dtype")
+        return INT32 if given is None else self.coerce.data_type(given)
 
     def _match_buffer(self, name: Entry, form: Form, span: Span) -> Any:
         buffer = self.buffers.buffer(name, form, skip=1)
@@ -315,4 +325,5 @@ def _pointee(annotation: Entry | None) -> tuple[str, ...]:
 
 def _declares(form: Form) -> bool:
     """Whether a form on the right says no more than a type: `T.int32()`, `T.var("int64")`."""
-    return form.head.startswith("T.") and (not form.args or form.head == "T.var")
+    named = form.head in VARIABLES and isinstance(form.args[0].value if form.args else None, str)
+    return form.head.startswith("T.") and (not form.args or form.head == "T.var" or named)

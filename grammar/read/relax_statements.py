@@ -7,11 +7,12 @@ from typing import Any
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.nodes.visit import walk
 from rlx.grammar.read.coerce import is_shape
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms_info import without_unknown
 from rlx.grammar.read.forms_value import Cast, constant
-from rlx.grammar.read.function_bodies import add_attributes, relax_function
+from rlx.grammar.read.function_bodies import AFTER_RETURN, add_attributes, relax_function
 from rlx.grammar.read.lost_names import lose
 from rlx.grammar.read.partial_nodes import (
     Form,
@@ -101,7 +102,10 @@ class RelaxStatements(BranchReader):
                     return False
                 self.scope.declare_shape_var(name.value, name.span, declared)
                 return True
-            case Form(head="T.var" | "T.Var"):
+            case Form(head="I.meta_var" | "T.meta_var", args=[given], keywords={}):
+                self.scope.bind(name.value, given.value)  # a name of the text alone
+                return True
+            case Form(head="T.var" | "T.Var" | "T.SizeVar"):
                 self.scope.shape_var(name.value, name.span)
                 return True
             case Form(head="TypeVar"):
@@ -285,9 +289,11 @@ class RelaxStatements(BranchReader):
                 raise Rejected("R.func_attr takes a dictionary", *span)
 
     def returned(self, value: Entry, span: Span) -> Any:
-        if self.scope.frame.kind == "dataflow":
-            raise Rejected("a dataflow block cannot contain a return", *span, layout=True)
-        return Return(self.coerce.expr(value), value.span)
+        found = self.coerce.expr(value)
+        if self.scope.frame.kind == "dataflow":  # as TVM reads it: behind the block
+            for var in self.scope.frame.own.intersection(walk(found)):
+                export(var)
+        return Return(found, value.span)
 
     def asserted(self, condition: Entry, message: Entry | None, span: Span) -> Any:
         raise Rejected("Relax has no assert statement: use R.assert_op(…)", *span)
@@ -316,10 +322,13 @@ class RelaxStatements(BranchReader):
             raise Rejected("a dataflow block takes no name", *names.span)
         return open_scope(self.scope, value, "dataflow", span)
 
-    def close_with(self, head: Open, body: list[Any], span: Span) -> ast.DataflowBlock:
-        """The block made from statements; `R.output`, if present, is the last one."""
+    def close_with(self, head: Open, body: list[Any], span: Span) -> Any:
+        """The block made from statements; `R.output`, if present, is the last one, but for a
+        `return`, which is moved behind the block.
+        """
         self.scope.keep()
         items = flatten(body)
+        returned = items.pop() if items and isinstance(items[-1], Return) else None
         ended = False
         for item in items:
             if isinstance(item, ast.DataflowBlock):
@@ -334,7 +343,10 @@ class RelaxStatements(BranchReader):
                 self.scope.excuse_dataflow()
                 break
             ended = isinstance(item, Output)
-        return ast.DataflowBlock(tuple(i for i in items if isinstance(i, ast.Binding)), span)
+            if isinstance(item, Return):
+                self.reports.error(AFTER_RETURN, item.span, layout=True)
+        block = ast.DataflowBlock(tuple(i for i in items if isinstance(i, ast.Binding)), span)
+        return block if returned is None else [block, returned]
 
     def _output(self, form: Form, span: Span) -> Output:
         """`R.output(a, b)`: from here on, these are variables of the function."""

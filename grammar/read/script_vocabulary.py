@@ -40,7 +40,7 @@ ptx_legacy ptx_mma ptx_mma_sp ptx_wait_barrier ptx_wait_barrier_legacy ptx_wait_
 q_multiply_shift q_multiply_shift_per_axis R Ramp ramp Range reads realize Reduce reinterpret
 ret Return round RShift rsqrt S sblock sblock_alloc_buffer sblock_attr scalar_wrapper scope_id
 ScopeIdDef Select selector seq_scope serial shared_scalar shift_left shift_right Shuffle sigmoid
-simdgroup_load simdgroup_multiply_accumulate simdgroup_store sin sinh smem SMEMPool sqrt
+simdgroup_load simdgroup_multiply_accumulate simdgroup_store sin sinh SizeVar smem SMEMPool sqrt
 start_profile_intrinsic static_assert store Sub tan tanh Target target TensorMap
 tensormap_encode_tiled texture2d_load texture2d_store tgamma Then thread thread_binding
 thread_id thread_id_in_wg thread_return tile TileLayout tmem TMEMPool trunc truncdiv truncmod

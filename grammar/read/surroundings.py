@@ -29,6 +29,7 @@ IMPORTED = {
     **{f"tvm.script{p}.ir": "I" for p in ("", ".parser", ".ir_builder")},
     "tvm.script.ir_module": "I.ir_module",
     "tvm.script.parser.ir_module": "I.ir_module",
+    "tvm.relax": "R",  # of 2022
     "tvm.relax.op": "R",
     "tvm.relax.script": "R",
     "tvm.relax.script.parser": "R",

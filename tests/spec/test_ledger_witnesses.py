@@ -198,6 +198,16 @@ def test_ledger_57_a_module_may_have_no_entry_yet() -> None:
     assert (found.code, found.severity) == ("WF12-entry", "warning")
 
 
+def test_ledger_87_a_kernel_has_another_symbol() -> None:
+    text = (
+        "@I.ir_module\nclass M:\n    @T.prim_func\n    def k(A: T.Buffer((4,))):\n"
+        "        T.func_attr({'global_symbol': 'other'})\n"
+        "        for i in range(4):\n            A[i] = T.float32(0)\n"
+    )
+    (found,) = check_text(text).diagnostics
+    assert (found.code, found.severity) == ("WF13-name", "warning")
+
+
 def test_ledger_58_a_tensor_that_nobody_placed() -> None:
     from rlx.semantics.machine import load
     from rlx.semantics.outcome import Returned

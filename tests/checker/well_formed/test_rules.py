@@ -152,7 +152,7 @@ BAD = {
         "        z = R.add(y, a)\n        return z\n    b = f(x)\n    R.output(b)\nreturn b",
     ),
     "WF12-entry": module(function(X, "return x", head="@R.function(private=True)")),
-    "WF13-name": function(X, 'R.func_attr({"global_symbol": "other"})\nreturn x'),
+    "WF13-name": module(function(X, 'R.func_attr({"global_symbol": "other"})\nreturn x')),
     "WF14-variable": function("x: R.Tensor, s: R.Shape", "y: R.Tensor(q) = x\nreturn y"),
     "WF14-unbound": function("x: R.Tensor", "y: R.Tensor((k,)) = x\nreturn y"),
     "WF14-rank": function("x: R.Any", "y = R.match_cast(x, R.Tensor((4,), ndim=2))\nreturn y"),

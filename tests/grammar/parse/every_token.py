@@ -1,0 +1,170 @@
+"""Every token of a program counts: changes that leave no trace.
+
+``nice python -m tests.grammar.parse.every_token [COUNT] [SEED]`` tries many and prints those found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import random
+import sys
+import tokenize
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rlx.checker.check import check_text
+from rlx.generate.programs import Options, random_module
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
+from tests.grammar.parse.python_definitions import definitions
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+_LAYOUT = (
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+    *(tokenize.ENCODING, tokenize.ENDMARKER),
+)
+
+
+class Change(NamedTuple):
+    """A text in which one token is another, or none."""
+
+    kind: str
+    token: str
+    line: int
+    text: str
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """The programs of the folder ``examples``, old dialects included."""
+    for path in sorted(EXAMPLES.rglob("*.rlx")):
+        if "broken" not in path.parts and "relay" not in path.parts:
+            yield str(path.relative_to(EXAMPLES)), path.read_text("utf-8")
+
+
+def generated(count: int) -> Iterator[tuple[str, str]]:
+    """Random programs."""
+    for seed in range(count):
+        version = ["0.16", "0.24", "0.27"][seed % 3]
+        yield f"generated-{seed}.rlx", print_module(
+            random_module(random.Random(seed), Options(8)), version
+        )
+
+
+def of_tvm() -> Iterator[tuple[str, str]]:
+    """The outer definitions in the Python files of TVM, each as a text of its own."""
+    import tvm
+
+    folder = Path(tvm.__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_text("utf-8")
+        if "prim_func" not in text and "R.function" not in text and "ir_module" not in text:
+            continue
+        lines = text.split("\n")
+        found = {definition.line for definition in definitions(text)}
+        for node in ast.parse(text).body:
+            named = isinstance(node, ast.FunctionDef | ast.ClassDef)
+            if named and node.lineno in found and node.end_lineno is not None:
+                start = min(decorator.lineno for decorator in node.decorator_list)
+                name = f"{path.relative_to(folder)}:{node.name}"
+                yield name, "\n".join([*lines[start - 1 : node.end_lineno], ""])
+
+
+def changes(text: str, draw: random.Random) -> Iterator[Change]:
+    """Each token of a text deleted, doubled, exchanged with the next, or replaced."""
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    tokens = [
+        token
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type not in _LAYOUT
+    ]
+    spans = [
+        (starts[t.start[0] - 1] + t.start[1], starts[t.end[0] - 1] + t.end[1]) for t in tokens
+    ]
+    names = sorted({t.string for t in tokens if t.type == tokenize.NAME})
+    for at, (token, (start, end)) in enumerate(zip(tokens, spans, strict=True)):
+        line = token.start[0]
+
+        def made(kind: str, new: str, stop: int = end) -> Change:
+            return Change(kind, token.string, line, text[:start] + new + text[stop:])
+
+        yield made("delete", "")
+        yield made("double", f"{token.string} {token.string}")
+        if at + 1 < len(tokens):
+            behind, (begin, stop) = tokens[at + 1].string, spans[at + 1]
+            yield made("exchange", f"{behind}{text[end:begin]}{token.string}", stop)
+        if token.type == tokenize.NAME:
+            yield made("rename", f"{token.string}_z")
+            yield made("another name", draw.choice(names))
+        elif token.type == tokenize.NUMBER:
+            yield made("number", draw.choice(["7", "-1", "1.5", f"1{token.string}"]))
+        elif token.type == tokenize.STRING:
+            quote = token.string[-1]
+            yield made("string", f"{quote}z{token.string.strip(quote)}{quote}")
+        elif token.type == tokenize.OP:
+            yield made("operator", draw.choice([*"+-*/%=:.,@<>()[]", "//", "==", "->"]))
+
+
+def python(text: str) -> str | None:
+    """The program as Python's parser reads it; None if it does not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.dump(ast.parse(text))
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None
+
+
+def traces(text: str, path: str) -> tuple[object, ...]:
+    """What a user can see of a text: its tree, its form in fmt, and what is reported."""
+    said = [(d.code, d.severity, d.message) for d in check_text(text, path).diagnostics]
+    if any(severity == "error" for _, severity, _ in said):
+        return (said,)
+    tree = [print_module(module) for module in parse(text, path).modules]
+    return (said, tree, format_text(text, path).text)
+
+
+class Silent(NamedTuple):
+    """A change that leaves no trace."""
+
+    program: str
+    change: Change
+
+
+def silent(name: str, text: str, chosen: Sequence[Change], path: str = "a.rlx") -> Iterator[Silent]:
+    """The changes of a program that change it to Python, and nothing that a user sees."""
+    before, tree = traces(text, path), python(text)
+    for change in chosen:
+        if python(change.text) != tree and traces(change.text, path) == before:
+            yield Silent(name, change)
+
+
+def main() -> int:
+    """Try many changes; 1 if any leaves no trace."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("count", nargs="?", type=int, default=50)
+    parser.add_argument("seed", nargs="?", type=int, default=0)
+    parser.add_argument("--of", choices=["examples", "generated", "tvm"], default="examples")
+    options = parser.parse_args()
+    draw = random.Random(options.seed)
+    programs = {"examples": examples, "tvm": of_tvm, "generated": lambda: generated(30)}
+    number = 0
+    for name, text in programs[options.of]():
+        every = list(changes(text, draw))
+        chosen = draw.sample(every, min(options.count, len(every)))
+        number += len(chosen)
+        for _, change in silent(name, text, chosen):
+            line = change.text.split("\n")[change.line - 1]
+            print(f"{name}:{change.line}: {change.kind} {change.token!r}: {line}", flush=True)
+    print(f"{number} changes", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
