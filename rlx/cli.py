@@ -46,7 +46,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
 
 
-LIMITED = frozenset(["build", "disasm", "lower", "prove", "relay", "run", "step", "why"])
+LIMITED = frozenset(
+    ["bisect", "build", "disasm", "lower", "prove", "reduce", "relay", "run", "step", "why"]
+)
 """The commands that read one program: the time limit of a file ends them as a whole, or until
 they have read it. `check` and `fmt` give up single files.
 """

@@ -78,7 +78,7 @@ def configuration(start: str = ".") -> ProjectSettings:
     folder = Path(os.path.abspath(start))
     for each in (folder, *folder.parents):
         path = each / NAME
-        if path.is_file():
+        if os.path.isfile(path):  # false for names that no system has, too
             return _read(path)
     return ProjectSettings()
 
@@ -94,8 +94,10 @@ def _read(path: Path) -> ProjectSettings:
 
     try:
         tools = tomllib.loads(content.decode("utf-8")).get("tool", {})
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:  # wrong syntax, no UTF-8, or a number with too many digits
         raise ConfigurationError(f"{path}: {error}") from error
+    except RecursionError as error:
+        raise ConfigurationError(f"{path}: the values are nested too deeply") from error
     if not isinstance(tools, dict):
         raise ConfigurationError(f"{path}: tool must be a table")
     table = tools.get("rlx", {})
@@ -144,18 +146,14 @@ def trusts(folder: str) -> bool:
     ConfigurationError
         If that configuration is wrong.
     """
-    path = own_file()
-    try:
-        content = path.read_text(encoding="utf-8")
-    except OSError:
-        return False
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: {error}") from error
     import tomllib
 
+    path = own_file()
     try:
-        table = tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        return False
+    except ValueError as error:
         raise ConfigurationError(f"{path}: {error}") from error
     for key in table.keys() - {TRUST}:
         raise ConfigurationError(f"{path} has the key {key!r}; the only key is {TRUST}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterable
@@ -14,6 +15,8 @@ from rlx.grammar.diagnostic import Diagnostic, Source
 STDIN = "-"
 SUFFIX = ".rlx"
 PYTHON = ".py"
+NO_FILE = "it is a pipe, a device or a socket"
+"""Why a search does not read what it has found."""
 PASSED_OVER = frozenset(["__pycache__", "node_modules", "site-packages"])
 """Directories whose Python files are other people's."""
 
@@ -46,8 +49,11 @@ def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport], frozenset[s
             found[path] = None
             continue
         for folder, _, names in os.walk(path, onerror=refuse):
-            inside = (os.path.join(folder, name) for name in names if name.endswith(SUFFIX))
-            found.update(dict.fromkeys(inside))
+            for file in (os.path.join(folder, name) for name in names if name.endswith(SUFFIX)):
+                if endless(file):
+                    refused.append(unreadable(file, OSError(NO_FILE)))
+                else:
+                    found[file] = None
             if _passed_over(os.path.relpath(folder, path)):
                 continue
             python = (os.path.join(folder, name) for name in names if name.endswith(PYTHON))
@@ -58,6 +64,15 @@ def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport], frozenset[s
 def _passed_over(folder: str) -> bool:
     parts = folder.split(os.sep)
     return any(part in PASSED_OVER or (part.startswith(".") and part != ".") for part in parts)
+
+
+def endless(path: str) -> bool:
+    """Whether reading might never end. What a user names is read all the same."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _mentions_relax(path: str) -> bool:

@@ -364,7 +364,9 @@ def supervised(run: Callable[[], int], prog: str) -> int:
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:  # a shell starts what runs in the background so
+        signal.signal(signal.SIGINT, interrupt)
     try:
         # the other end is closed by `lift`, or by the end of the process
         late = not _readable([watched], limit) if limit < float("inf") else False

@@ -11,12 +11,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from rlx.grammar.processes import environment
+from rlx.writing import scratch
 
 LOOK = 1.0
 """Seconds between two looks at a process that says nothing."""
@@ -44,7 +44,7 @@ class Child:
         more: Mapping[str, str] | None = None,
         folder: str | None = None,
     ) -> None:
-        self._folder = TemporaryDirectory(prefix="rlx-") if folder is None else None
+        self._own = ExitStack()
         self._unread = b""
         self._ended = False
         self._patience = 0.0
@@ -54,7 +54,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=None if os.environ.get("RLX_TRACEBACK") else subprocess.DEVNULL,
             env=environment(more),
-            cwd=folder if self._folder is None else self._folder.name,
+            cwd=folder or self._own.enter_context(scratch()),
         )
 
     def tell(self, what: object) -> bool:
@@ -115,8 +115,7 @@ class Child:
             assert stream is not None
             with suppress(OSError):  # what it was told and did not read
                 stream.close()
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._own.close()
 
 
 class Silence:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlx.bisect.blame import INPUT, Blame, Pipeline
+from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import CommandParser, natural, seconds
 from rlx.grammar.streams import complain, complain_line, say, say_line, write_data
@@ -57,6 +58,7 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
+    lift()  # each stage has its own limit
     with Process(pipeline, options.patience) as process:
         try:
             blame = process.examine(text)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rlx.checker.driver.sources import NO_FILE, endless
 from rlx.checker.driver.time_limit import HELP, Lost, TimeLimitError, each_limited
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
@@ -41,7 +42,11 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
         # a file that is named and found in a folder, too, is named
         within = dict(sorted(files, key=lambda file: not file[1]))
         paths = [path for path, _ in files]
-        for each in each_limited(paths, lambda path: _read_and_format(path, options, prog)):
+
+        def work(path: str) -> _Read:
+            return _read_and_format(path, bool(within[path]), options, prog)
+
+        for each in each_limited(paths, work):
             worst = max(worst, _one(each, within[each.path], options, prog))
     except TimeLimitError as error:
         return _complain(f"{prog}: {error}", FAILED)
@@ -99,10 +104,12 @@ class _Read(Record):
     outcome: Formatted
 
 
-def _read_and_format(path: str, options: argparse.Namespace, prog: str) -> _Read:
+def _read_and_format(path: str, searched: bool, options: argparse.Namespace, prog: str) -> _Read:
     shown = "<stdin>" if path == "-" else path
     data, text = b"", ""
     try:
+        if searched and endless(path):
+            raise OSError(NO_FILE)
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         text = data.decode("utf-8-sig")
         outcome = _formatted(text, shown, options)

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import refused
 from rlx.commands.project import add_options, loaded
 from rlx.generate.reduce.text_reduction import reduced
@@ -49,6 +50,7 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
     except (SubjectError, OSError) as error:
         complain_line(f"{prog}: {why_unreadable(options.file, error)}")
         return UNABLE
+    lift()  # the user's command takes its time
     with scratch() as folder:
         trial = _Trial(options.test, folder / f"candidate{Path(options.file).suffix}")
         if not trial(text):

@@ -182,9 +182,15 @@ def _listed(paths: Sequence[str]) -> list[str]:
     """The files that the paths mean; a directory stands for all .relay files in it."""
     from pathlib import Path
 
+    from rlx.checker.driver.sources import endless
+
     found: dict[str, None] = {}
     for path in paths:
-        inside = sorted(Path(path).rglob("*.relay")) if path != "-" and Path(path).is_dir() else []
+        inside = (
+            sorted(each for each in Path(path).rglob("*.relay") if not endless(str(each)))
+            if path != "-" and Path(path).is_dir()
+            else []
+        )
         found.update(dict.fromkeys(map(str, inside) if inside else [path]))
     return list(found)
 

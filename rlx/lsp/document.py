@@ -95,9 +95,11 @@ class Document:
                 var = subject.var  # type: ignore[attr-defined]
                 if var is not None and var.span is not None:
                     yield _named(var, var.span[0], True)
-                    yield from _in_branches(var, each.subject.value, text)  # type: ignore[attr-defined]
             elif each.kind in ("expression", "result"):
                 yield from self._uses(each)
+        for each in reversed(self.constructs):  # the variable of the outermost `if` has the name
+            if each.kind == "binding" and each.subject.var is not None:  # type: ignore[attr-defined]
+                yield from _in_branches(each.subject.var, each.subject.value, text)  # type: ignore[attr-defined]
         yield from _outputs(self.report, text)
 
     def _uses(self, each: Construct) -> Iterator[Occurrence]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import re
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -235,12 +236,21 @@ def _add_projects(server: Server) -> None:
     def begun(_: lsp.InitializedParams) -> None:
         if server.isolated:
             return
-        shown = server.workspace.folders
-        roots = [unquote(urlsplit(uri).path) for uri in shown] or [server.workspace.root_path]
-        for root in filter(None, roots):
+        shown = list(server.workspace.folders) or [server.workspace.root_uri]
+        for root in filter(None, map(_folder, shown)):
             said = server.configure(root)
             if said is not None:
                 server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, said))
+
+
+def _folder(uri: str | None) -> str | None:
+    """The folder on this machine that an address names."""
+    try:
+        named = urlsplit(uri or "")
+    except ValueError:
+        return None
+    path = unquote(named.path)
+    return path if named.scheme == "file" and os.path.isabs(path) and "\0" not in path else None
 
 
 def _add_texts(server: Server) -> None:

@@ -149,7 +149,7 @@ def _probe(path: str) -> Toolchain | None:
             link = [*complete, *_mathematics(tuning)]
             target = folder / "probe.so"
             try:
-                run_compiler(path, (*FLAGS, *tuning), _PROBE, target, link, limit() / _PROBE_PART)
+                run_compiler(path, (*FLAGS, *tuning), _PROBE, target, link, _limit() / _PROBE_PART)
             except CompilerTooSlow as error:
                 _failures[path] = str(error)
                 return None  # with other flags, too
@@ -182,7 +182,7 @@ def _identified(path: str, tuning: tuple[str, ...]) -> Toolchain:
 @cache
 def _version(path: str) -> str:
     try:
-        return run([path, "--version"], limit() / _PROBE_PART, reads="stdout").said
+        return run([path, "--version"], _limit() / _PROBE_PART, reads="stdout").said
     except (OSError, TooSlow):
         return ""
 
@@ -214,6 +214,13 @@ def libraries(flags: Sequence[str], source: str) -> list[str]:
     return _mathematics(flags) if calls_libm(source) else []
 
 
+def _limit() -> float:
+    try:
+        return limit()
+    except ValueError as error:
+        unavailable(str(error))
+
+
 def link_options(flags: Sequence[str], source: str) -> list[str]:
     """How to link a kernel: most of the linker's time goes into the C library, which the process
     has loaded.
@@ -236,7 +243,7 @@ def run_compiler(
     CompilerGaveUp
         If the compiler fails, needs too long, or writes no library.
     """
-    seconds = limit() if seconds is None else seconds
+    seconds = _limit() if seconds is None else seconds
     file = target.with_suffix(".c")
     command = [path, *flags, "-o", str(target), str(file), *link]
     try:

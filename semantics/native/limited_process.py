@@ -37,12 +37,21 @@ class Done(NamedTuple):
 
 
 def limit() -> float:
-    """The seconds that a compiler may take."""
+    """The seconds that a compiler may take.
+
+    Raises
+    ------
+    ValueError
+        If the environment variable is not a positive number.
+    """
+    given = os.environ.get(VARIABLE, "").strip()
     try:
-        found = float(os.environ.get(VARIABLE, "") or DEFAULT)
+        found = float(given or DEFAULT)
     except ValueError:
-        return DEFAULT
-    return found if found > 0 else DEFAULT
+        found = 0.0
+    if not found > 0:  # nan, too
+        raise ValueError(f"{VARIABLE}: expected a positive number of seconds, found {given!r}")
+    return found
 
 
 def run(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-from numpy.lib.format import write_array
+from numpy.lib import format as npy
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import VOID, DataType
 from rlx.grammar.print.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.arrays import forwards
+from rlx.semantics.live_memory import TooMuchMemory, current
 from rlx.semantics.values import Tensor, TupleValue, Value
 from rlx.writing import Sink
 
@@ -35,7 +37,7 @@ def save(file: Sink, array: Array) -> None:
     """Write a tensor as a .npy file; elements without a name in the format are written as plain bytes."""
     if array.dtype.isbuiltin == _REGISTERED:
         array = np.ascontiguousarray(array).reshape(array.shape).view(f"V{array.dtype.itemsize}")
-    write_array(file, array, allow_pickle=False)
+    npy.write_array(file, array, allow_pickle=False)
 
 
 def load(path: Path, info: ast.StructInfo) -> Value:
@@ -50,6 +52,7 @@ def load(path: Path, info: ast.StructInfo) -> Value:
         with path.open("rb") as file:
             if not file.read(6).startswith(_MAGIC[path.name[-4:]]):
                 raise FileError(f"{path} is not a {path.name[-4:]} file: its header is wrong")
+        current().require(_announced(path), path.name)
         found = np.load(path, allow_pickle=False)
         if isinstance(found, np.ndarray):
             return _one(path, found, info)
@@ -58,12 +61,34 @@ def load(path: Path, info: ast.StructInfo) -> Value:
         return _several(path, arrays, info)
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
+    except TooMuchMemory as error:
+        raise FileError(f"{path} is too large: {error}") from None
     except (EOFError, MemoryError, OverflowError, zipfile.BadZipFile, zlib.error) as error:
         raise FileError(f"{path} cannot be read: {str(error) or type(error).__name__}") from None
     except FileError:
         raise
     except ValueError as error:
         raise FileError(f"{path} cannot be read: {_reason(str(error))}") from None
+
+
+def _announced(path: Path) -> int:
+    """The bytes of the arrays in a file, by its headers: little may be there, or much be packed."""
+    with path.open("rb") as file:
+        if path.suffix == ".npy":
+            return _announced_by(file)
+        with zipfile.ZipFile(file) as held:
+            total = 0
+            for name in held.namelist():
+                with held.open(name) as part:
+                    total += _announced_by(part)
+            return total
+
+
+def _announced_by(file: IO[bytes]) -> int:
+    version = npy.read_magic(file)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, kind = read(file)
+    return math.prod(shape) * kind.itemsize
 
 
 def _reason(said: str) -> str:

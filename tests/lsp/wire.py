@@ -9,7 +9,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Thread
 from typing import Any
 
@@ -25,9 +25,11 @@ def framed(body: bytes) -> bytes:
 class Wire:
     """A session over standard input and output."""
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, environment: Mapping[str, str] | None = None, words: Sequence[str] = ()
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "rlx", "lsp", "--stdio"],
+            [sys.executable, "-m", "rlx", "lsp", "--stdio", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **(environment or {})},
@@ -36,6 +38,7 @@ class Wire:
         self.answers: dict[Any, list[Message]] = {}
         self.without_id: list[Message] = []
         self.diagnostics: dict[str, Message] = {}
+        self.shown: list[Message] = []
         self.number = 0
         Thread(target=self._read, daemon=True).start()
 
@@ -79,6 +82,8 @@ class Wire:
             return False
         if message.get("method") == "textDocument/publishDiagnostics":
             self.diagnostics[message["params"]["uri"]] = message["params"]
+        elif message.get("method") == "window/showMessage":
+            self.shown.append(message["params"])
         elif "method" not in message:
             if message["id"] is None:
                 self.without_id.append(message)

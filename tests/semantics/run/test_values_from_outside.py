@@ -14,6 +14,7 @@ import pytest
 
 import rlx
 from rlx.grammar.nodes import ast
+from rlx.semantics.live_memory import limited
 from rlx.semantics.outcome import Returned
 from rlx.semantics.run.files import FileError
 from rlx.semantics.run.files import load as load_file
@@ -188,3 +189,18 @@ def test_arrays_from_packed_functions_lie_as_they_lie(how: str) -> None:
     machine = rlx.vm.VirtualMachine(rlx.vm.build(rlx.parse(text)), packed=packed)
     for arguments in ([x, y], [LAID[how](x), LAID[how](y)]):
         np.testing.assert_array_equal(np.asarray(machine["main"](*arguments)[2]), wanted)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz"])
+def test_a_file_is_measured_before_it_is_loaded(suffix: str, tmp_path: Path) -> None:
+    """A header may announce more than there is, and an archive may unpack to more than the memory."""
+    path = tmp_path / f"x.{suffix}"
+    header = io.BytesIO()
+    said = {"descr": "<f4", "fortran_order": False, "shape": (1 << 40,)}
+    np.lib.format.write_array_header_1_0(header, said)
+    if suffix == "npy":
+        path.write_bytes(header.getvalue())
+    else:
+        np.savez_compressed(path, a=np.zeros(1 << 22, "float32"), b=np.ones(2, "float32"))
+    with limited(1 << 20), pytest.raises(FileError, match=r"x\.np[yz] needs .* the limit is 1 MiB"):
+        load_file(path, PAIR)
