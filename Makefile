@@ -29,8 +29,7 @@ rules:  ## the rules with the hashes of their clauses and where they are impleme
 site:  ## the documentation, under build/site
 	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
-operators:  ## which file declares which operators, and their functions for editors
-	$(PYTHON) -m rlx.operators.index
+operators:  ## the signatures of operators for editors and type checkers; an installation writes them, too
 	$(PYTHON) -m rlx.transform.builder.stub
 
 tables:  ## the parser's tables from grammar/read/relax.lark

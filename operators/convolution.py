@@ -209,17 +209,17 @@ def extra_padding(site: Site, plan: _Plan) -> None:
 
 
 _CALLS = {
-    "conv1d": (
+    "relax.nn.conv1d": (
         """
     f(a, 3, 16), f(4, 3, 3), strides=None | 2, padding=None | 1, dilation=None | 2
     f(a, 16, 3), f(3, 3, 4), data_layout='NWC', kernel_layout='WIO'
     f(a, c, 16), f(d, c, 3), padding=None | [1, 0]
     """
     ),
-    "conv1d_transpose": (
+    "relax.nn.conv1d_transpose": (
         "f(a, 3, 8), f(3, 4, 3), strides=2, padding=None | 1, output_padding=None | 1"
     ),
-    "conv2d": (
+    "relax.nn.conv2d": (
         """
     f(a, 3, 8, 8), f(4, 3, 3, 3), strides=None | 2 | [2, 1], padding=None | 1 | [1, 2], dilation=None | 2
     f(a, 8, 8, 3), f(3, 3, 3, 4), data_layout='NHWC', kernel_layout='HWIO', out_layout=None | 'NCHW'
@@ -228,20 +228,20 @@ _CALLS = {
     f(a, c, b, b), f(d, c, 1, 1)
     """
     ),
-    "conv2d_transpose": (
+    "relax.nn.conv2d_transpose": (
         """
     f(a, 3, 8, 8), f(3, 4, 3, 3), strides=2, padding=None | 1, output_padding=None | 1
     f(a, 3, 8, 8), f(3, 4, 3, 3), groups=3
     """
     ),
-    "conv3d": "f(a, 3, 8, 8, 8), f(4, 3, 3, 3, 3), strides=None | 2, padding=None | 1",
-    "conv3d_transpose": "f(a, 3, 4, 4, 4), f(3, 4, 3, 3, 3), strides=None | 2",
+    "relax.nn.conv3d": "f(a, 3, 8, 8, 8), f(4, 3, 3, 3, 3), strides=None | 2, padding=None | 1",
+    "relax.nn.conv3d_transpose": "f(a, 3, 4, 4, 4), f(3, 4, 3, 3, 3), strides=None | 2",
 }
 """Legal calls, by the operators' names."""
 
 
 _BROKEN = {
-    "conv2d": """
+    "relax.nn.conv2d": """
     OBL-layout-axes: f(a, 3, 8, 8), f(4, 3, 3, 3), data_layout='NCWW'
     OBL-layout-rank: f(a, 1, 8, 8, 3), f(4, 3, 3, 3)
     OBL-window-length: f(a, 3, 8, 8), f(4, 3, 3, 3), strides=[1, 1, 1]
@@ -252,7 +252,7 @@ _BROKEN = {
     OBL-groups-positive: f(a, 3, 8, 8), f(4, 3, 3, 3), groups=0
     OBL-groups-divide: f(a, 4, 8, 8), f(3, 2, 3, 3), groups=2
     """,
-    "conv2d_transpose": """
+    "relax.nn.conv2d_transpose": """
     OBL-grown-padding: f(a, 3, 8, 8), f(3, 4, 3, 3), strides=[2, 2], output_padding=[2, 0]
     """,
 }
@@ -262,11 +262,11 @@ _BROKEN = {
 def _declare(count: int) -> None:
     axes = SPATIAL[count]
     for name, kernel, derive in (
-        (f"conv{count}d", f"OI{axes}", _convolution(count)),
-        (f"conv{count}d_transpose", f"IO{axes}", _transposed(count)),
+        (f"relax.nn.conv{count}d", f"OI{axes}", _convolution(count)),
+        (f"relax.nn.conv{count}d_transpose", f"IO{axes}", _transposed(count)),
     ):
         operator(
-            f"relax.nn.{name}",
+            name,
             calls=_CALLS[name],
             broken=_BROKEN.get(name, ""),
             data_layout=f"NC{axes}",

@@ -11,7 +11,7 @@ from rlx.grammar.nodes.ast import PrimStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, VOID, DataType
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.tir import EQ, FloatImm, IntImm, Or, PrimExpr
-from rlx.operators import arrays, exprs, registry
+from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array, Function, Kind
 from rlx.operators.dim_arithmetic import ONE, ZERO, literal, same
 from rlx.operators.error_function import erf
@@ -34,17 +34,26 @@ from rlx.operators.rule_helpers import (
 from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
-FLOAT = (
-    """acos acosh asin asinh atan atanh cos cosh erf exp log rsqrt sigmoid sin sinh sqrt tan tanh"""
-)
-ANY = """abs bitwise_not ceil floor logical_not negative round sign square trunc"""
+FLOAT = """
+    relax.acos relax.acosh relax.asin relax.asinh relax.atan relax.atanh relax.cos relax.cosh
+    relax.erf relax.exp relax.log relax.rsqrt relax.sigmoid relax.sin relax.sinh relax.sqrt
+    relax.tan relax.tanh
+"""
+ANY = """
+    relax.abs relax.bitwise_not relax.ceil relax.floor relax.logical_not relax.negative
+    relax.round relax.sign relax.square relax.trunc
+"""
 _CALLS = {
-    "bitwise_not": "i(a, b) | bool(a)",
-    **dict.fromkeys(("negative", "sign"), "t(a, b) | t(a) | t() | t(a, 3, b)"),
+    "relax.bitwise_not": "i(a, b) | bool(a)",
+    **dict.fromkeys(("relax.negative", "relax.sign"), "t(a, b) | t(a) | t() | t(a, 3, b)"),
 }
 """Legal calls of the operators that do not take every element type."""
-TEST = """isfinite isinf isnan"""
-FLOAT_NN = "gelu gelu_tanh selu silu"
+TEST = """
+    relax.isfinite relax.isinf relax.isnan
+"""
+FLOAT_NN = """
+    relax.nn.gelu relax.nn.gelu_tanh relax.nn.selu relax.nn.silu
+"""
 
 
 def float_elementwise(site: Site, x: Tensor) -> StructInfo:
@@ -69,13 +78,13 @@ def activation(site: Site, data: Tensor) -> StructInfo:
 
 
 for _name in FLOAT.split():
-    operator(f"relax.{_name}")(float_elementwise)
+    operator(_name)(float_elementwise)
 for _name in ANY.split():
-    operator(f"relax.{_name}", calls=_CALLS.get(_name, ""))(elementwise)
+    operator(_name, calls=_CALLS.get(_name, ""))(elementwise)
 for _name in TEST.split():
-    operator(f"relax.{_name}")(test)
+    operator(_name)(test)
 for _name in FLOAT_NN.split():
-    operator(f"relax.nn.{_name}")(activation)
+    operator(_name)(activation)
 
 
 @operator(
@@ -373,15 +382,24 @@ def fused(site: Site, infos: tuple[TensorStructInfo, ...]) -> None:
     alike.settle()
 
 
-ARITHMETIC = """add divide floor_divide floor_mod log_add_exp maximum minimum mod multiply power subtract atan2
-bitwise_and bitwise_or bitwise_xor left_shift logical_and logical_or logical_xor right_shift"""
+ARITHMETIC = """
+    relax.add relax.divide relax.floor_divide relax.floor_mod relax.log_add_exp relax.maximum
+    relax.minimum relax.mod relax.multiply relax.power relax.subtract relax.atan2
+    relax.bitwise_and relax.bitwise_or relax.bitwise_xor relax.left_shift relax.logical_and
+    relax.logical_or relax.logical_xor relax.right_shift
+"""
 _BITS = "i(a, b), i(a, b) | i(b) | i() | i(1, b)\ni(), i(a)\nint8(a), int8(a)"
 _INTEGER_CALLS = {
-    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), _BITS + "\nbool(a, b), bool(b)"),
-    **dict.fromkeys(("left_shift", "right_shift"), _BITS),
+    **dict.fromkeys(
+        ("relax.bitwise_and", "relax.bitwise_or", "relax.bitwise_xor"),
+        _BITS + "\nbool(a, b), bool(b)",
+    ),
+    **dict.fromkeys(("relax.left_shift", "relax.right_shift"), _BITS),
 }
 """Legal calls of the operators that do not take every element type."""
-COMPARISON = "equal greater greater_equal less less_equal not_equal"
+COMPARISON = """
+    relax.equal relax.greater relax.greater_equal relax.less relax.less_equal relax.not_equal
+"""
 _WITH_BOOLEANS = frozenset(
     [
         "add",
@@ -549,24 +567,23 @@ def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
 
 
 _BROKEN = {
-    "add": """
+    "relax.add": """
     OBL-agree-dtype: float32(a, b), float16(a, b)
     OBL-broadcast-dims: f(a, 3), f(a, 4)
     D14-arity: f(a, b)
     D14-argument: f(a), string('x')
     """,
-    "greater": """
+    "relax.greater": """
     OBL-broadcast-dims: t(5), t(a, 2)
     """,
 }
 """Calls that break a premise; the others break the same ones."""
 
 for _name in ARITHMETIC.split():
-    registry.operator(
-        f"relax.{_name}", calls=_INTEGER_CALLS.get(_name, ""), broken=_BROKEN.get(_name, "")
-    )(binary)
+    calls, broken = _INTEGER_CALLS.get(_name, ""), _BROKEN.get(_name, "")
+    operator(_name, calls=calls, broken=broken)(binary)
 for _name in COMPARISON.split():
-    registry.operator(f"relax.{_name}", broken=_BROKEN.get(_name, ""))(comparison)
+    operator(_name, broken=_BROKEN.get(_name, ""))(comparison)
 
 
 @operator(

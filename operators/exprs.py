@@ -262,13 +262,13 @@ def smallest() -> te.Reducer:
 @cache
 def every_one() -> te.Reducer:
     """Whether all Booleans are true."""
-    return te.comm_reducer(te.all, lambda kind: te.const(True, kind), "every")
+    return te.comm_reducer(lambda a, b: te.all(a, b), lambda kind: te.const(True, kind), "every")
 
 
 @cache
 def some() -> te.Reducer:
     """Whether a Boolean is true."""
-    return te.comm_reducer(te.any, lambda kind: te.const(False, kind), "some")
+    return te.comm_reducer(lambda a, b: te.any(a, b), lambda kind: te.const(False, kind), "some")
 
 
 def count_of(x: te.Tensor, axes: Sequence[int]) -> te.Scalar:

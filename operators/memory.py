@@ -233,11 +233,11 @@ def _bytes(dims: Dims, kind: DataType) -> PrimExpr:
 
 
 FIELDS = {
-    "byte_offset": "uint64",
-    "dtype_bits": "uint8",
-    "dtype_code": "uint8",
-    "dtype_lanes": "uint16",
-    "elem_offset": "uint64",
+    "relax.inspect.tensor_byte_offset": "uint64",
+    "relax.inspect.tensor_dtype_bits": "uint8",
+    "relax.inspect.tensor_dtype_code": "uint8",
+    "relax.inspect.tensor_dtype_lanes": "uint16",
+    "relax.inspect.tensor_elem_offset": "uint64",
 }
 
 
@@ -250,7 +250,7 @@ def _field(kind: DataType) -> Rule:
 
 
 for _name, _kind in FIELDS.items():
-    operator(f"relax.inspect.tensor_{_name}", kept=_NO_TENSOR)(_field(dtype(_kind)))
+    operator(_name, kept=_NO_TENSOR)(_field(dtype(_kind)))
 
 
 @operator("relax.inspect.tensor_ndim", kept=_NO_TENSOR)

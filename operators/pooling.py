@@ -138,21 +138,23 @@ OBL-output-size: f(a, 3, 2, 2), pool_size=[6, 6]
 """
 
 
+_NAMES = {
+    1: ("relax.nn.avg_pool1d", "relax.nn.max_pool1d", "relax.nn.adaptive_avg_pool1d"),
+    2: ("relax.nn.avg_pool2d", "relax.nn.max_pool2d", "relax.nn.adaptive_avg_pool2d"),
+    3: ("relax.nn.avg_pool3d", "relax.nn.max_pool3d", "relax.nn.adaptive_avg_pool3d"),
+}
+
+
 def _declare(count: int) -> None:
-    axes = SPATIAL[count]
-    layout = f"NC{axes}"
+    average, maximum, adapted = _NAMES[count]
+    layout = f"NC{SPATIAL[count]}"
     padded = count != 2
     calls = _calls(count)
-    operator(f"relax.nn.avg_pool{count}d", calls=calls, layout=layout, count_include_pad=padded)(
-        _pool(count)
-    )
+    operator(average, calls=calls, layout=layout, count_include_pad=padded)(_pool(count))
     calls += _LAST if count == 2 else ""
     broken = _BROKEN if count == 2 else ""
-    operator(f"relax.nn.max_pool{count}d", calls=calls, broken=broken, layout=layout)(_pool(count))
-    adaptive = operator(
-        f"relax.nn.adaptive_avg_pool{count}d", calls=_ADAPTIVE[count], layout=layout
-    )
-    adaptive(_adaptive(count))
+    operator(maximum, calls=calls, broken=broken, layout=layout)(_pool(count))
+    operator(adapted, calls=_ADAPTIVE[count], layout=layout)(_adaptive(count))
 
 
 for _count in SPATIAL:

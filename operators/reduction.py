@@ -24,7 +24,7 @@ from rlx.operators.rule_helpers import axes, axis, fields, like, ranked, resized
 from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
-PLAIN = "max mean min prod std sum variance"
+PLAIN = "relax.max relax.mean relax.min relax.prod relax.std relax.sum relax.variance"
 _CALLS = """
 t(a, b), axis=None | 0 | -1 | [0, 1], keepdims=None | True
 f(a, 3, b), axis=None | 1 | [0, 2] | [-1], keepdims=None | True
@@ -53,7 +53,7 @@ OBL-axis-range: f(a, b), axis=[2]
 OBL-axis-repeated: f(a, b), axis=[0, -2]
 """
 for _name in PLAIN.split():
-    operator(f"relax.{_name}", calls=_CALLS, broken=_BROKEN if _name == "sum" else "")(reduced)
+    operator(_name, calls=_CALLS, broken=_BROKEN if _name == "relax.sum" else "")(reduced)
 
 
 @operator(

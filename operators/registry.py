@@ -14,7 +14,6 @@ from rlx.grammar.suggest import LIMIT
 from rlx.operators.binding import Reader, plan
 from rlx.operators.context import OperatorContext
 from rlx.operators.derived_dimensions import shortened
-from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import OperatorSignature
 from rlx.operators.site import Site, Violation
 
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from rlx.operators.evaluation import Evaluation, Plain
 
 
-_HOME = {f"relax.{name}": family for family, names in FAMILIES.items() for name in names.split()}
-"""The files of most operators, so that a lookup imports only one file. Operators that are not
-listed are searched in all files.
-"""
 _found: dict[str, Operator | None] = {}
 allowed: list[str] = []
 """Patterns of the operators that are known without a declaration; see :func:`allow`."""
@@ -39,11 +34,23 @@ _SCRIPT_FUNCTIONS = frozenset(_BUILDER.split())
 
 
 @cache
+def _texts() -> Mapping[str, str]:
+    """The texts of the files that declare operators, by the names of their modules.
+
+    The full name of an operator stands in the file that declares it, so that a lookup imports
+    hardly any other one.
+    """
+    paths = sorted(Path(__file__).parent.glob("[!_]*.py"))
+    found = {path.stem: path.read_text(encoding="utf-8") for path in paths}
+    return {module: text for module, text in found.items() if "operator(" in text}
+
+
+@cache
 def families() -> Mapping[str, list[str]]:
     """The names of all operators of Relax, without the leading ``relax.``, by the module that
     declares them. All of these modules are imported.
     """
-    for module in _modules():
+    for module in _texts():
         import_module(f"{__package__}.{module}")
     found: dict[str, list[str]] = {}
     for name, operator in sorted(declared.items()):
@@ -58,11 +65,9 @@ def every_name() -> list[str]:
     return [name for names in families().values() for name in names]
 
 
-def is_listed_prefix(prefix: str) -> bool:
-    """Whether names of operators begin with this prefix (``relax.nn.``), as far as `families.py`
-    lists them.
-    """
-    return any(name.startswith(prefix) for name in _HOME)
+def is_prefix(prefix: str) -> bool:
+    """Whether names of operators of Relax begin with this prefix (``relax.nn.``)."""
+    return any(f'"{prefix}' in text for text in _texts().values())
 
 
 def lookup(name: str) -> Operator | None:
@@ -75,28 +80,12 @@ def lookup(name: str) -> Operator | None:
 
 
 def _import(name: str) -> Operator | None:
-    family = _HOME.get(name)
-    if family is not None:
-        import_module(f"{__package__}.{family}")
-    elif name not in declared:
-        for module in _mentioning(name.rpartition(".")[2]):
-            import_module(f"{__package__}.{module}")
+    if name not in declared:
+        written = re.compile(rf"\b{re.escape(name)}(?![\w.])")
+        for module, text in _texts().items():
+            if name in text and written.search(text):
+                import_module(f"{__package__}.{module}")
     return declared.get(name)
-
-
-def _modules() -> list[str]:
-    """The modules of this folder, which may declare operators."""
-    return [path.stem for path in sorted(Path(__file__).parent.glob("[!_]*.py"))]
-
-
-def _mentioning(word: str) -> list[str]:
-    """The modules that declare operators and contain a word: one of them may declare it."""
-    found = []
-    for module in _modules():
-        text = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
-        if "operator(" in text and re.search(rf"\b{re.escape(word)}\b", text):
-            found.append(module)
-    return found
 
 
 def is_known(name: str) -> bool:
@@ -152,7 +141,8 @@ def similar(name: str) -> list[str]:
     from rlx.operators.foreign_names import own_name
 
     short = name.removeprefix("relax.")
-    words = dict.fromkeys(head.removeprefix("relax.") for head in (*_HOME, *declared))
+    families()
+    words = dict.fromkeys(head.removeprefix("relax.") for head in declared)
     words |= dict.fromkeys(
         head[2:] for head in FORMS if head.startswith("R.") and head[2].islower()
     )

@@ -13,7 +13,7 @@ from rlx.grammar.nodes.ast import Call, Expr, StructInfo
 from rlx.grammar.nodes.overloaded import NUMBER, is_number
 from rlx.grammar.nodes.python_places import MisuseError, Place, here
 from rlx.operators.parameters import REQUIRED, Parameter
-from rlx.operators.registry import Operator, declared, every_name, is_listed_prefix, lookup, similar
+from rlx.operators.registry import Operator, declared, every_name, is_prefix, lookup, similar
 from rlx.transform.builder import values
 from rlx.transform.builder.given import ARGUMENTS, NUMBERS, WORDS, attribute
 
@@ -46,7 +46,7 @@ def member(prefix: str, name: str) -> Callable[..., Call] | Namespace:
         If there is no such operator; the message suggests similar names.
     """
     full = f"{prefix}{name.removesuffix('_')}"
-    if is_listed_prefix(f"relax.{full}."):
+    if is_prefix(f"relax.{full}."):
         return Namespace(f"{full}.")
     operator = lookup(f"relax.{full}")
     if operator is not None:

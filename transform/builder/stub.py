@@ -1,5 +1,5 @@
 """``python -m rlx.transform.builder.stub`` writes `transform/op.pyi`: the operators' signatures for
-editors and type checkers.
+editors and type checkers. The build of the package runs it; it needs the standard library alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rlx.transform.builder.operators import signature
 from rlx.writing import write
 
 TARGET = Path(__file__).parents[1] / "op.pyi"
-_HEAD = '''"""The operators, as functions that make calls of them; written by `make operators`."""
+_HEAD = '''"""The operators, as functions that make calls of them; written by the build of the package."""
 
 from collections.abc import Sequence
 
@@ -74,12 +74,8 @@ def _default(value: object) -> str:
 
 
 def main() -> None:
-    """Write the formatted file."""
-    import subprocess
-    import sys
-
+    """Write the file."""
     write(TARGET, text())
-    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(TARGET)], check=True)
 
 
 if __name__ == "__main__":

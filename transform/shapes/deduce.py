@@ -18,13 +18,10 @@ from rlx.transform.patterns.arguments import operands
 from rlx.transform.shapes.propagate import Stronger
 from rlx.transform.shapes.specialise import is_open, says_more
 
-_KEEPS_TYPE = frozenset(
-    f"relax.{name}"
-    for name in (*FLOAT.split(), *ANY.split(), *(f"nn.{n}" for n in FLOAT_NN.split()), "nn.relu")
-)
-_KEEPS_SHAPE = _KEEPS_TYPE | {f"relax.{name}" for name in TEST.split()} | {"relax.astype"}
-_AGREE = frozenset(f"relax.{name}" for name in ARITHMETIC.split())
-_COMPARE = frozenset(f"relax.{name}" for name in COMPARISON.split())
+_KEEPS_TYPE = frozenset([*FLOAT.split(), *ANY.split(), *FLOAT_NN.split(), "relax.nn.relu"])
+_KEEPS_SHAPE = _KEEPS_TYPE | {*TEST.split(), "relax.astype"}
+_AGREE = frozenset(ARITHMETIC.split())
+_COMPARE = frozenset(COMPARISON.split())
 Known = dict[ast.Var, TensorStructInfo]
 
 
