@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import rlx
-from rlx.grammar.nodes.ast import Expr, IRModule
+from rlx.grammar import IRModule, ast
 from rlx.transform import Match, is_op, rewrite, wildcard
 
 
@@ -14,7 +14,7 @@ def without_double_negation(module: IRModule) -> IRModule:
     """A module with ``x`` in place of ``-(-x)``."""
     x = wildcard()
 
-    def inner(match: Match) -> Expr:
+    def inner(match: Match) -> ast.Expr:
         return match[x]
 
     return rewrite(module, is_op("negative")(is_op("negative")(x)), inner)

@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import rlx
-from rlx.grammar.nodes.ast import Call, Expr, IRModule
+from rlx.grammar import IRModule, ast
 
 
 class ExpandRelu(rlx.ExprMutator):
     """Writes ``relu(x)`` as ``maximum(x, 0)``, with the zero bound by itself."""
 
-    def visit_call(self, call: Call) -> Expr:
+    def visit_call(self, call: ast.Call) -> ast.Expr:
         made = super().visit_call(call)
-        if isinstance(made, Call) and made.op_name == "relax.nn.relu":
+        if isinstance(made, ast.Call) and made.op_name == "relax.nn.relu":
             zero = self.builder.emit(rlx.const(0.0), "zero")
             return rlx.op.maximum(made.args[0], zero)
         return made

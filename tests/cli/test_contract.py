@@ -538,9 +538,15 @@ def test_interrupted(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    time.sleep(1)
+    while True:  # it can be opened without waiting as soon as the command reads it
+        try:
+            writer = os.open(tmp_path / "never.rlx", os.O_WRONLY | os.O_NONBLOCK)
+            break
+        except OSError:
+            time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
+    os.close(writer)
     assert (process.returncode, out, err) == (130, b"", b"")
 
 

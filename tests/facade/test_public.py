@@ -106,7 +106,7 @@ def test_examples_use_what_is_public(example: Path) -> None:
 def test_the_law_is_not_empty() -> None:
     assert (
         is_public("rlx.check")
-        and is_public("rlx.grammar.nodes.ast.Function")
+        and is_public("rlx.grammar.ast.Function")
         and is_public("rlx.tvm.Instrument")
     )
     assert not is_public("rlx.api.DIALECT") and not is_public("rlx.checker.check.check_text")
