@@ -116,6 +116,10 @@ class Node(Record):
         """The nodes directly below this one, in the order of evaluation."""
         return ()
 
+    def bound(self) -> list[Any]:
+        """The names that this node binds: variables and buffers."""
+        return nodes_in([getattr(self, name) for name in self._binds]) if self._binds else []
+
     def declared(self) -> tuple[Node, ...]:
         """The nodes that the text gives with a name where it is bound."""
         return ()

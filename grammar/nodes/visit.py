@@ -116,13 +116,8 @@ def struct_infos(root: Node) -> Iterator[StructInfo]:
 
 def bound_vars(root: Node) -> set[Var]:
     """The variables that are bound in a node."""
-    bound: set[Var] = set()
-    for node in evaluated(root, Node):
-        if isinstance(node, ast.Function):
-            bound.update(node.params)
-        elif isinstance(node, ast.VarBinding | ast.MatchCast) and node.var is not None:
-            bound.add(node.var)
-    return bound
+    names = (name for node in evaluated(root, Node) for name in node.bound())
+    return {name for name in names if isinstance(name, Var)}
 
 
 def free_vars(expr: Expr) -> tuple[Var, ...]:
