@@ -24,7 +24,7 @@ from rlx.generate.near.modules import FORMS
 from rlx.generate.programs import random_module
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_module
 from rlx.operators.registry import families
 
@@ -61,7 +61,7 @@ def _bindings(function: object) -> int:
         return 0
     return sum(
         len(block.bindings)
-        for expr in walk(function)
+        for expr in expressions(function)
         if isinstance(expr, ast.SeqExpr)
         for block in expr.blocks
     )
@@ -127,7 +127,7 @@ def operators(count: int) -> None:
     for seed in range(count):
         for function in random_module(random.Random(seed)).functions.values():
             if isinstance(function, ast.Function):
-                used.update(e.op_name for e in walk(function) if isinstance(e, ast.Op))
+                used.update(e.op_name for e in expressions(function) if isinstance(e, ast.Op))
     declared = [f"relax.{name}" for names in families().values() for name in names]
     missing = [name for name in declared if not used[name]]
     rarest = min(declared, key=lambda name: used[name])

@@ -9,7 +9,7 @@ from tvm import relax, transform
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.parser import parse
 from rlx.semantics.arrays import numpy_type
 from rlx.solver.evaluate import evaluate
@@ -61,7 +61,7 @@ def allocated(function: ast.Function, bytes_alone: bool = False) -> int:
     """The bytes of all pieces of memory that a function asks for."""
     return sum(
         size_of(node, bytes_alone and operator_name(node) == STORAGES[0])
-        for node in walk(function)
+        for node in expressions(function)
         if isinstance(node, ast.Call) and operator_name(node) in STORAGES
     )
 

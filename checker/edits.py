@@ -12,7 +12,7 @@ from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import Record, Span, replace
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.source_tokens import closing, statements
@@ -38,7 +38,7 @@ class EditPlace(Record):
             for top in module.functions.values():
                 if isinstance(top, ast.Function) and _holds(top, self.span):
                     found = top
-                    for inner in walk(top):
+                    for inner in expressions(top):
                         if isinstance(inner, ast.Function) and _holds(inner, self.span):
                             found = inner
         return found
@@ -208,7 +208,7 @@ def _holds(node: ast.Function | ast.BindingBlock, span: Span) -> bool:
 
 def _blocks(function: ast.Function) -> Iterator[ast.BindingBlock]:
     """The blocks of a function, those of its branches and of functions in it included."""
-    for expr in walk(function):
+    for expr in expressions(function):
         if isinstance(expr, ast.SeqExpr):
             yield from expr.blocks
 

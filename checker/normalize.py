@@ -327,10 +327,10 @@ def _is_normal_call(call: ast.Call) -> bool:
 
 def _names(function: ast.Function) -> set[str]:
     """Every variable name in a function."""
-    from rlx.grammar.nodes.visit import walk
+    from rlx.grammar.nodes.visit import expressions
 
     found: set[str] = set()
-    for expr in walk(function):
+    for expr in expressions(function):
         if isinstance(expr, (ast.Var, ast.GlobalVar)):
             found.add(expr.name_hint)
         elif isinstance(expr, ast.Function):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rlx.grammar.nodes import ast, dtype, tir
     from rlx.grammar.nodes.ast import IRModule
     from rlx.grammar.nodes.equal import first_difference, structural_equal
-    from rlx.grammar.nodes.node import replace
+    from rlx.grammar.nodes.node import replace, walk
     from rlx.grammar.nodes.rewrite import Rewriter, rebuild
-    from rlx.grammar.nodes.visit import free_vars, walk
+    from rlx.grammar.nodes.visit import free_vars
     from rlx.grammar.print.formatting import format_text
     from rlx.grammar.print.printer import print_module, print_node
     from rlx.grammar.read.parser import (
@@ -52,7 +52,7 @@ _HOMES = {
     "replace": "nodes.node",
     "structural_equal": "nodes.equal",
     "tir": "nodes.",
-    "walk": "nodes.visit",
+    "walk": "nodes.node",
 }
 
 __all__ = [

@@ -7,7 +7,7 @@ rules do not. Here a call has effects only if something that is called by and by
 from __future__ import annotations
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.old.calls import is_pure
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.functions import declared_purity
@@ -17,10 +17,10 @@ def effectful(state: OlderDerivation) -> set[ast.Function]:
     """The functions that say that they are impure, or that call what has effects."""
     functions = [f for f in state.module.functions.values() if isinstance(f, ast.Function)]
     for function in list(functions):
-        functions += [e for e in walk(function) if isinstance(e, ast.Function)]
+        functions += [e for e in expressions(function) if isinstance(e, ast.Function)]
     found = {f for f in functions if declared_purity(f) is False}
     silent = [f for f in dict.fromkeys(functions) if declared_purity(f) is None]
-    calls = {f: [e for e in walk(f) if isinstance(e, ast.Call)] for f in silent}
+    calls = {f: [e for e in expressions(f) if isinstance(e, ast.Call)] for f in silent}
     more = True
     while more:
         new = {

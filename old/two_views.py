@@ -9,7 +9,7 @@ from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo, Var
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.nodes.visit import bindings, walk
+from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.grammar.read.parser import parse
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import visible
@@ -77,7 +77,7 @@ def _bound(module: ast.IRModule) -> Iterator[Var]:
 
 
 def _in(function: ast.Function) -> Iterator[Var]:
-    for expr in walk(function):
+    for expr in expressions(function):
         if isinstance(expr, ast.Function):
             yield from expr.params
     for binding in bindings(function.body):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.dtype import INT64, DataType, fits
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_node
 from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.struct_info_of import SIGNATURE
@@ -78,7 +78,7 @@ class _Generator:
         self._registers: dict[ast.Var, Argument] = {}
         self._scalars: dict[tir.Var, Argument] = {}
         self._next = len(function.params)
-        inside = tuple(walk(function.body))
+        inside = tuple(expressions(function.body))
         self._kills = any(operator_name(node) in KILLS for node in inside)
         self._read = {node for node in inside if isinstance(node, ast.Var)}
         self._killed: set[ast.Var] = set()

@@ -15,7 +15,7 @@ from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo, VDevice
 from rlx.grammar.nodes.node import Node, Record
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.solver.order.substitute import same_device
 from rlx.spec.registry import refuted, rule
 
@@ -125,7 +125,7 @@ def propagate_vdevices(module: ast.IRModule, derivation: Derivation) -> Placemen
     for node in [n for f in functions for n in _values(f)]:
         classes.place(node)
     for function in functions:
-        for node in walk(function):
+        for node in expressions(function):
             _relate(node, classes)
     for call, index, wanted in derivation.places:
         argument_is_there(call, index, wanted, classes)
@@ -134,7 +134,7 @@ def propagate_vdevices(module: ast.IRModule, derivation: Derivation) -> Placemen
 
 def _values(function: ast.Function) -> Iterator[Expr]:
     """Every expression of a function, bound variables and parameters included."""
-    for node in walk(function):
+    for node in expressions(function):
         yield node
         if isinstance(node, ast.Function):
             yield from node.params

@@ -9,7 +9,7 @@ from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.struct_infos import numbers, whole
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import sequences, struct_infos, walk
+from rlx.grammar.nodes.visit import expressions, sequences, struct_infos
 from rlx.solver.order import free_vars
 from rlx.solver.prim_exprs import variables
 
@@ -18,7 +18,7 @@ def prim_exprs(expr: Expr) -> Iterator[PrimExpr]:
     """Every integer expression written below an expression, those of annotations included."""
     for info in struct_infos(expr):
         yield from prim_exprs_of(info)
-    for node in walk(expr):
+    for node in expressions(expr):
         match node:
             case ast.ShapeExpr(values=values):
                 yield from values
@@ -136,7 +136,7 @@ class Survey:
             self._asked += free_vars(info)
         if isinstance(value, ast.If):
             value = value.cond
-        for node in () if value is None else walk(value):
+        for node in () if value is None else expressions(value):
             if isinstance(node, ast.Var):
                 self._asked.append(node)
             elif isinstance(node, ast.Call):

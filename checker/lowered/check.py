@@ -14,7 +14,7 @@ from rlx.checker.overwritten import either
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.nodes.visit import bindings_in, result_of, walk
+from rlx.grammar.nodes.visit import bindings_in, expressions, result_of
 
 Held = frozenset[MemoryPiece] | tuple["Held", ...]
 """The memory of a value: the pieces that it may lie in, or the memory of each field of a tuple."""
@@ -81,12 +81,12 @@ class _Walk:
 
     def _named(self, expr: ast.Expr, span: Span | None) -> None:
         """The variables that an expression mentions are there."""
-        for node in walk(expr):
+        for node in expressions(expr):
             if isinstance(node, ast.Var):
                 self.memory.named(node, span)
 
     def _captured(self, function: ast.Function) -> Iterator[MemoryPiece]:
-        for node in walk(function):
+        for node in expressions(function):
             if isinstance(node, ast.Var):
                 yield from _pieces(self.held.get(node, frozenset()))
 

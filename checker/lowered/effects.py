@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rlx.checker.lowered.first_access import UNKNOWN, UNUSED, MemoryAccess, first_accesses
 from rlx.checker.overwritten import SAME_MEMORY, is_noalias
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.visit import bindings_in, result_of, walk
+from rlx.grammar.nodes.visit import bindings_in, expressions, result_of
 
 LOOKING = frozenset(
     f"vm.builtin.{name}"
@@ -206,7 +206,7 @@ class _Follow:
                     self._touched(k, MemoryAccess(True, False), certain)
                 return self._sequence(then, False) | self._sequence(other, False)
             case ast.Function():
-                self._keeps |= any(self._params(node) for node in walk(value))
+                self._keeps |= any(self._params(node) for node in expressions(value))
                 return frozenset()
         return self._params(value)
 

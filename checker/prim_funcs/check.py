@@ -13,6 +13,7 @@ from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.visit import evaluated
 from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.read.source_tokens import words_in
 from rlx.spec.registry import rule
@@ -88,12 +89,8 @@ def _within(span: Span | None, whole: Span | None) -> bool:
 
 def regions(state: PrimFuncCheck) -> None:
     """Look at each block that says what it reads and writes."""
-    pending: list[tir.Stmt] = [state.function.body]
-    while pending:
-        stmt = pending.pop()
-        if isinstance(stmt, tir.Block):
-            covers(state, stmt)
-        pending += _inner(stmt)
+    for block in evaluated(state.function.body, tir.Block):
+        covers(state, block)
 
 
 @rule("TIR12", "711e838f", "PrimFunc")
@@ -101,7 +98,7 @@ def covers(state: PrimFuncCheck, block: tir.Block) -> None:
     """A block without others in it says which buffers from around it it stores to, and of which it
     stores elements.
     """
-    if any(isinstance(stmt, tir.Block) for stmt in _below(block)):
+    if any(inner is not block for inner in evaluated(block, tir.Block)):
         return
     if not block.reads and not block.writes:  # it leaves both to a comment, as TVM's own kernels do
         return
@@ -170,7 +167,7 @@ def _touched(
     block: tir.Block, own: set[tir.Buffer]
 ) -> Iterator[tuple[tir.Buffer, str, Span | None]]:
     """What the body stores, and where; what is bound in it is added to ``own``."""
-    for stmt in _below(block):
+    for stmt in evaluated(block, tir.Stmt):
         match stmt:
             case tir.BufferStore(buffer=buffer, value=value):
                 yield buffer, "writes", stmt.span
@@ -195,24 +192,3 @@ def _loads(value: tir.PrimExpr) -> Iterator[tuple[tir.Buffer, str, Span | None]]
                 pending += [then, other]
             case _:
                 pending += tir.children(node)
-
-
-def _below(block: tir.Block) -> Iterator[tir.Stmt]:
-    pending = _inner(block)[::-1]
-    while pending:
-        stmt = pending.pop()
-        yield stmt
-        pending += reversed(_inner(stmt))
-
-
-def _inner(stmt: tir.Stmt) -> list[tir.Stmt]:
-    match stmt:
-        case tir.SeqStmt(stmts=parts):
-            return list(parts)
-        case tir.For(body=body) | tir.While(body=body) | tir.With(body=body):
-            return [body]
-        case tir.Block(init=init, body=body):
-            return [body] if init is None else [init, body]
-        case tir.IfThenElse(then_case=first, else_case=second):
-            return [first] if second is None else [first, second]
-    return []

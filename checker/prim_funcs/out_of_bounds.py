@@ -13,7 +13,7 @@ from itertools import islice, product
 from rlx.checker.prim_funcs.state import PrimFuncCheck
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.nodes.visit import shape_vars_of
+from rlx.grammar.nodes.visit import evaluated, shape_vars_of
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.spec.registry import rule
 
@@ -249,24 +249,13 @@ def _is_short(expr: tir.PrimExpr) -> bool:
 
 def _may_end(stmt: tir.Stmt) -> bool:
     """Whether a statement may end the function: it returns, waits, or is not understood."""
-    pending = [stmt]
-    while pending:
-        match pending.pop():
-            case tir.SeqStmt(stmts=parts):
-                pending += parts
-            case tir.For(body=body) | tir.With(body=body):
-                pending.append(body)
-            case tir.Block(init=init, body=body):
-                pending += [body] if init is None else [init, body]
-            case tir.IfThenElse(then_case=first, else_case=second):
-                pending += [first] if second is None else [first, second]
-            case tir.Evaluate(value=value):
-                if any(isinstance(n, tir.Call | tir.OpaqueExpr) for n in tir.postorder(value)):
-                    return True
-            case tir.BufferStore() | tir.LetStmt() | tir.AllocBuffer() | tir.MatchBuffer():
-                continue
-            case _:
+    for part in evaluated(stmt, tir.Stmt):
+        if isinstance(part, tir.Evaluate):
+            inside = tir.postorder(part.value)
+            if any(isinstance(node, tir.Call | tir.OpaqueExpr) for node in inside):
                 return True
+        elif isinstance(part, tir.While | tir.Assert | tir.OpaqueStmt):
+            return True
     return False
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.visit import shape_vars_of
+from rlx.grammar.nodes.visit import evaluated, shape_vars_of
 from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.spec.registry import refuted, rule
@@ -251,38 +251,9 @@ def enter_parameters(state: PrimFuncCheck) -> None:
 
 def survey(state: PrimFuncCheck) -> None:
     """Note what is bound anywhere, and the words of the parts that are not understood."""
-    pending: list[tir.Stmt] = [state.function.body]
-    while pending:
-        stmt = pending.pop()
-        for node in _binds(stmt):
-            state.everywhere.setdefault(node.name, node)
-        pending.extend(reversed(_inner(stmt)))
-        if isinstance(stmt, tir.OpaqueStmt):
-            for found in kept_names(stmt.text):
+    for node in evaluated(state.function.body, Node):
+        for name in node.bound():
+            state.everywhere.setdefault(name.name, name)
+        if isinstance(node, tir.OpaqueStmt):
+            for found in kept_names(node.text):
                 state.text_words.update(found.name.split("."))
-
-
-def _binds(stmt: tir.Stmt) -> tuple[Named, ...]:
-    match stmt:
-        case tir.For(loop_var=var) | tir.LetStmt(var=var):
-            return (var,)
-        case tir.Block(iter_vars=axes, alloc_buffers=buffers):
-            return (*(axis.var for axis in axes), *buffers)
-        case tir.AllocBuffer(buffer=buffer) | tir.MatchBuffer(buffer=buffer):
-            return (buffer,)
-        case tir.With(var=var) if var is not None:
-            return (var,)
-    return ()
-
-
-def _inner(stmt: tir.Stmt) -> tuple[tir.Stmt, ...]:
-    match stmt:
-        case tir.SeqStmt(stmts=stmts):
-            return stmts
-        case tir.For(body=body) | tir.While(body=body) | tir.With(body=body):
-            return (body,)
-        case tir.Block(init=init, body=body):
-            return (body,) if init is None else (init, body)
-        case tir.IfThenElse(then_case=then, else_case=otherwise):
-            return (then,) if otherwise is None else (then, otherwise)
-    return ()

@@ -16,14 +16,14 @@ def call_graph(
     module: ast.IRModule,
 ) -> tuple[dict[ast.GlobalVar, list[ast.GlobalVar]], set[ast.GlobalVar]]:
     """The global functions that each function mentions, and those that are mentioned as values."""
-    from rlx.grammar.nodes.visit import walk
+    from rlx.grammar.nodes.visit import expressions
 
     graph: dict[ast.GlobalVar, list[ast.GlobalVar]] = {}
     as_values: set[ast.GlobalVar] = set()
     for name, function in module.functions.items():
         mentioned: dict[ast.GlobalVar, None] = {}
         if isinstance(function, ast.Function):
-            inside = list(walk(function))
+            inside = list(expressions(function))
             uses = Counter(expr for expr in inside if type(expr) is ast.GlobalVar)
             mentioned = dict.fromkeys(uses)
             uses.subtract(e.op for e in inside if type(e) is ast.Call and e.op in mentioned)
@@ -87,9 +87,9 @@ def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: as
     state.local_functions[var] = function
     if function.ret_struct_info is not None:
         return
-    from rlx.grammar.nodes.visit import walk
+    from rlx.grammar.nodes.visit import expressions
 
-    if any(expr is var for expr in walk(function)):
+    if any(expr is var for expr in expressions(function)):
         state.report(
             "WF08-annotation",
             f"{var.name_hint!r} is recursive, but its result is not annotated",

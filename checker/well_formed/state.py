@@ -11,7 +11,7 @@ from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.vdevices import declared, kind_of
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import refuted, rule
 
@@ -134,7 +134,7 @@ class WellFormedCheck:
         if function is None:
             return []
         if var not in self._mentions:
-            inside = (e for e in walk(function) if isinstance(e, (ast.GlobalVar, ast.Var)))
+            inside = (e for e in expressions(function) if isinstance(e, (ast.GlobalVar, ast.Var)))
             self._mentions[var] = list(inside)
         return self._mentions[var]
 
@@ -144,9 +144,9 @@ class WellFormedCheck:
         roots = set(self.as_values)
         for function in self.module.functions.values():
             if isinstance(function, ast.Function):
-                inner = (e for e in walk(function) if type(e) is ast.Function)
+                inner = (e for e in expressions(function) if type(e) is ast.Function)
                 for literal in (e for e in inner if e is not function):
-                    roots.update(e for e in walk(literal) if isinstance(e, ast.GlobalVar))
+                    roots.update(e for e in expressions(literal) if isinstance(e, ast.GlobalVar))
         return roots.union(*(self.reachable.get(root, ()) for root in roots))
 
     def report(

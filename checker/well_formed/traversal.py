@@ -1,4 +1,4 @@
-"""The walk over a module and its functions in the order of evaluation, which calls the rules."""
+"""The expressions over a module and its functions in the order of evaluation, which calls the rules."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Next = tuple[ast.Expr, Span | None]
 
 
 class Around(NamedTuple):
-    """Where the walk stood before it entered a function."""
+    """Where the expressions stood before it entered a function."""
 
     function: ast.Function | None
     block: ast.DataflowBlock | None
@@ -124,10 +124,10 @@ def _outside(state: WellFormedCheck, info: ast.StructInfo, bound: set[tir.Var]) 
 
 def _names_bound(function: ast.Function) -> dict[str, ast.Var]:
     """Every variable bound anywhere in a function, by name; of several the first."""
-    from rlx.grammar.nodes.visit import walk
+    from rlx.grammar.nodes.visit import expressions
 
     found: dict[str, ast.Var] = {}
-    for expr in walk(function):
+    for expr in expressions(function):
         if isinstance(expr, ast.SeqExpr):
             for block in expr.blocks:
                 for binding in block.bindings:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node
-from rlx.grammar.nodes.visit import bindings_in, walk
+from rlx.grammar.nodes.visit import bindings_in, expressions
 
 
 class Index:
@@ -37,7 +37,7 @@ class Index:
         self.globals.update(module.functions)
         for gv, function in module.functions.items():
             self.functions[function] = gv.name_hint
-            for node in walk(function) if isinstance(function, ast.Function) else ():
+            for node in expressions(function) if isinstance(function, ast.Function) else ():
                 if isinstance(node, ast.Function):
                     self.home.update((p, ("parameter", node)) for p in node.params)
                     self.bodies[node.body] = node

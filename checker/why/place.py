@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Record, Span
-from rlx.grammar.nodes.visit import subexpressions
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.source_tokens import parts_of
 
 _STATEMENTS = frozenset(["binding", "parameter", "result", "function", "primfunc"])
@@ -61,12 +61,8 @@ def constructs(modules: Iterable[ast.IRModule], source: Source) -> list[Construc
 
 
 def _walk(root: ast.Function, source: Source, found: list[Construct]) -> None:
-    add = found.append
-    stack: list[ast.Expr] = [root]
-    while stack:
-        node = stack.pop()
-        for span, used in _uses(node, source):
-            add(Construct("expression", used, span))
+    for node in expressions(root):
+        found += [Construct("expression", used, span) for span, used in _uses(node, source)]
         if isinstance(node, ast.Function):
             found += _of_function(node)
         elif isinstance(node, ast.If):
@@ -74,7 +70,6 @@ def _walk(root: ast.Function, source: Source, found: list[Construct]) -> None:
         elif isinstance(node, ast.SeqExpr):
             for block in node.blocks:
                 found += [_of_binding(b) for b in block.bindings if _is_written(b, source)]
-        stack.extend(reversed(subexpressions(node)))
 
 
 def _of_function(function: ast.Function) -> Iterator[Construct]:

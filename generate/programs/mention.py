@@ -8,7 +8,7 @@ from rlx.generate.programs.builder import Body
 from rlx.generate.programs.dims import free, variables
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 
 
 def mentioned(body: Body) -> set[tir.Var]:
@@ -16,7 +16,7 @@ def mentioned(body: Body) -> set[tir.Var]:
     found: set[tir.Var] = set()
     for _, bindings in body.blocks:
         for binding in bindings:
-            for value in walk(binding.value):  # type: ignore[attr-defined]
+            for value in expressions(binding.value):  # type: ignore[attr-defined]
                 _expression(value, found)
             found |= _of_binding(binding)
     return found

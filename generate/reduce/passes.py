@@ -13,7 +13,7 @@ from typing import Any
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, fields, replace
 from rlx.grammar.nodes.rewrite import rebuild
-from rlx.grammar.nodes.visit import bindings, walk
+from rlx.grammar.nodes.visit import bindings, expressions
 
 Site = Any
 Info = Mapping[ast.Var, ast.StructInfo]
@@ -49,7 +49,7 @@ def _functions(module: ast.IRModule) -> Iterator[ast.Function]:
 
 def _inside(module: ast.IRModule) -> Iterator[ast.Expr]:
     for function in _functions(module):
-        yield from walk(function)
+        yield from expressions(function)
 
 
 def _all_bindings(module: ast.IRModule) -> list[Any]:
@@ -223,7 +223,7 @@ def _unused_parameters(module: ast.IRModule) -> list[Site]:
     found = []
     for name, function in module.functions.items():
         if isinstance(function, ast.Function):
-            used = set(walk(function.body))
+            used = set(expressions(function.body))
             found += [(name, at) for at, p in enumerate(function.params) if p not in used]
     return found
 

@@ -28,6 +28,8 @@ class IRModule(Node):
         The base classes in parentheses after the name of the class; they have no meaning.
     """
 
+    _children = ("functions",)
+
     functions: Mapping[GlobalVar, Function | PrimFunc]
     attrs: Mapping[str, object] = {}
     global_infos: Mapping[str, tuple[object, ...]] = {}

@@ -21,6 +21,8 @@ from rlx.grammar.nodes.tir import PrimExpr
 class StructInfo(Node):
     """Base class of structural information: what is known about a value before the program runs."""
 
+    _shared = True
+
 
 class ObjectStructInfo(StructInfo):
     """Any value."""
@@ -79,6 +81,8 @@ class FuncStructInfo(StructInfo):
         ``"default"`` (the type arguments of the call) or ``"empty"`` (Object), or None.
     """
 
+    _children = ("params", "ret")
+
     params: tuple[StructInfo, ...] | None
     ret: StructInfo
     purity: bool = True
@@ -120,6 +124,8 @@ class Literal(Node):
         The data of a reference: the elements one after the other, little-endian.
     """
 
+    _children = ()  # the data may have millions of numbers
+
     value: object
     dtype: DataType
     shape: tuple[int, ...] | None
@@ -146,6 +152,8 @@ class Var(Expr):
         if no dimension and no arithmetic mentions it.
     """
 
+    _children = ()
+
     name_hint: str
     struct_info_annotation: StructInfo | None = None
     annotation_span: Span | None = None
@@ -156,6 +164,9 @@ class Var(Expr):
     def struct_info(self) -> StructInfo | None:
         """The annotation of the variable, from the text or from the code that made it."""
         return self.struct_info_annotation
+
+    def declared(self) -> tuple[Node, ...]:
+        return () if self.struct_info_annotation is None else (self.struct_info_annotation,)
 
 
 class DataflowVar(Var):
@@ -225,6 +236,8 @@ class Function(Expr):
         The shape variables that the signature binds.
     """
 
+    _children, _binds = ("params", "body", "ret_struct_info"), ("params",)
+
     params: tuple[Var, ...]
     body: Expr
     ret_struct_info: StructInfo | None = None
@@ -265,6 +278,8 @@ class Call(Expr):
     as ``None``, as a ``number`` or in a box (``R.prim_value``, ``R.str``, ``R.dtype``,
     ``R.null_value``), because TVM expects attributes unboxed.
     """
+
+    _children = ("op", "args", "attrs", "sinfo_args")  # types are not evaluated: they are last
 
     op: Expr
     args: tuple[Expr, ...]
@@ -317,6 +332,8 @@ class Binding(Node):
 class VarBinding(Binding):
     """``var = value``. An expression statement binds a variable named ``_``."""
 
+    _children, _binds = ("value", "var"), ("var",)
+
     var: Var
     value: Expr
     value_span: Span | None = None
@@ -330,6 +347,8 @@ class MatchCast(Binding):
     compares only shapes (`R.match_shape` of 2022): the struct info of the value determines whether
     the target is a tensor or a shape.
     """
+
+    _children, _binds = ("value", "struct_info", "var"), ("var",)
 
     var: Var | None
     value: Expr

@@ -7,10 +7,11 @@ to create about a hundred classes; this metaclass takes 5 ms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from operator import is_
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 Span = tuple[int, int]
 """Start and end offset of a node in its source text, in characters, end exclusive."""
@@ -90,7 +91,51 @@ class Node(Record):
 
     Structural comparison is :func:`rlx.grammar.nodes.equal.structural_equal`. ``str`` of a module, a
     function, an expression, struct info or a dimension is its text, which a notebook shows too.
+
+    A class knows its children from the annotations of its fields. It declares what differs:
+
+    - ``_children`` has the fields with children in the order of evaluation, if that is not the
+      order of declaration, or if other fields refer to nodes elsewhere (a load to its buffer);
+    - ``_binds`` has those of them that hold names bound here, variables and buffers. A name is not
+      a child, because its uses are the same object; what the text declares with it is one: the
+      annotation of a variable, the shape of a buffer (``_declared``).
     """
+
+    _children: ClassVar[tuple[str, ...] | None] = None
+    _binds: ClassVar[tuple[str, ...]] = ()
+    _shared: ClassVar[bool] = False
+    """Whether one object may be at several places of a program, as annotations and scalars may."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Most classes are never asked in a run of the command: both are made at the first call.
+        type.__setattr__(cls, "children", _make_children)
+        type.__setattr__(cls, "map_children", _make_map_children)
+
+    def children(self) -> tuple[Node, ...]:
+        """The nodes directly below this one, in the order of evaluation."""
+        return ()
+
+    def bound(self) -> list[Any]:
+        """The names that this node binds: variables and buffers."""
+        return nodes_in([getattr(self, name) for name in self._binds]) if self._binds else []
+
+    def declared(self) -> tuple[Node, ...]:
+        """The nodes that the text gives with a name where it is bound."""
+        return ()
+
+    def map_children(
+        self, change: Callable[[Any], Any], define: Callable[[Any], Any] | None = None
+    ) -> Self:
+        """This node with its children changed, or itself if they are the same objects.
+
+        Parameters
+        ----------
+        define
+            Changes the names that the node binds. Without it they stay, with what is declared with
+            them: who replaces a name must replace its uses.
+        """
+        return self
 
     def __str__(self) -> str:
         return str(import_module(PRINTER).print_node(self))
@@ -186,3 +231,130 @@ def all_same(old: Iterable[object], new: Iterable[object]) -> bool:
     """Whether two sequences have the same objects."""
     before, after = list(old), list(new)
     return len(before) == len(after) and all(a is b for a, b in zip(before, after, strict=True))
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """A node and everything below it, in preorder.
+
+    An annotation or a scalar that is at several places as one object is visited once, so that the
+    time is bounded by the size in memory: `((t, t), (t, t))` may share its halves.
+    """
+    stack = [root]
+    seen: set[Node] = set()
+    while stack:
+        node = stack.pop()
+        below = node.children()
+        if below:
+            if node._shared:
+                if node in seen:
+                    continue
+                seen.add(node)
+            stack.extend(reversed(below))
+        yield node
+
+
+# ---------------------------------------------------------------- children by class
+
+_WITHOUT_NODES = frozenset(
+    ["bool", "bytes", "float", "int", "str", "Mapping", "None", "Span", "tuple", "DataType"]
+)
+"""The words of annotations whose fields hold no nodes."""
+
+
+def _child_fields(kind: type[Node]) -> list[tuple[str, str]]:
+    """The fields that hold children, each with its annotation."""
+    kinds = {
+        name: text
+        for cls in reversed(kind.__mro__)
+        for name, text in vars(cls).get("__annotations__", {}).items()
+    }
+    names = kind._children
+    if names is None:
+        every: tuple[str, ...] = kind.__match_args__
+        names = tuple(
+            n for n in every if not _WITHOUT_NODES.issuperset(re.findall(r"\w+", kinds[n]))
+        )
+    return [(name, kinds[name]) for name in names]
+
+
+def _method(kind: type[Node], name: str, parameters: str, lines: list[str]) -> Callable[..., Any]:
+    """Compile a method for a class; it takes the place of the one that made it."""
+    helpers = {"_nodes_in": nodes_in, "_map_data": map_data, "_same": same, "_replace": replace}
+    scope: dict[str, Any] = dict(helpers)
+    text = f"def {name}(self{parameters}):" + "".join(f"\n {line}" for line in lines)
+    exec(text, scope)  # noqa: S102 - field names only
+    made: Callable[..., Any] = scope[name]
+    type.__setattr__(kind, name, made)
+    return made
+
+
+def _make_children(self: Node) -> tuple[Node, ...]:
+    kind = type(self)
+    items = []
+    for name, annotation in _child_fields(kind):
+        held, binds = f"self.{name}", name in kind._binds
+        if binds and annotation.startswith(("tuple", "Mapping")):
+            each = f"{held}.values()" if annotation.startswith("Mapping") else held
+            items.append(f"*[node for name in {each} for node in name.declared()]")
+        elif annotation.startswith("Mapping"):
+            items.append(f"*(_nodes_in({held}) if {held} else ())")
+        elif annotation.startswith("tuple"):
+            items.append(f"*({held} or ())" if annotation.endswith("None") else f"*{held}")
+        else:
+            item = f"*{held}.declared()" if binds else held
+            some = f"{item[1:] if binds else f'({held},)'}"
+            items.append(
+                f"*(() if {held} is None else {some})" if annotation.endswith("None") else item
+            )
+    whole = len(items) == 1 and re.fullmatch(r"\*(self\.\w+)", items[0])
+    result = whole[1] if whole else f"({', '.join(items)}{',' * bool(items)})"
+    found: tuple[Node, ...] = _method(kind, "children", "", [f"return {result}"])(self)
+    return found
+
+
+def _make_map_children(self: Node, change: Any, define: Any = None) -> Node:
+    kind = type(self)
+    lines, names = [], []
+    for name, annotation in _child_fields(kind):
+        held, many = f"self.{name}", annotation.startswith("tuple")
+        empty = f"{held} is None" if annotation.endswith("None") else ""
+        if name in kind._binds:
+            empty = f"define is None or {empty}" if empty else "define is None"
+        by = "define" if name in kind._binds else "change"
+        if annotation.startswith("Mapping"):
+            new = f"_map_data({held}, {by}) if {held} else {held}"
+        else:
+            new = f"_same({held}, map({by}, {held}))" if many else f"{by}({held})"
+        lines.append(f"{name} = {held} if {empty} else {new}" if empty else f"{name} = {new}")
+        names.append(name)
+    kept = " and ".join(f"{name} is self.{name}" for name in names) or "True"
+    changed = ", ".join(f"{name}={name}" for name in names)
+    lines.append(f"return self if {kept} else _replace(self, {changed})")
+    mapped: Node = _method(kind, "map_children", ", change, define=None", lines)(
+        self, change, define
+    )
+    return mapped
+
+
+def nodes_in(value: Any) -> list[Node]:
+    """The nodes in data: in tuples, lists and the values of mappings."""
+    if isinstance(value, Node):
+        return [value]
+    if isinstance(value, Mapping):
+        value = value.values()
+    elif not isinstance(value, tuple | list):
+        return []
+    return [node for part in value for node in nodes_in(part)]
+
+
+def map_data(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Data with its nodes changed, or itself if they are the same objects."""
+    if isinstance(value, Node):
+        return change(value)
+    if isinstance(value, tuple | list):
+        new = [map_data(part, change) for part in value]
+        return value if all_same(value, new) else type(value)(new)
+    if isinstance(value, Mapping):
+        mapped = {key: map_data(part, change) for key, part in value.items()}
+        return value if all_same(value.values(), mapped.values()) else mapped
+    return value

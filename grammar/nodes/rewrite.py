@@ -8,14 +8,15 @@ are replaced.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, BindingBlock, Expr, StructInfo, TupleStructInfo
-from rlx.grammar.nodes.node import Node, all_same, changed, fields, replace, same
-from rlx.grammar.nodes.struct_infos import with_children, with_numbers
+from rlx.grammar.nodes.node import Node, changed, fields, replace, same
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import recursion_room
+
+N = TypeVar("N", bound=Node)
 
 _ACTIONS: dict[type[Expr], str] = {
     ast.Var: "var",
@@ -71,10 +72,7 @@ class Rewriter:
 
     def function(self, function: ast.Function) -> ast.Function:
         """A function: parameters, then the body, then the result annotation."""
-        params = same(function.params, map(self.define, function.params))
-        body = self.expr(function.body)
-        ret = function.ret_struct_info and self.struct_info(function.ret_struct_info)
-        return changed(function, params=params, body=body, ret_struct_info=ret)
+        return function.map_children(self.part, self.define)
 
     def expr(self, expr: Expr) -> Expr:
         """Any expression."""
@@ -131,75 +129,31 @@ class Rewriter:
         if isinstance(binding.value, ast.Function):
             var = self.define(binding.var)
             return (changed(binding, var=var, value=self.function(binding.value)),)
-        value = self.expr(binding.value)
-        return (changed(binding, var=self.define(binding.var), value=value),)
+        return (self.inside(binding),)
 
     def match_cast(self, binding: ast.MatchCast) -> tuple[Binding, ...]:
         """A cast."""
-        value = self.expr(binding.value)
-        info = self.struct_info(binding.struct_info)
-        var = binding.var and self.define(binding.var)
-        return (changed(binding, var=var, value=value, struct_info=info),)
+        return (self.inside(binding),)
 
     # ------------------------------------------------------------ expressions
 
-    def call(self, call: ast.Call) -> Expr:
-        """A call: callee, arguments, keyword arguments, type arguments."""
-        return changed(
-            call,
-            op=self.expr(call.op),
-            args=same(call.args, map(self.expr, call.args)),
-            attrs=self.data(call.attrs),
-            sinfo_args=same(call.sinfo_args, map(self.struct_info, call.sinfo_args)),
-        )
+    def inside(self, node: N) -> N:
+        """Any node, with its parts rewritten."""
+        return node.map_children(self.part, self.define)
 
-    def tuple(self, expr: ast.Tuple) -> Expr:
-        """A tuple."""
-        return changed(expr, fields=same(expr.fields, map(self.expr, expr.fields)))
+    def _expression(self, expr: Any) -> Expr:
+        found: Expr = self.inside(expr)
+        return found
 
-    def tuple_get_item(self, expr: ast.TupleGetItem) -> Expr:
-        """A field of a tuple."""
-        return changed(expr, tuple_value=self.expr(expr.tuple_value))
+    call = tuple = tuple_get_item = if_ = shape = prim_value = extern_func = _expression
 
-    def if_(self, expr: ast.If) -> Expr:
-        """Condition and branches."""
-        return changed(
-            expr,
-            cond=self.expr(expr.cond),
-            true_branch=self.expr(expr.true_branch),
-            false_branch=self.expr(expr.false_branch),
-        )
-
-    def shape(self, expr: ast.ShapeExpr) -> Expr:
-        """A shape literal."""
-        return changed(expr, values=same(expr.values, map(self.prim_expr, expr.values)))
-
-    def prim_value(self, expr: ast.PrimValue) -> Expr:
-        """A boxed scalar."""
-        return changed(expr, value=self.prim_expr(expr.value))
-
-    def extern_func(self, expr: ast.ExternFunc) -> Expr:
-        """A packed function."""
-        return changed(expr, struct_info=expr.struct_info and self.struct_info(expr.struct_info))
-
-    def data(self, value: Any) -> Any:
-        """The value of a keyword argument:
-        expressions and annotations, in tuples, lists and mappings.
-        """
-        match value:
-            case Expr():
-                return self.expr(value)
-            case PrimExpr():
-                return self.prim_expr(value)
-            case StructInfo():
-                return self.struct_info(value)
-            case tuple() | list():
-                new = [self.data(part) for part in value]
-                return value if all_same(value, new) else type(value)(new)
-            case Mapping():
-                mapped = {key: self.data(part) for key, part in value.items()}
-                return value if all_same(value.values(), mapped.values()) else mapped
-        return value
+    def part(self, node: Node) -> Node:
+        """A part of a node, by the method for its kind."""
+        if isinstance(node, Expr):
+            return self.expr(node)
+        if isinstance(node, PrimExpr):
+            return self.prim_expr(node)
+        return self.struct_info(node) if isinstance(node, StructInfo) else self.inside(node)
 
     # ------------------------------------------------------------ annotations
 
@@ -208,26 +162,22 @@ class Rewriter:
 
         A tuple that occurs several times in an annotation is rewritten once.
         """
-        if type(info) is TupleStructInfo and info.fields:
-            return self._tuple(info)
-        inside = with_children(info, self.struct_info)
-        return with_numbers(inside, self.prim_expr, self.expr)
-
-    _tuples: dict[int, StructInfo] | None = None
-    """The tuples of the annotation at hand that were rewritten; None between annotations."""
-
-    def _tuple(self, info: TupleStructInfo) -> StructInfo:
+        if type(info) is not TupleStructInfo or not info.fields:
+            return info.map_children(self.part)
         if self._tuples is None:
             self._tuples = {}
             try:
-                return with_children(info, self.struct_info)
+                return info.map_children(self.part)
             finally:
                 self._tuples = None
         done = self._tuples
-        found = done.get(id(info))
+        found = done.get(info)
         if found is None:
-            found = done[id(info)] = with_children(info, self.struct_info)
+            found = done[info] = info.map_children(self.part)
         return found
+
+    _tuples: dict[StructInfo, StructInfo] | None = None
+    """The tuples of the current annotation that were rewritten; None between annotations."""
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
         """An integer expression: a dimension, a value, an argument."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.node import changed, same
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.tir import PrimExpr
 
 OBJECT = ast.ObjectStructInfo()
@@ -17,11 +17,7 @@ OBJECT = ast.ObjectStructInfo()
 def children(info: StructInfo) -> tuple[StructInfo, ...]:
     """The direct parts: the fields of a tuple, or the parameters and the result of a function."""
     kind = type(info)
-    if kind is ast.TupleStructInfo:
-        return info.fields  # type: ignore[attr-defined, no-any-return]
-    if kind is ast.FuncStructInfo:
-        return (*(info.params or ()), info.ret)  # type: ignore[attr-defined]
-    return ()
+    return info.children() if kind in (ast.TupleStructInfo, ast.FuncStructInfo) else ()  # type: ignore[return-value]
 
 
 def fields_or_itself(info: StructInfo) -> tuple[StructInfo, ...]:
@@ -92,37 +88,20 @@ def of_the_value(info: StructInfo) -> Iterator[StructInfo]:
 
 def with_children(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> StructInfo:
     """An annotation with other direct parts, or itself if they are the same objects."""
-    match info:
-        case ast.TupleStructInfo(fields=fields):
-            return changed(info, fields=same(fields, map(change, fields)))
-        case ast.FuncStructInfo(params=params, ret=ret):
-            new = params and same(params, map(change, params))
-            return changed(info, params=new, ret=change(ret))
-    return info
+    return info.map_children(lambda part: change(part) if isinstance(part, StructInfo) else part)
 
 
-def with_numbers(
-    info: StructInfo,
-    number: Callable[[PrimExpr], PrimExpr],
-    shape: Callable[[Expr], Expr] | None = None,
-) -> StructInfo:
-    """An annotation with other dimensions or another value, or itself if they are the same objects.
-
-    Parameters
-    ----------
-    shape
-        Changes the whole shape of a tensor, instead of its separate dimensions.
+def with_numbers(info: StructInfo, number: Callable[[PrimExpr], PrimExpr]) -> StructInfo:
+    """An annotation with other dimensions or another value, or itself if they are the same
+    objects.
     """
-    match info:
-        case ast.TensorStructInfo(shape=Expr() as held) if shape is not None:
-            return changed(info, shape=shape(held))
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values) as held):
-            return changed(info, shape=changed(held, values=same(values, map(number, values))))
-        case ast.ShapeStructInfo(values=tuple() as values):
-            return changed(info, values=same(values, map(number, values)))
-        case ast.PrimStructInfo(value=PrimExpr() as value):
-            return changed(info, value=number(value))
-    return info
+
+    def changed(part: Node) -> Node:
+        if type(part) is ast.ShapeExpr:
+            return part.map_children(number)
+        return number(part) if isinstance(part, PrimExpr) else part
+
+    return info.map_children(changed)
 
 
 def binding_positions(info: ast.StructInfo) -> list[tir.PrimExpr]:

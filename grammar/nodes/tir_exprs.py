@@ -7,16 +7,19 @@ A sum may have 10,000 terms, so functions on a :class:`PrimExpr` must not recurs
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import methodcaller
 
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType
 from rlx.grammar.nodes.dtype import dtype as named_type
-from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.node import Node, Span, nodes_in
 from rlx.grammar.nodes.overloads import ScalarOperators
 
 
 class PrimExpr(Node, ScalarOperators["PrimExpr"]):
-    """Base class of expressions over scalars."""
+    """Base class of expressions over scalars; their children are scalars, too."""
+
+    _shared = True
 
 
 class Var(PrimExpr):
@@ -164,6 +167,8 @@ class Call(PrimExpr):
     ``T.if_then_else`` is one of them. ``attrs`` holds keyword arguments.
     """
 
+    _children = ("args",)
+
     op: str
     args: tuple[PrimExpr, ...]
     dtype: DataType | None = None
@@ -173,6 +178,8 @@ class Call(PrimExpr):
 
 class BufferLoad(PrimExpr):
     """``buffer[indices]``; an index may be a :class:`Slice` in reads and writes."""
+
+    _children = ("indices",)
 
     buffer: Buffer
     indices: tuple[PrimExpr, ...]
@@ -190,6 +197,8 @@ class Slice(PrimExpr):
 
 class Let(PrimExpr):
     """``T.Let(body, where={var: value})``: the body, in which the variable has the value."""
+
+    _children = ("value", "body")
 
     var: Var
     value: PrimExpr
@@ -210,33 +219,20 @@ class Buffer(Node):
     ``attrs`` has the keyword arguments (``strides``, ``scope``, …).
     """
 
+    _children = ()
+
     name: str
     shape: tuple[PrimExpr, ...]
     dtype: DataType = FLOAT32
     attrs: Mapping[str, object] = {}
     span: Span | None = None
 
+    def declared(self) -> tuple[Node, ...]:
+        return (*self.shape, *nodes_in(self.attrs))
 
-def children(expr: PrimExpr) -> tuple[PrimExpr, ...]:
-    """The operands of a prim expression, left to right."""
-    if isinstance(expr, Binary):
-        return (expr.a, expr.b)
-    match expr:
-        case Call(args=args):
-            return args
-        case Select(condition=c, true_value=t, false_value=f):
-            return (c, t, f)
-        case Cast(value=v):
-            return (v,)
-        case Not(a=a):
-            return (a,)
-        case BufferLoad(indices=indices):
-            return indices
-        case Slice(start=start, stop=stop, step=step):
-            return (start, stop) if step is None else (start, stop, step)
-        case Let(value=value, body=body):
-            return (value, body)
-    return ()
+
+children: Callable[[PrimExpr], tuple[PrimExpr, ...]] = methodcaller("children")
+"""The operands of a prim expression, left to right."""
 
 
 def postorder(expr: PrimExpr) -> Iterator[PrimExpr]:

@@ -32,6 +32,8 @@ class For(Stmt):
     keyword arguments, for instance ``thread``. Loops of ``T.grid`` are nested serial loops.
     """
 
+    _children, _binds = ("min", "extent", "step", "attrs", "loop_var", "body"), ("loop_var",)
+
     loop_var: Var
     min: PrimExpr
     extent: PrimExpr
@@ -49,6 +51,8 @@ class IterVar(Node):
     stop)``, or None if ``T.axis.remap`` takes it from the loop.
     """
 
+    _children, _binds = ("dom", "binding", "var"), ("var",)
+
     var: Var
     kind: str
     dom: tuple[PrimExpr, PrimExpr] | None
@@ -58,6 +62,11 @@ class IterVar(Node):
 
 class Block(Stmt):
     """``with T.sblock(name):`` — a unit of computation with its axes and regions."""
+
+    _children = (
+        *("iter_vars", "predicate", "alloc_buffers", "reads", "writes", "attrs", "init", "body"),
+    )
+    _binds = ("alloc_buffers",)
 
     name: str
     iter_vars: tuple[IterVar, ...]
@@ -73,6 +82,8 @@ class Block(Stmt):
 
 class BufferStore(Stmt):
     """``buffer[indices] = value``"""
+
+    _children = ("indices", "value")
 
     buffer: Buffer
     indices: tuple[PrimExpr, ...]
@@ -103,6 +114,8 @@ class LetStmt(Stmt):
     ``pointee`` are the words in the type of a pointer: `T.handle("float32", "global")`.
     """
 
+    _children, _binds = ("value", "var"), ("var",)
+
     var: Var
     value: PrimExpr
     span: Span | None = None
@@ -113,6 +126,8 @@ class AllocBuffer(Stmt):
     """``buffer = T.alloc_buffer(…)`` or ``T.decl_buffer(…)``, as given by ``op``, outside a block
     head.
     """
+
+    _binds = ("buffer",)
 
     buffer: Buffer
     op: str
@@ -137,6 +152,8 @@ class With(Stmt):
     Also the statement ``var = T.launch_thread(…)``, whose body is the rest of the enclosing body.
     """
 
+    _binds = ("var",)
+
     call: Call
     var: Var | None
     body: Stmt
@@ -145,6 +162,8 @@ class With(Stmt):
 
 class MatchBuffer(Stmt):
     """``buffer = T.match_buffer(source[…], …)`` in a block: a buffer for a region of another."""
+
+    _children, _binds = ("source", "buffer"), ("buffer",)
 
     buffer: Buffer
     source: BufferLoad
@@ -180,6 +199,9 @@ class PrimFunc(Node):
     attrs
         ``T.func_attr`` and the flags of the decorator (``private``, ``s_tir``).
     """
+
+    _children = ("params", "buffer_map", "body")
+    _binds = ("params", "buffer_map")
 
     params: tuple[Var, ...]
     body: Stmt

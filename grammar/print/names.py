@@ -13,12 +13,11 @@ from __future__ import annotations
 import keyword
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.node import Node, nodes_in
 from rlx.grammar.nodes.struct_infos import held_shape, numbers, whole
-from rlx.grammar.nodes.visit import subexpressions
 
 USE, BIND, OPEN, CLOSE = range(4)
 """Events of names in the order of the text: a use, a binding, the begin and the end of a scope."""
@@ -280,7 +279,8 @@ class FunctionNames:
             self._info(node.ret_struct_info)
         if node is self._outermost:
             self.signature_vars = frozenset((*self._seen, *self._binders))
-        self._value(node.attrs)
+        for value in nodes_in(node.attrs):
+            self._expr(value)
         self._expr(node.body)
         self._events.append((CLOSE, node))
 
@@ -316,47 +316,24 @@ class FunctionNames:
             self._info(var.struct_info_annotation)
         self._events.append((BIND, var))
 
-    def _expr(self, expr: ast.Expr) -> None:
-        stack = [expr]
+    def _expr(self, root: Node) -> None:
+        """An expression, an annotation or a scalar."""
+        stack = [root]
         while stack:
             node = stack.pop()
             match node:
                 case ast.Var():
                     self._events.append((USE, node))
-                case ast.Call():
-                    stack.extend(reversed(subexpressions(node)))
-                    for info in node.sinfo_args:
-                        self._info(info)
-                    if node.attrs:
-                        self._value(node.attrs)
-                case ast.PrimValue(value=value):
-                    self._prims((value,))
-                case ast.ShapeExpr(values=values):
-                    self._prims(values)
                 case ast.GlobalVar():
                     self.globals[node] = None
-                case ast.ExternFunc(struct_info=known) if known is not None:
-                    self._info(known)
+                case tir.PrimExpr():
+                    self._prims((node,))
+                case ast.StructInfo():
+                    self._info(node)
                 case ast.Function() | ast.If() | ast.SeqExpr():
                     self._nested(node)
                 case _:
-                    stack.extend(reversed(subexpressions(node)))
-
-    def _value(self, value: object) -> None:
-        """A value among attributes."""
-        match value:
-            case ast.Expr():
-                self._expr(value)
-            case tir.PrimExpr():
-                self._prims((value,))
-            case ast.StructInfo():
-                self._info(value)
-            case tuple() | list():
-                for each in value:
-                    self._value(each)
-            case Mapping():
-                for each in value.values():
-                    self._value(each)
+                    stack.extend(reversed(node.children()))
 
     def _prims(self, exprs: tuple[tir.PrimExpr, ...]) -> None:
         for expr in exprs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlx.checker.well_formed.functions import on_circle
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.old.expressions import is_boolean
 from rlx.old.well_formed.state import OlderCriteria
 from rlx.spec.registry import rule
@@ -44,7 +44,7 @@ def recursive_result(
     if isinstance(name, ast.GlobalVar):
         recursive = on_circle(state.graph, name)
     else:
-        recursive = any(expr is name for expr in walk(function.body))
+        recursive = any(expr is name for expr in expressions(function.body))
     if recursive:
         message = f"{name.name_hint!r} is recursive, so its result must be annotated"
         help = "annotate it: `-> R.Tensor[…]`"

@@ -347,11 +347,11 @@ def _outputs(report: Report, text: str) -> Iterator[Occurrence]:
 
 
 def _dataflow_blocks(function: object) -> Iterator[ast.DataflowBlock]:
-    from rlx.grammar.nodes.visit import walk
+    from rlx.grammar.nodes.visit import expressions
 
     if not isinstance(function, ast.Function):
         return
-    for node in walk(function):
+    for node in expressions(function):
         if isinstance(node, ast.SeqExpr):
             yield from (block for block in node.blocks if isinstance(block, ast.DataflowBlock))
 

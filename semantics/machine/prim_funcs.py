@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.node import fields
+from rlx.grammar.nodes.visit import evaluated
 from rlx.semantics.faults import FaultStop, IllFormedStop, OutOfFuelStop, Stop, UnsupportedStop
 from rlx.semantics.live_memory import TooMuchMemory, current
 from rlx.semantics.machine.builtin_words import TAKES, misused
@@ -218,21 +218,13 @@ def _writes(func: tir.PrimFunc) -> frozenset[int]:
     """Positions of parameters whose buffer is stored to, or handed to something that may store."""
     stored: set[tir.Buffer] = set()
     opaque = False
-    pending: list[object] = [func.body]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tir.BufferStore):
-            stored.add(node.buffer)
-        elif isinstance(node, tir.OpaqueStmt | tir.Evaluate | tir.AllocBuffer | tir.MatchBuffer):
-            opaque = (
-                opaque
-                or not isinstance(node, tir.Evaluate)
-                or (isinstance(node.value, tir.Call) and node.value.op != "ret")
-            )
-        if isinstance(node, tir.Stmt):
-            pending.extend(value for _, value in fields(node))
-        elif isinstance(node, tuple):
-            pending.extend(node)
+    for stmt in evaluated(func.body, tir.Stmt):
+        if isinstance(stmt, tir.BufferStore):
+            stored.add(stmt.buffer)
+        elif isinstance(stmt, tir.Evaluate):
+            opaque |= isinstance(stmt.value, tir.Call) and stmt.value.op != "ret"
+        elif isinstance(stmt, tir.OpaqueStmt | tir.AllocBuffer | tir.MatchBuffer):
+            opaque = True
     every = enumerate(func.params)
     return frozenset(k for k, p in every if opaque or func.buffer_map.get(p) in stored)
 

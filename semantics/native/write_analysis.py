@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.visit import evaluated
 
 
 def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
@@ -56,21 +57,7 @@ def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
 
 def statements(root: tir.Stmt) -> list[tir.Stmt]:
     """A statement and all statements in it."""
-    found: list[tir.Stmt] = []
-    stack = [root]
-    while stack:
-        stmt = stack.pop()
-        found.append(stmt)
-        match stmt:
-            case tir.SeqStmt(stmts=parts):
-                stack.extend(reversed(parts))
-            case tir.For(body=body) | tir.While(body=body):
-                stack.append(body)
-            case tir.Block(init=init, body=body):
-                stack += [body] if init is None else [body, init]
-            case tir.IfThenElse(then_case=first, else_case=second):
-                stack += [first] if second is None else [second, first]
-    return found
+    return list(evaluated(root, tir.Stmt))
 
 
 def expressions(stmt: tir.Stmt) -> list[tir.PrimExpr]:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import limits
-from rlx.grammar.nodes.node import fields
+from rlx.grammar.nodes.visit import evaluated
 from rlx.semantics.tir import memory
 from rlx.semantics.tir.terms import Evaluate, Frame, located
 from rlx.semantics.tir.values import fault, wrapping
@@ -166,14 +166,5 @@ def _whole(loop: Any, execute: Execute) -> Execute:
 
 def _leaves(body: tir.Stmt, word: str) -> bool:
     """Whether a body has a call that leaves a loop."""
-    pending: list[object] = [body]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tir.Evaluate):
-            if isinstance(node.value, tir.Call) and node.value.op == word:
-                return True
-        elif isinstance(node, tir.Stmt):
-            pending.extend(value for _, value in fields(node))
-        elif isinstance(node, tuple):
-            pending.extend(node)
-    return False
+    values = (stmt.value for stmt in evaluated(body, tir.Evaluate))
+    return any(isinstance(value, tir.Call) and value.op == word for value in values)

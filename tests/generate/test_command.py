@@ -11,7 +11,7 @@ from rlx.commands.generate import main
 from rlx.generate.programs import FEATURES
 from rlx.grammar.dialects import DIALECTS
 from rlx.grammar.nodes.ast import Function, Op
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.parser import parse
 
 
@@ -44,7 +44,7 @@ def test_what_may_occur(capsys: pytest.CaptureFixture[str]) -> None:
     called = {
         node.op_name.removeprefix("relax.")
         for function in relax_functions(plain)
-        for node in walk(function)
+        for node in expressions(function)
         if isinstance(node, Op)
     }
     assert {"exp", "add"} <= called <= {"exp", "add", "ones", "zeros"}

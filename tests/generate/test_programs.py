@@ -15,14 +15,8 @@ from rlx.generate.programs.choices import SIZE, Choices
 from rlx.generate.programs.plan import FunctionPlan, ModulePlan
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
-from rlx.grammar.nodes.visit import bindings, walk
+from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.grammar.print.printer import print_module
-
-
-def expressions(module: ast.IRModule) -> Iterator[Expr]:
-    for function in module.functions.values():
-        if isinstance(function, ast.Function):
-            yield from walk(function)
 
 
 def test_the_checker_finds_nothing() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rlx.generate.programs import Options, random_module
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.outline import metadata_span
 from rlx.grammar.read.parser import parse
@@ -87,7 +87,7 @@ def _reached(module: ast.IRModule, start: ast.GlobalVar) -> list[ast.GlobalVar]:
     for var in found:
         function = module.functions[var]
         if isinstance(function, ast.Function):
-            called = [e for e in walk(function) if isinstance(e, ast.GlobalVar)]
+            called = [e for e in expressions(function) if isinstance(e, ast.GlobalVar)]
             found += dict.fromkeys(c for c in called if c in module.functions and c not in found)
     return found
 

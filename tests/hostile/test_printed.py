@@ -100,9 +100,9 @@ def test_a_printed_literal_reads_back(text: str) -> None:
 
 
 def _nodes(module: object) -> list[object]:
-    from rlx.grammar.nodes.visit import walk
+    from rlx.grammar.nodes.visit import expressions
 
-    return [node for function in module.functions.values() for node in walk(function)]  # type: ignore[attr-defined]
+    return [node for function in module.functions.values() for node in expressions(function)]  # type: ignore[attr-defined]
 
 
 def test_formatting_keeps_comments(tmp_path: Path) -> None:

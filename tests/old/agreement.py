@@ -24,7 +24,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import rebuild
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.parser import parse
 from rlx.old.check import check_modules as check_older
@@ -102,7 +102,7 @@ def program(k: int) -> ast.IRModule | str:
 def _expressions(module: ast.IRModule) -> Iterator[ast.Expr]:
     for function in module.functions.values():
         if isinstance(function, ast.Function):
-            yield from walk(function)
+            yield from expressions(function)
 
 
 def _with_tensors(module: ast.IRModule) -> ast.IRModule:

@@ -8,7 +8,7 @@ import pytest
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.rewrite import rebuild
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.parser import parse
 from rlx.old.well_formed.criteria import well_formed
 
@@ -53,7 +53,7 @@ def test_a_variable_out_of_its_scope(text: str, name: str) -> None:
     module = parse(text).modules[0]
     function = module["main"]
     assert isinstance(function, ast.Function)
-    found = {v.name_hint: v for v in walk(function) if isinstance(v, ast.Var)}
+    found = {v.name_hint: v for v in expressions(function) if isinstance(v, ast.Var)}
     last = found["b"]
 
     def moved(node: Node) -> Node:

@@ -8,7 +8,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_module
 
 from .programs import CLEAN, TEXTS, module_of, report
@@ -18,8 +18,9 @@ class Rebuilder(Rewriter):
     """Makes every call, and every integer literal, anew."""
 
     def call(self, call: ast.Call) -> ast.Expr:
-        call = super().call(call)  # type: ignore[assignment]
-        return ast.Call(call.op, call.args, call.sinfo_args, call.attrs)
+        new = super().call(call)
+        assert isinstance(new, ast.Call)
+        return ast.Call(new.op, new.args, new.sinfo_args, new.attrs)
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
         return tir.IntImm(expr.value, expr.dtype) if isinstance(expr, tir.IntImm) else expr
@@ -99,8 +100,8 @@ def test_uses_follow_their_variable() -> None:
     renamed = Renamer(function.shape_vars[0], tir.Var("q")).module(module)
     (new,) = renamed.functions.values()
     assert isinstance(new, ast.Function)
-    old = {v for v in walk(function) if isinstance(v, ast.Var) and v.struct_info_annotation}
-    shared = {v for v in walk(new) if isinstance(v, ast.Var)} & old
+    old = {v for v in expressions(function) if isinstance(v, ast.Var) and v.struct_info_annotation}
+    shared = {v for v in expressions(new) if isinstance(v, ast.Var)} & old
     assert {v.name_hint for v in shared} == {"c"}
 
 

@@ -13,7 +13,7 @@ from rlx.grammar.nodes.node import Node, Record, replace
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import fields_or_itself
-from rlx.grammar.nodes.visit import bindings, bound_vars, walk
+from rlx.grammar.nodes.visit import bindings, bound_vars, expressions
 from rlx.operators import lookup
 from rlx.operators.context import Place
 from rlx.operators.exprs import Declined, decline
@@ -196,7 +196,7 @@ def _outline(function: tir.PrimFunc) -> object:
 
 def _shape_vars(function: ast.Function) -> Iterator[tir.Var]:
     """The shape variables that a function binds: its parameters, its casts, its scalars."""
-    for node in walk(function):
+    for node in expressions(function):
         if isinstance(node, ast.Function):
             yield from node.shape_vars
     for binding in bindings(function):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.transform.lowering.emitter import operator_name
 
 ALLOCATIONS = frozenset({"relax.builtin.alloc_tensor"})
@@ -90,7 +90,7 @@ class Lives:
             if type(part) is ast.Var:
                 yield from self._roots.get(part, ())
             elif type(part) not in _LEAVES and isinstance(part, ast.Expr):
-                for node in walk(part):
+                for node in expressions(part):
                     if isinstance(node, ast.Var):
                         yield from self._roots.get(node, ())
 

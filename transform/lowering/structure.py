@@ -12,7 +12,7 @@ from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.grammar.nodes.visit import free_vars, sequences, struct_infos, walk
+from rlx.grammar.nodes.visit import expressions, free_vars, sequences, struct_infos
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order import free_vars as vars_of_info
 from rlx.solver.order.erase import erase
@@ -74,7 +74,7 @@ class RemovePurityChecking(ModulePass):
         }
         forced = replace(module, functions=functions)
         relax = (f for f in functions.values() if isinstance(f, ast.Function))
-        if not any(_PROMISING & {operator_name(e) for e in walk(f)} for f in relax):
+        if not any(_PROMISING & {operator_name(e) for e in expressions(f)} for f in relax):
             return forced
         return _Unwrapped().module(forced)
 
@@ -199,7 +199,7 @@ class _Lifter(Rewriter):
         inner._shapes = shapes
         inner.renamed.update(zip(captured, params, strict=False))
         inside: ast.Expr = function.body
-        if var is not None and any(used is var for used in walk(function)):
+        if var is not None and any(used is var for used in expressions(function)):
             # It calls itself: inside it is made anew, from what it was given.
             again = ast.Var(var.name_hint, None)
             given = ast.Tuple(tuple(params[: len(captured)]) + tuple(trailing[len(captured) :]))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.node import Node
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.patterns.arguments import operands
 
@@ -102,7 +102,7 @@ def all_written(module: IRModule) -> bool:
         expr
         for function in module.functions.values()
         if isinstance(function, ast.Function)
-        for expr in walk(function)
+        for expr in expressions(function)
         if isinstance(expr, ast.Call)
     )
     return not any("alloc_" in c.op_name or c.op_name.startswith(_GIVES_OUT) for c in calls)

@@ -12,7 +12,7 @@ from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import bindings, free_vars, walk
+from rlx.grammar.nodes.visit import bindings, expressions, free_vars
 from rlx.solver.order import substitute, substitute_prim
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.mentioned import mentioned_sizes
@@ -47,8 +47,8 @@ def closures(module: IRModule) -> dict[ast.Var, LocalClosure]:
 
 
 def _of(function: ast.Function) -> list[LocalClosure]:
-    used = Counter(expr for expr in walk(function) if isinstance(expr, ast.Var))
-    called = Counter(expr.op for expr in walk(function) if isinstance(expr, ast.Call))
+    used = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
+    called = Counter(expr.op for expr in expressions(function) if isinstance(expr, ast.Call))
     inside: set[ast.Expr] = set()
     found: list[LocalClosure] = []
     for binding in bindings(function):
@@ -60,7 +60,7 @@ def _of(function: ast.Function) -> list[LocalClosure]:
         captured = tuple(v for v in free_vars(local) if v is not var)
         if any(v.shape_var is not None for v in (*captured, *local.params)):
             continue
-        inside.update(e for e in walk(local) if type(e) is ast.Function)
+        inside.update(e for e in expressions(local) if type(e) is ast.Function)
         found.append(LocalClosure(var, local, captured, mentioned_sizes(local)))
     taken = {closure.var for closure in found}
     return [c for c in found if taken.isdisjoint(c.captured)]

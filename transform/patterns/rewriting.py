@@ -10,7 +10,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import bindings, walk
+from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
 from rlx.solver.prover import Prover
@@ -166,12 +166,12 @@ def _users(function: ast.Function) -> Users:
     for binding in bindings(function):
         value: Expr = binding.value  # type: ignore[attr-defined]
         inside = value if isinstance(value, ast.Call | ast.Tuple | ast.TupleGetItem) else None
-        mentioned = walk(value) if inside is not None or isinstance(value, ast.Var) else ()
+        mentioned = expressions(value) if inside is not None or isinstance(value, ast.Var) else ()
         for var in {e for e in mentioned if isinstance(e, ast.Var)}:
             found.setdefault(var, []).append((binding.var, value))  # type: ignore[attr-defined]
-    for seq in walk(function):
+    for seq in expressions(function):
         if isinstance(seq, ast.SeqExpr):
-            for leaf in walk(seq.body):
+            for leaf in expressions(seq.body):
                 if isinstance(leaf, ast.Var):
                     found.setdefault(leaf, []).append((None, seq.body))
     return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule, StructInfo
 from rlx.grammar.nodes.python_places import MisuseError, here
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import show
 from rlx.solver.order import subtype
 from rlx.solver.prover import Prover
@@ -194,7 +194,7 @@ def _users(bindings: Sequence[ast.VarBinding]) -> Users:
 
 def _mentioned(binding: Binding) -> set[ast.Var]:
     value: Expr = binding.value  # type: ignore[attr-defined]
-    return {expr for expr in walk(value) if isinstance(expr, ast.Var)}
+    return {expr for expr in expressions(value) if isinstance(expr, ast.Var)}
 
 
 def _order(

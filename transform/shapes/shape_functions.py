@@ -10,7 +10,7 @@ from rlx.grammar.nodes.ast import Expr, GlobalVar, ShapeStructInfo, StructInfo, 
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import held_shape
-from rlx.grammar.nodes.visit import bindings, walk
+from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.operators.registry import lookup
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.builder.builder import BlockBuilder
@@ -117,7 +117,7 @@ def _slice(
         if binding is None or not _of_shapes(binding.value):
             return None
         if binding not in needed and not _asks_shape(binding.value, params):
-            stack += [e for e in walk(binding.value) if isinstance(e, ast.Var)]
+            stack += [e for e in expressions(binding.value) if isinstance(e, ast.Var)]
         needed.add(binding)
     return needed
 

@@ -9,7 +9,7 @@ from typing import Any
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.python_places import here
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.visitors.dispatch import callable_of
@@ -77,7 +77,7 @@ def _needed(block: ast.DataflowBlock, new: list[Binding]) -> list[Binding]:
 
 def _uses(bindings: list[Binding]) -> set[ast.Var]:
     values = (binding.value for binding in bindings)  # type: ignore[attr-defined]
-    return {expr for value in values for expr in walk(value) if isinstance(expr, ast.Var)}
+    return {expr for value in values for expr in expressions(value) if isinstance(expr, ast.Var)}
 
 
 def rewrite_dataflow(module: IRModule, rewrite: Rewrite) -> IRModule:

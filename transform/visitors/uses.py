@@ -8,13 +8,13 @@ from collections.abc import Callable
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import bindings, struct_infos, walk
+from rlx.grammar.nodes.visit import bindings, expressions, struct_infos
 from rlx.solver.order import free_vars
 
 
 def uses(function: ast.Function) -> Counter[ast.Var]:
     """The number of occurrences of each variable in a function, including annotations."""
-    found = Counter(expr for expr in walk(function) if isinstance(expr, ast.Var))
+    found = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
     for info in struct_infos(function):
         found.update(free_vars(info))
     return found
@@ -40,7 +40,7 @@ def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) ->
         var = idle.pop()
         if var in taken or not may_go(var, values[var]):
             continue
-        inside = list(walk(values[var]))
+        inside = list(expressions(values[var]))
         taken[var] = Counter(used for used in inside if isinstance(used, ast.Var))
         for inner in _bound_by(inside):
             taken[var].subtract(taken.get(inner, ()))  # these uses are gone already

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
+from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import recursion_room
@@ -96,6 +97,15 @@ class ExprVisitor:
         else:
             getattr(self, EXPRESSIONS[type(expr)])(expr)
 
+    def _children(self, node: Node) -> None:
+        for child in node.children():
+            if isinstance(child, Expr):
+                self.visit_expr(child)
+            elif isinstance(child, StructInfo):
+                self.visit_struct_info(child)
+            elif isinstance(child, PrimExpr):
+                self.visit_prim_expr(child)
+
     # ------------------------------------------------------------ blocks and bindings
 
     def visit_binding_block(self, block: ast.BindingBlock) -> None:
@@ -182,47 +192,33 @@ class ExprVisitor:
 
     def visit_if(self, expr: ast.If) -> None:
         """Visit the condition, then both branches."""
-        self.visit_expr(expr.cond)
-        self.visit_expr(expr.true_branch)
-        self.visit_expr(expr.false_branch)
+        self._children(expr)
 
     def visit_call(self, call: ast.Call) -> None:
         """Visit the callee, the arguments, the expressions among the keyword arguments, the type
         arguments.
         """
-        self.visit_expr(call.op)
-        for arg in call.args:
-            self.visit_expr(arg)
-        for value in call.attrs.values():
-            if isinstance(value, Expr):
-                self.visit_expr(value)
-            elif isinstance(value, PrimExpr):
-                self.visit_prim_expr(value)
-        for info in call.sinfo_args:
-            self.visit_struct_info(info)
+        self._children(call)
 
     def visit_tuple(self, expr: ast.Tuple) -> None:
         """Visit the fields."""
-        for field in expr.fields:
-            self.visit_expr(field)
+        self._children(expr)
 
     def visit_tuple_get_item(self, expr: ast.TupleGetItem) -> None:
         """Visit the tuple."""
-        self.visit_expr(expr.tuple_value)
+        self._children(expr)
 
     def visit_shape_expr(self, shape: ast.ShapeExpr) -> None:
         """Visit the dimensions."""
-        for value in shape.values:
-            self.visit_prim_expr(value)
+        self._children(shape)
 
     def visit_prim_value(self, value: ast.PrimValue) -> None:
         """Visit the scalar."""
-        self.visit_prim_expr(value.value)
+        self._children(value)
 
     def visit_extern_func(self, function: ast.ExternFunc) -> None:
         """Visit a packed function."""
-        if function.struct_info is not None:
-            self.visit_struct_info(function.struct_info)
+        self._children(function)
 
     def visit_var(self, var: ast.Var) -> None:
         """Visit a variable where it is used."""

@@ -13,7 +13,7 @@ from rlx.generate import inputs_for, modules
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.semantics.machine.numpy_conversion import typed
 from rlx.semantics.outcome import IllFormed, Returned, Stuck
 from rlx.transform.dynamic_checks import eliminate
@@ -111,7 +111,7 @@ def _order(left: list[ast.Binding], rng: random.Random) -> list[ast.Binding]:
 
 
 def _uses(binding: ast.VarBinding) -> set[ast.Expr]:
-    return {e for e in walk(binding.value) if isinstance(e, ast.Var)}
+    return {e for e in expressions(binding.value) if isinstance(e, ast.Var)}
 
 
 @settings(max_examples=25, deadline=None)

@@ -59,7 +59,7 @@ def test_a_wrong_reshape_is_all_that_is_left() -> None:
     text = print_module(made)
     assert "OBL-reshape-count" in _codes(text)
     (function,) = made.functions.values()
-    assert len(list(bindings(function))) == 1, text  # type: ignore[arg-type]
+    assert len(list(bindings(function))) == 1, text
     assert "sin" not in text
 
 
@@ -95,7 +95,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main([str(path), "--test", f'"{sys.executable}" -c "{SEARCH}" {{}}']) == 0
     out, err = capsys.readouterr()
     assert "R.tanh" in out and "relu" not in out
-    assert len(list(bindings(next(iter(parse(out).modules[0].functions.values()))))) == 1  # type: ignore[arg-type]
+    assert len(list(bindings(next(iter(parse(out).modules[0].functions.values()))))) == 1
     assert "runs" in err
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.parser import parse
 
 
@@ -82,7 +82,7 @@ def test_local_recursion_and_capture() -> None:
     go, r = _bindings(main)
     assert isinstance(go.value, ast.Function)
     assert go.value.shape_vars == ()  # n is the outer function's
-    (call,) = (e for e in walk(go.value) if isinstance(e, ast.Call))
+    (call,) = (e for e in expressions(go.value) if isinstance(e, ast.Call))
     assert call.op is go.var and call.args[0] is main.params[0]
     assert isinstance(r.value, ast.Call) and r.value.op is go.var
 

@@ -12,7 +12,7 @@ import pytest
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import FLOAT32
 from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.parser import parse
 
 PROGRAMS = Path(__file__).parents[1] / "print" / "snapshots"
@@ -43,7 +43,7 @@ def places(text: str) -> set[Span]:
 def nodes(module: ast.IRModule) -> Iterator[Node]:
     for function in module.functions.values():
         if isinstance(function, ast.Function):
-            yield from walk(function)
+            yield from expressions(function)
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)

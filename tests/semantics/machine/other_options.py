@@ -18,7 +18,7 @@ from rlx.generate.reduce.passes import PASSES
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import rebuild
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_module
 from rlx.operators.option_words import WORDS
 from rlx.operators.registry import every_name, lookup
@@ -91,7 +91,7 @@ def _functions(module: ast.IRModule) -> list[ast.Function]:
 
 
 def _calls(function: ast.Function, name: str) -> Iterator[ast.Call]:
-    for node in walk(function):
+    for node in expressions(function):
         called = node.op if isinstance(node, ast.Call) else None
         if isinstance(called, ast.Op) and called.op_name == f"relax.{name}":
             yield node  # type: ignore[misc]

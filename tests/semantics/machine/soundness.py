@@ -13,7 +13,7 @@ from typing import Any
 from rlx.checker.check import Report
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.semantics.cast import check
 from rlx.semantics.machine import Configuration, Frame, MachineProgram, environment, load, stack
 from rlx.semantics.machine.configuration import FunctionCode
@@ -116,10 +116,10 @@ def _dataflow(module: ast.IRModule) -> Iterator[tuple[ast.Var, set[int]]]:
     for function in module.functions.values():
         if not isinstance(function, ast.Function):
             continue
-        for expr in walk(function):
+        for expr in expressions(function):
             for block in expr.blocks if isinstance(expr, ast.SeqExpr) else ():
                 if isinstance(block, ast.DataflowBlock):
-                    nodes = {id(n) for b in block.bindings for n in walk(b.value)}  # type: ignore[attr-defined]
+                    nodes = {id(n) for b in block.bindings for n in expressions(b.value)}  # type: ignore[attr-defined]
                     for binding in block.bindings:
                         var = getattr(binding, "var", None)
                         if isinstance(var, ast.DataflowVar):
@@ -152,7 +152,7 @@ def _overwrites(module: ast.IRModule) -> bool:
         isinstance(expr, ast.Op) and "inplace" in expr.op_name
         for function in module.functions.values()
         if isinstance(function, ast.Function)
-        for expr in walk(function)
+        for expr in expressions(function)
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.equal import first_difference
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.transform.patterns import find, is_op, rewrite
 from tests.transform.passes import program
 
@@ -20,7 +20,7 @@ def bound(module: ast.IRModule) -> Iterator[tuple[ast.Var, ast.Call]]:
     for function in normalize(module).functions.values():
         if isinstance(function, ast.Function):
             for block in (
-                b for e in walk(function) if isinstance(e, ast.SeqExpr) for b in e.blocks
+                b for e in expressions(function) if isinstance(e, ast.SeqExpr) for b in e.blocks
             ):
                 for binding in block.bindings:
                     if isinstance(binding, ast.VarBinding) and binding.var is not None:
