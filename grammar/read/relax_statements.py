@@ -7,7 +7,7 @@ from typing import Any
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import Span, replace
-from rlx.grammar.nodes.visit import walk
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.coerce import is_shape
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms_info import without_unknown
@@ -291,7 +291,7 @@ class RelaxStatements(BranchReader):
     def returned(self, value: Entry, span: Span) -> Any:
         found = self.coerce.expr(value)
         if self.scope.frame.kind == "dataflow":  # as TVM reads it: behind the block
-            for var in self.scope.frame.own.intersection(walk(found)):
+            for var in self.scope.frame.own.intersection(expressions(found)):
                 export(var)
         return Return(found, value.span)
 

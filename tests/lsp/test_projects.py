@@ -101,7 +101,7 @@ def test_the_command_line_decides(project: Path, home: dict[str, str], tmp_path:
     assert Session(home, "--isolated", workspaceFolders=shows(project)).shown == []
     assert not (tmp_path / "mark").exists()
     session = Session(home, "--trust-config", workspaceFolders=shows(project))
-    assert session.codes == session.shown == []
+    assert session.codes == [] and session.shown == []
 
 
 @pytest.mark.parametrize(
