@@ -237,9 +237,11 @@ class TextReader:
 
     def _python(self, around: Surroundings, read: list[Span]) -> None:
         """What a Python file lacks: decorators, or any Relax."""
-        from rlx.grammar.read.undecorated import missing
+        from rlx.grammar.read.undecorated import missing, unread
 
         self.diagnostics += missing(self.text, around.canonical, read)
+        if not read and not self.diagnostics:
+            self.diagnostics += unread(self.text, around.language)
         if not read and not self.diagnostics:
             self.diagnostics.append(
                 Diagnostic("PARSE-nothing", "note", "no Relax program found", None)
