@@ -25,7 +25,7 @@ MAX_LINE = 4_000_000
 
 Report = Callable[[str, int, int], None]
 
-_WORD = r"[A-Za-z_]\w*"
+_WORD = r"[^\W\d]\w*"
 MEMBER = rf"(?:{_WORD}|<lambda>\w*+)"
 """A function of a module, also one that TVM made of a Python lambda, whose name it prints."""
 # Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
@@ -55,9 +55,9 @@ TOKEN = re.compile(
     | (?P<newline>\r?\n(?>[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
-    | (?P<DEF>def[ \t]++{MEMBER})
+    | (?P<DEF>def[ \t\f]++{MEMBER})
     | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b[^:()\n]*+:{_BODY})
-    | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
+    | (?P<TARGET>{_WORD}[ \t\f]*+=(?!=))
     | (?P<HEAD>{_WORD}(?>\.{MEMBER})*+\()
     | (?P<STRING>{_STRING})
     | (?P<DOTTED>{_WORD}(?>\.{MEMBER})++)
@@ -180,7 +180,7 @@ class Lexer:
                     kind = reserved.get(value, "NAME")
                 case "HEAD" | "TARGET":
                     # A keyword in front of a bracket or `=` stays one: `return (a, b)`, `not(x)`.
-                    word = value.rstrip("(= \t")
+                    word = value.rstrip("(= \t\f")
                     if word in reserved:
                         kind, value, at = reserved[word], word, start + len(word)
                     elif kind == "TARGET":

@@ -5,6 +5,7 @@ Parsing never evaluates code.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -296,6 +297,7 @@ def _around(text: str) -> Surroundings:
 
 
 T = TypeVar("T")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 __all__ = ["ParseError", "Parsed", "parse", "parse_expr", "parse_prim_expr", "parse_struct_info"]
 
@@ -321,8 +323,10 @@ def parse(text: str, path: str = "<text>") -> Parsed:
     parsed. In a file named ``*.py``, other code is skipped.
     """
     with recursion_room():
-        # A byte-order mark is no part of the text; a space keeps the offsets.
-        return TextReader(" " + text[1:] if text.startswith("\ufeff") else text, path).read()
+        # A byte-order mark is no part of the text; a form feed keeps the offsets. A carriage
+        # return alone ends a line, too.
+        text = "\f" + text[1:] if text.startswith("\ufeff") else text
+        return TextReader(_LONE_RETURN.sub("\n", text), path).read()
 
 
 def parse_expr(text: str) -> ast.Expr:

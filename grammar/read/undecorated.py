@@ -101,7 +101,7 @@ def _unknown_decorator(
 ) -> Iterator[Diagnostic]:
     """A decorator of TVMScript that does not exist, or one of others above a Relax function."""
     span = (mark[0], mark[1])
-    written = next(names_in(text, (mark[0] + 1, mark[1])), "")
+    written = next(names_in(text, (mark[0] + 1, mark[1])), None) or "…"
     module, _, word = canonical(written).rpartition(".")
     if module in ("R", "T", "I") or (module.startswith("tvm.script") and word == "function"):
         if word not in _HELPERS and not (module == "T" and is_known(word)):
