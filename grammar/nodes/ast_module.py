@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar.nodes.ast_nodes import Function, GlobalVar
+from rlx.grammar.nodes.ast_nodes import ExternFunc, Function, GlobalVar
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.tir import PrimFunc
 
@@ -26,6 +26,8 @@ class IRModule(Node):
         Comment lines above the class (without those of the printed import header).
     bases
         The base classes in parentheses after the name of the class; they have no meaning.
+    externs
+        Packed functions that the class declares: ``sort = R.ExternFunc("sort")``.
     """
 
     _children = ("functions",)
@@ -39,6 +41,7 @@ class IRModule(Node):
     comments: tuple[str, ...] = ()
     span: Span | None = None
     bases: str | None = None
+    externs: Mapping[str, ExternFunc] = {}
 
     def __getitem__(self, name: str) -> Function | PrimFunc:
         """The function of a name.

@@ -37,6 +37,7 @@ def _module(run: TreeComparison, a: ast.IRModule, b: ast.IRModule, path: Path) -
         (left, right, (path, "functions")),
         (a.attrs, b.attrs, (path, "attrs")),
         (a.global_infos, b.global_infos, (path, "global_infos")),
+        (a.externs, b.externs, (path, "externs")),
     )
 
 

@@ -54,14 +54,15 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Form
     Parameters
     ----------
     text
-        The source; CRLF is accepted as a line end.
+        The source; CRLF and CR are accepted as line ends, and a byte-order mark is dropped.
     path
         The name of the text in messages; for a ``.py`` file, imports are kept unchanged.
     version
         The dialect to write.
     """
     try:
-        return _format(text.replace("\r\n", "\n"), path, version)
+        plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        return _format(plain, path, version)
     except RecursionError:
         return nested_too_deeply(path)
 

@@ -27,12 +27,10 @@ RESERVED = frozenset(
 )
 """Names with another meaning in a printed module."""
 
-_NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
-
 
 def usable(name: str) -> bool:
     """Whether a variable may have this name."""
-    return _NAME.match(name) is not None and name not in RESERVED
+    return name.isidentifier() and name not in RESERVED
 
 
 def hint_of(node: Node) -> str:

@@ -98,7 +98,7 @@ class _ModulePrinter:
         self.module = module
         self.remarks = remarks
         self.dialect = spelling
-        self.bare = module.bare and not module.attrs and not module.global_infos
+        self.bare = module.bare and not (module.attrs or module.global_infos or module.externs)
         global_names = [gv.name_hint for gv in module.functions] if self.bare else []
         around = None if self.bare else module.name
         self.functions: list[tuple[str, Printer]] = [
@@ -170,6 +170,8 @@ class _ModulePrinter:
         if self.module.global_infos:
             shown = _global_infos(self.module.global_infos, values)
             lines.append(f"{_INDENT}I.module_global_infos({shown})")
+        for name, extern in self.module.externs.items():
+            lines.append(f"{_INDENT}{name} = {values.text(extern)}")
         return lines
 
 
@@ -191,6 +193,13 @@ def _global_info(entry: object, values: ExprPrinter) -> str:
         case ast.VDevice(target=target, index=index, memory_scope=scope):
             shown = target if target.startswith("{") else scalar(target)
             return f"I.vdevice({shown}, {index}, {scalar(scope)})"
-        case (str(head), *arguments) if head.startswith("I."):
-            return f"{head}({', '.join([values.value(a) for a in arguments])})"
+        case (str(head), *arguments) if head.startswith(("I.", "R.")):
+            return f"{head}({', '.join([_argument(a, values) for a in arguments])})"
     return values.value(entry)
+
+
+def _argument(entry: object, values: ExprPrinter) -> str:
+    match entry:
+        case (str(name), value) if name.isidentifier():
+            return f"{name}={_global_info(value, values)}"
+    return _global_info(entry, values)

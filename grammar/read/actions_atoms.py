@@ -137,7 +137,7 @@ class AtomActions(ExpressionActions):
         if head not in "RTI" and head not in self.scope.modules:
             if rest in self.scope.global_names:
                 self.around.unknown_module(head, span[0])
-            elif head not in ALIASES and self.scope.in_prim_func() and self.context.around is None:
+            elif head not in (*ALIASES, "ty") and self._is_of_no_module():
                 raise Rejected(f"{head!r} is not defined", *span, certain=True)
         if head == "R" and text not in FORMS and text not in BARE_INFOS:
             meant = misspelt.form(text)
@@ -145,6 +145,10 @@ class AtomActions(ExpressionActions):
                 self.context.misspelt(meant, span)
                 text = meant[0]
         return Name(text)
+
+    def _is_of_no_module(self) -> bool:
+        """Whether a dotted name that the program does not know means nothing, in a PrimFunc."""
+        return self.scope.in_prim_func() and self.context.around is None
 
     def do_attribute(self, span: Span, owner: Entry, name: Entry) -> Any:
         if isinstance(owner.value, Name) and (known := self.around.part_of(owner, name.value)):

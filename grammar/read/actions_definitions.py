@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import takewhile
 from typing import Any
 
@@ -18,6 +19,7 @@ from rlx.grammar.read.forms_info import without_unknown
 from rlx.grammar.read.function_bodies import FUNCTION_WORDS, PRIM_WORDS, add_function
 from rlx.grammar.read.partial_nodes import (
     CapturedName,
+    Declared,
     Defined,
     Form,
     ModuleStatement,
@@ -82,12 +84,21 @@ class DefinitionActions:
                 if isinstance(value, Form):
                     return Entry(Form(meant[0], value.args, value.keywords), *decoration.span)
                 return Entry(Name(meant[0]), *decoration.span)
+        self._is_imported(decoration)
         if isinstance(value, Form):
             if value.args:
                 raise Rejected("a decorator takes keyword arguments only", *decoration.span)
             for given in value.keywords.values():
                 plain_data(self.context, given)
         return decoration
+
+    def _is_imported(self, decoration: Entry) -> None:
+        """Report, in a Python file, a decorator whose module it does not import."""
+        word, around = re.split(r"\W", self.context.text_of(decoration.span))[0], self.context.around
+        if around is not None and word not in "RTI" and around.value(word) is ...:
+            span = (decoration.start, decoration.start + len(word))
+            help = f"write `from tvm.script import {word}`"
+            self.reports.error(f"{word!r} is not defined", span, help, unknown=word)
 
     def do_decorators(self, span: Span, before: Entry | None, decorator: Entry) -> list[Entry]:
         found: list[Entry] = [] if before is None else before.value
@@ -113,11 +124,15 @@ class DefinitionActions:
         """Refuse what stands above a definition without a meaning here,
         and arguments it has not.
         """
+        seen = False
         for entry in self._decorations:
             value = entry.value
             head = _head(value)
             if isinstance(value, CapturedName):
                 continue
+            if seen and head in words:
+                self.reports.error(f"the decorator @{head} is given twice", entry.span)
+            seen = seen or head in words
             if head not in words:
                 shown = self.context.text_of(entry.span)
                 self.reports.error(f"unknown decorator {shown!r}", entry.span)
@@ -156,17 +171,25 @@ class DefinitionActions:
     def do_class_def(self, span: Span, head: Entry, body: Entry) -> ast.IRModule:
         name, comments, bases = head.value.value
         functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+        externs: dict[str, ast.ExternFunc] = {}
         said: dict[str, dict[str, object]] = {}
         for item in flatten(body.value):
             if isinstance(item, Defined):
                 add_function(self.context, functions, item)
             elif isinstance(item, ModuleStatement):
                 self._module_statement(said, item)
+            elif isinstance(item, Declared):
+                if item.name in externs or item.name in {gv.name_hint for gv in functions}:
+                    words = f"the module already has a function {item.name!r}"
+                    self.reports.error(words, item.span)
+                externs[item.name] = item.extern
         attrs = said.get("I.module_attrs", {})
         listed = said.get("I.module_global_infos", {})
         infos = {key: _as_tuple(value) for key, value in listed.items()}
         self.scope.declare_results(functions)
-        return ast.IRModule(functions, attrs, infos, name, False, (), comments, span, bases)
+        return ast.IRModule(
+            functions, attrs, infos, name, False, (), comments, span, bases, externs
+        )
 
     def _module_statement(self, said: dict[str, dict[str, object]], item: ModuleStatement) -> None:
         """Note what a statement on the outer level of a module says."""
@@ -225,6 +248,9 @@ class DefinitionActions:
     def do_parameter(
         self, span: Span, name: Entry, annotation: Entry, default: Entry | None
     ) -> Any:
+        if name.value in ("None", "True", "False"):
+            words = f"{name.value!r} is a keyword of Python: nothing can have this name"
+            self.reports.error(words, name.span)
         if default is not None:
             self._default(name, default)
         elif self._defaults_in is self.scope.frame:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import takewhile
+from keyword import kwlist
 
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Span
@@ -24,7 +25,7 @@ MAX_LINE = 4_000_000
 
 Report = Callable[[str, int, int], None]
 
-_WORD = r"[A-Za-z_]\w*"
+_WORD = r"[^\W\d]\w*"
 MEMBER = rf"(?:{_WORD}|<lambda>\w*+)"
 """A function of a module, also one that TVM made of a Python lambda, whose name it prints."""
 # Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
@@ -54,9 +55,9 @@ TOKEN = re.compile(
     | (?P<newline>\r?\n(?>[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
-    | (?P<DEF>def[ \t]++{MEMBER})
+    | (?P<DEF>def[ \t\f]++{MEMBER})
     | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b[^:()\n]*+:{_BODY})
-    | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
+    | (?P<TARGET>{_WORD}[ \t\f]*+=(?!=))
     | (?P<HEAD>{_WORD}(?>\.{MEMBER})*+\()
     | (?P<STRING>{_STRING})
     | (?P<DOTTED>{_WORD}(?>\.{MEMBER})++)
@@ -82,6 +83,11 @@ argument or a target is matched without trying the other tokens that start with 
 _KEYWORDS = "class return pass assert if elif else for in while with as not"
 KEYWORDS = {word: word.upper() for word in _KEYWORDS.split()}
 _RESERVED = {**KEYWORDS, "and": "OP", "or": "OP"}
+_VALUES = frozenset(["None", "True", "False"])
+_NO_NAMES = frozenset(kwlist)
+_NAMES = frozenset(["DEF", "TARGET"])
+_ENDS_IN_LINE = (",", ")", ":", "]")
+"""What stands directly behind a name in an expression or a head, but not behind `is` or `break`."""
 _SIGNS = "LPAR RPAR LSQB RSQB LBRACE RBRACE COMMA COLON EQUAL AT TILDE DOT SEMICOLON"
 PUNCTUATION = dict(zip("()[]{},:=@~.;", _SIGNS.split(), strict=True))
 """The terminals that Lark names after their characters."""
@@ -134,6 +140,7 @@ class Lexer:
         self.stopped = end
         self.whole_info = True
         self.canonical: Callable[[str], str] | None = None
+        self._refused: set[str] = set()
         self._closed = 0  # up to where it is known that an open bracket is closed
 
     def __iter__(self) -> Iterator[Token]:
@@ -173,7 +180,7 @@ class Lexer:
                     kind = reserved.get(value, "NAME")
                 case "HEAD" | "TARGET":
                     # A keyword in front of a bracket or `=` stays one: `return (a, b)`, `not(x)`.
-                    word = value.rstrip("(= \t")
+                    word = value.rstrip("(= \t\f")
                     if word in reserved:
                         kind, value, at = reserved[word], word, start + len(word)
                     elif kind == "TARGET":
@@ -235,6 +242,10 @@ class Lexer:
                 continue
             if skip_line:
                 continue
+            if kind in _NAMES or (
+                kind == "NAME" and self.text.startswith(_ENDS_IN_LINE if last else ",", found.end)
+            ):
+                self._refuse_keyword(found)
             if not last:
                 layout.starts_with(kind)
             last = kind
@@ -258,6 +269,15 @@ class Lexer:
             closing = []
         for kind in (*closing, *["_DEDENT" for _ in layout.indents[1:]], END):
             yield token(kind, "", self.stopped, self.stopped)
+
+    def _refuse_keyword(self, name: Token) -> None:
+        """Report a name that Python does not allow; `True` is one where something is bound to it."""
+        word = name.value.split()[-1]
+        if word in _NO_NAMES - self._refused and (name.type != "NAME" or word not in _VALUES):
+            self._refused.add(word)
+            start = self.text.index(word, name.start)
+            words = f"{word!r} is a keyword of Python: nothing can have this name"
+            self.report(words, start, start + len(word))
 
     def _no_block(self, at: int) -> Iterator[Token]:
         """Report a head without a block that ends at an offset, and give it one."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Entry, Rejected
-from rlx.grammar.read.partial_nodes import Form, ModuleStatement
+from rlx.grammar.read.partial_nodes import Declared, Form, ModuleStatement
 from rlx.grammar.read.relax_statements import RelaxStatements
 
 _EXPECTED = "expected a decorated function in the module"
@@ -18,6 +19,8 @@ class ModuleStatements(RelaxStatements):
     """
 
     def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
+        if isinstance(value.value, ast.ExternFunc) and annotation is None:
+            return Declared(name.value, value.value, name.span)
         raise Rejected(_EXPECTED, name.start, value.end, layout=True)
 
     def lost(self, given_up: list[Entry], span: Span) -> None:

@@ -86,7 +86,7 @@ _NEW = re.compile(
 )
 
 
-HEAD = re.compile(r"(?P<kind>class|def)[ \t]+(?P<name>\w+|<lambda>\w*)")
+HEAD = re.compile(r"(?P<kind>class|def)[ \t\f]+(?P<name>\w+|<lambda>\w*)")
 """The start of a class or function statement."""
 
 

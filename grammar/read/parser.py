@@ -5,6 +5,7 @@ Parsing never evaluates code.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -237,9 +238,11 @@ class TextReader:
 
     def _python(self, around: Surroundings, read: list[Span]) -> None:
         """What a Python file lacks: decorators, or any Relax."""
-        from rlx.grammar.read.undecorated import missing
+        from rlx.grammar.read.undecorated import missing, unread
 
         self.diagnostics += missing(self.text, around.canonical, read)
+        if not read and not self.diagnostics:
+            self.diagnostics += unread(self.text, around.language)
         if not read and not self.diagnostics:
             self.diagnostics.append(
                 Diagnostic("PARSE-nothing", "note", "no Relax program found", None)
@@ -294,6 +297,7 @@ def _around(text: str) -> Surroundings:
 
 
 T = TypeVar("T")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 __all__ = ["ParseError", "Parsed", "parse", "parse_expr", "parse_prim_expr", "parse_struct_info"]
 
@@ -319,8 +323,10 @@ def parse(text: str, path: str = "<text>") -> Parsed:
     parsed. In a file named ``*.py``, other code is skipped.
     """
     with recursion_room():
-        # A byte-order mark is no part of the text; a space keeps the offsets.
-        return TextReader(" " + text[1:] if text.startswith("\ufeff") else text, path).read()
+        # A byte-order mark is no part of the text; a form feed keeps the offsets. A carriage
+        # return alone ends a line, too.
+        text = "\f" + text[1:] if text.startswith("\ufeff") else text
+        return TextReader(_LONE_RETURN.sub("\n", text), path).read()
 
 
 def parse_expr(text: str) -> ast.Expr:

@@ -58,6 +58,17 @@ class ModuleStatement:
         self.span = span
 
 
+class Declared:
+    """A packed function that a module declares."""
+
+    __slots__ = ("extern", "name", "span")
+
+    def __init__(self, name: str, extern: ast.ExternFunc, span: Span) -> None:
+        self.name = name
+        self.extern = extern
+        self.span = span
+
+
 class Defined:
     """A function definition that may be global or local."""
 

@@ -14,6 +14,7 @@ from itertools import islice
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.forms import is_prototype
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outline import logical_lines, width
 from rlx.grammar.read.partial_nodes import CAPTURED, Captured
@@ -29,7 +30,6 @@ IMPORTED = {
     **{f"tvm.script{p}.ir": "I" for p in ("", ".parser", ".ir_builder")},
     "tvm.script.ir_module": "I.ir_module",
     "tvm.script.parser.ir_module": "I.ir_module",
-    "tvm.relax": "R",  # of 2022
     "tvm.relax.op": "R",
     "tvm.relax.script": "R",
     "tvm.relax.script.parser": "R",
@@ -157,6 +157,11 @@ class Surroundings:
                     return ".".join([word, *parts[count:]])
         return dotted
 
+    def language(self, name: str) -> str:
+        """The prefix (``R``, ``T``, ``I``) for which a name is imported from TVMScript, or empty."""
+        paths = self._aliases.get(name, ())
+        return next((IMPORTED[path] for path in paths if len(IMPORTED.get(path, "")) == 1), "")
+
     def view(self, start: int) -> PythonAround:
         """The surrounding code as seen by a definition at an offset."""
         return PythonAround(self, start)
@@ -260,8 +265,9 @@ class PythonAround:
         return self._values[name]
 
     def holds(self, name: str) -> bool:
-        """Whether the surrounding code binds a name."""
-        return self.value(name) is not ...
+        """Whether the surrounding code binds a name, but for `relax` of texts of 2022."""
+        old = name == "relax" and is_prototype(self.around.text)
+        return not old and self.value(name) is not ...
 
     def canonical(self, word: str) -> str:
         """See :meth:`Surroundings.canonical`."""

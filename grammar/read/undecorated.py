@@ -12,7 +12,8 @@ from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import words_of
-from rlx.grammar.read.outline import HEAD, indentation, logical_lines
+from rlx.grammar.read.outline import HEAD, indentation, logical_lines, outline
+from rlx.grammar.read.script_vocabulary import is_known
 from rlx.grammar.read.source_tokens import names_in
 from rlx.grammar.suggest import closest, did_you_mean
 
@@ -57,7 +58,7 @@ def _end(text: str, start: int, width: int) -> int:
 def missing(
     text: str, canonical: Callable[[str], str], read: Collection[Span]
 ) -> Iterator[Diagnostic]:
-    """Classes and functions that look like Relax but have no decorator.
+    """Classes and functions that look like Relax but have no decorator, or one of nobody.
 
     Parameters
     ----------
@@ -67,13 +68,14 @@ def missing(
         The parsed definitions; nothing inside them is reported.
     """
     covered = sorted(read)
-    letter, outer = "", None
+    outer = mark = None
     for start, end in logical_lines(text):
-        above, letter = letter, text[start]
+        above = mark
+        mark = (start, end) if text[start] == "@" else None
         head = HEAD.match(text, start)
         if head is None or any(a <= start < b for a, b in covered):
             continue
-        marked = above == "@"
+        marked = above is not None
         width = start - line_start(text, start)
         if outer is not None and width <= outer[0]:
             outer = None
@@ -83,6 +85,8 @@ def missing(
             continue
         names = set(names_in(text, (start, end)))
         words = {canonical(word) for word in _annotating(names)}
+        if above is not None:
+            yield from _unknown_decorator(text, canonical, above, head[2], "R" in words)
         if marked or "R" not in words:  # one for PrimFuncs may be a macro
             continue
         if outer is not None:
@@ -90,6 +94,58 @@ def missing(
             outer = None
         elif "self" not in names:
             yield undecorated(text, head[1], head[2], head.span(), "warning")
+
+
+def _unknown_decorator(
+    text: str, canonical: Callable[[str], str], mark: Span, name: str, annotated: bool
+) -> Iterator[Diagnostic]:
+    """A decorator of TVMScript that does not exist, or one of others above a Relax function."""
+    span = (mark[0], mark[1])
+    written = next(names_in(text, (mark[0] + 1, mark[1])), None) or "…"
+    module, _, word = canonical(written).rpartition(".")
+    if module in ("R", "T", "I") or (module.startswith("tvm.script") and word == "function"):
+        if word not in _HELPERS and not (module == "T" and is_known(word)):
+            help = "write @T.prim_func" if module == "T" else "write @R.function"
+            yield Diagnostic("PARSE", "error", f"unknown decorator '@{written}'", span, help=help)
+    elif annotated:
+        yield Diagnostic(
+            "PARSE-decorator",
+            "warning",
+            f"'@{written}' is not a decorator of Relax, so rlx does not read {name!r}",
+            span,
+            help="write @R.function below it",
+        )
+
+
+_HELPERS = frozenset(["macro", "inline", "pyfunc", "meta_class", "jit"])
+"""Decorators of TVMScript that define no function of a module."""
+
+
+def unread(text: str, language: Callable[[str], str]) -> Iterator[Diagnostic]:
+    """The first function of a file without any definition that seems to be one of TVMScript: it
+    uses the words of Relax, or has the parameters of a PrimFunc.
+
+    Functions that call a builder of programs use the same words.
+
+    Parameters
+    ----------
+    language
+        The prefix for which a name is imported from TVMScript.
+    """
+    for function in outline(text) if "IRBuilder" not in text else ():
+        head = HEAD.match(text, function.head)
+        if head is None or line_start(text, function.head) != function.start:
+            continue
+        names = set(names_in(text, (head.end(), function.end)))
+        params = set(names_in(text, (head.end(), function.head_end)))
+        for name in sorted(names):
+            first, _, last = name.partition(".")
+            letter = language(first) if last else ""
+            if letter == "R" or (letter == "T" and last in ("Buffer", "handle") and name in params):
+                mark = "@R.function" if letter == "R" else "@T.prim_func"
+                found = undecorated(text, "def", function.name, head.span(), "warning", mark)
+                yield replace(found, edit=None)
+                return
 
 
 def misplaced(text: str, span: Span) -> Diagnostic:
@@ -122,9 +178,11 @@ def _annotating(names: Collection[str]) -> Iterator[str]:
             yield module
 
 
-def undecorated(text: str, kind: str, name: str, head: Span, severity: str) -> Diagnostic:
+def undecorated(
+    text: str, kind: str, name: str, head: Span, severity: str, mark: str = ""
+) -> Diagnostic:
     """The diagnostic for a class or function of a text that has no decorator."""
-    mark, word = MARKS[kind]
+    mark, word = mark or MARKS[kind][0], MARKS[kind][1]
     start, _ = head
     line = line_start(text, start)
     indent = " " * (start - line)

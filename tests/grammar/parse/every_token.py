@@ -9,6 +9,7 @@ import argparse
 import ast
 import io
 import random
+import re
 import sys
 import tokenize
 import warnings
@@ -130,6 +131,31 @@ def traces(text: str, path: str) -> tuple[object, ...]:
     return (said, tree, format_text(text, path).text)
 
 
+DECLARATION = re.compile(r"\s*\w+(, \w+)* = (\w+$|(T\.\w+|TypeVar)\()")
+"""`cls = Module`, `n, m = T.int64(), T.int64()`"""
+
+
+def means_the_same(before: str, after: str) -> bool:
+    """Whether a changed line is another spelling, not another program.
+
+    A sequence of one and its only item are the same shape, arguments or types; ``"float32"`` is the
+    element type of a buffer without one, and ``True`` the purity of a type of functions; a sign
+    ``+`` does nothing.
+    """
+    for line in (before, after):
+        if line.startswith(("from ", "import ")):
+            return True  # a Relax text has no imports: they are its header, like a comment
+    if DECLARATION.match(before) and DECLARATION.match(after):
+        return True  # of a name that nothing uses, or that a signature declares
+    return _plain(before) == _plain(after)
+
+
+def _plain(line: str) -> str:
+    """A line without what means nothing."""
+    line = re.sub(r"(, (\"float32\"|True|_)(?=,? *[\])]))", "", line.replace("relax.", "R."))
+    return re.sub(r"[\s(),]", "", re.sub(r"(?<=[-+*/=(,])\s*\+", "", line))
+
+
 class Silent(NamedTuple):
     """A change that leaves no trace."""
 
@@ -139,9 +165,13 @@ class Silent(NamedTuple):
 
 def silent(name: str, text: str, chosen: Sequence[Change], path: str = "a.rlx") -> Iterator[Silent]:
     """The changes of a program that change it to Python, and nothing that a user sees."""
-    before, tree = traces(text, path), python(text)
+    before, tree, lines = traces(text, path), python(text), text.split("\n")
+    assert len(before) > 1, f"{name} has errors"
     for change in chosen:
-        if python(change.text) != tree and traces(change.text, path) == before:
+        changed = change.text.split("\n")[change.line - 1]
+        if means_the_same(lines[change.line - 1], changed) or python(change.text) == tree:
+            continue
+        if traces(change.text, path) == before:
             yield Silent(name, change)
 
 

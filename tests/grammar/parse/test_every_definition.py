@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast as relax_ast
+from rlx.grammar.print.formatting import format_text
 from rlx.grammar.read.parser import parse
 from tests.grammar.parse.python_definitions import Definition, definitions
 
@@ -202,7 +204,7 @@ def read(text: str, path: str = "file.py") -> list[Definition]:
             at = text.index(f"class {module.name}", module.span[0])
             found.append(Definition("module", module.name, line(at)))
         for variable, function in module.functions.items():
-            kind = "function" if isinstance(function, ast.Function) else "prim_func"
+            kind = "function" if isinstance(function, relax_ast.Function) else "prim_func"
             assert function.name_span is not None
             found.append(Definition(kind, variable.name_hint, line(function.name_span[0])))
     return sorted(found, key=lambda definition: definition.line)
@@ -224,6 +226,46 @@ def wheel() -> list[Path]:
         if "prim_func" in text or "R.function" in text or "ir_module" in text:
             found.append(path)
     return found
+
+
+ALONE = '@R.function\ndef f(x: R.Tensor((4,), "float32")):\n    y = R.add(x, x)\n    return y\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff" + ALONE,
+        "\ufefffrom tvm.script import relax as R\n" + ALONE,
+        "# -*- coding: utf-8 -*-\n" + ALONE,
+        "\f" + ALONE,
+        ALONE.replace("def", "\fdef"),
+        ALONE.replace(" ", "\f", 1).replace("y =", "y\f="),
+        ALONE.replace("    ", "\t"),
+        ALONE.replace("\n", "\r\n"),
+        ALONE.replace("\n", "\r"),
+        ALONE.replace("x)\n", "x);\n").replace("y\n", "y ;\n"),
+        ALONE.replace("\n    y", " y").replace("\n    return", "; return") + "\n",
+        ALONE.replace("def", "\n# below the decorator\n\ndef"),
+        ALONE.replace("x", "größe").replace("f(", "ärger("),
+        ALONE.replace("y", "match").replace("x", "case"),
+        ALONE.replace("@R.function", "@(R.function)"),
+    ],
+)
+@pytest.mark.parametrize("path", ["file.py", "file.rlx"])
+def test_layouts_of_one_function(text: str, path: str) -> None:
+    usual = ast.parse(text.lstrip("\ufeff")).body[-1]
+    assert isinstance(usual, ast.FunctionDef)
+    (module,) = parse(text, path).modules
+    assert [gv.name_hint for gv in module.functions] == [usual.name]
+    assert check_text(text, path).diagnostics == ()
+    written = format_text(text, path).text
+    assert written is not None and f"def {usual.name}(" in written
+
+
+def test_definitions_in_a_match() -> None:
+    text = f"match n:\n    case 1:\n{indented(ALONE, '        ')}    case _:\n"
+    text += indented(ALONE.replace("f(", "g("), "        ")
+    assert read(text) == definitions(text)
 
 
 def test_the_files_of_tvm() -> None:
