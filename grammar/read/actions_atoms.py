@@ -355,7 +355,10 @@ def _part_of_type(context: ReadContext, info: ast.StructInfo, name: str, span: S
 
 def owned(context: ReadContext, owner: Entry) -> Any:
     """The value that has a method or an attribute."""
-    if isinstance(owner.value, (tir.Buffer, tir.PrimExpr, ast.StructInfo)) or context.scope.in_prim_func():
+    if (
+        isinstance(owner.value, (tir.Buffer, tir.PrimExpr, ast.StructInfo))
+        or context.scope.in_prim_func()
+    ):
         return owner.value
     return context.coerce.expr(owner)
 

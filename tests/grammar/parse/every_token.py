@@ -13,7 +13,8 @@ import re
 import sys
 import tokenize
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,8 +52,9 @@ def generated(count: int) -> Iterator[tuple[str, str]]:
     """Random programs."""
     for seed in range(count):
         version = ["0.16", "0.24", "0.27"][seed % 3]
-        yield f"generated-{seed}.rlx", print_module(
-            random_module(random.Random(seed), Options(8)), version
+        yield (
+            f"generated-{seed}.rlx",
+            print_module(random_module(random.Random(seed), Options(8)), version),
         )
 
 
@@ -68,32 +70,42 @@ def of_tvm() -> Iterator[tuple[str, str]]:
         lines = text.split("\n")
         found = {definition.line for definition in definitions(text)}
         for node in ast.parse(text).body:
-            named = isinstance(node, ast.FunctionDef | ast.ClassDef)
-            if named and node.lineno in found and node.end_lineno is not None:
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.lineno not in found:
+                continue
+            if node.end_lineno is not None:
                 start = min(decorator.lineno for decorator in node.decorator_list)
                 name = f"{path.relative_to(folder)}:{node.name}"
                 yield name, "\n".join([*lines[start - 1 : node.end_lineno], ""])
 
 
+def _change(
+    text: str,
+    token: tokenize.TokenInfo,
+    start: int,
+    end: int,
+    kind: str,
+    new: str,
+    stop: int | None = None,
+) -> Change:
+    """A text with ``new`` in the place of a token, or of all up to ``stop``."""
+    behind = text[end if stop is None else stop :]
+    return Change(kind, token.string, token.start[0], f"{text[:start]}{new}{behind}")
+
+
 def changes(text: str, draw: random.Random) -> Iterator[Change]:
     """Each token of a text deleted, doubled, exchanged with the next, or replaced."""
     starts = [0]
-    for line in text.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
+    for row in text.split("\n"):
+        starts.append(starts[-1] + len(row) + 1)
     tokens = [
         token
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
         if token.type not in _LAYOUT
     ]
-    spans = [
-        (starts[t.start[0] - 1] + t.start[1], starts[t.end[0] - 1] + t.end[1]) for t in tokens
-    ]
+    spans = [(starts[t.start[0] - 1] + t.start[1], starts[t.end[0] - 1] + t.end[1]) for t in tokens]
     names = sorted({t.string for t in tokens if t.type == tokenize.NAME})
     for at, (token, (start, end)) in enumerate(zip(tokens, spans, strict=True)):
-        line = token.start[0]
-
-        def made(kind: str, new: str, stop: int = end) -> Change:
-            return Change(kind, token.string, line, text[:start] + new + text[stop:])
+        made = partial(_change, text, token, start, end)
 
         yield made("delete", "")
         yield made("double", f"{token.string} {token.string}")
@@ -183,7 +195,11 @@ def main() -> int:
     parser.add_argument("--of", choices=["examples", "generated", "tvm"], default="examples")
     options = parser.parse_args()
     draw = random.Random(options.seed)
-    programs = {"examples": examples, "tvm": of_tvm, "generated": lambda: generated(30)}
+    programs: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
+        "examples": examples,
+        "tvm": of_tvm,
+        "generated": partial(generated, 30),
+    }
     number = 0
     for name, text in programs[options.of]():
         every = list(changes(text, draw))
