@@ -10,7 +10,7 @@ check:  ## the examples
 test:  ## all tests
 	$(PYTHON) -m pytest -n auto
 
-lint:  ## style, types, the dependency rule
+lint: operators  ## style, types, the dependency rule
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy

@@ -38,7 +38,8 @@ def pages() -> dict[str, str]:
 def _made(value: object) -> bool:
     """Whether a function is made by another one, so that no `def` has its name."""
     code = getattr(value, "__code__", None)
-    return code is not None and code.co_name != getattr(value, "__name__", "")
+    made = code is not None and code.co_name != getattr(value, "__name__", "")
+    return made and not hasattr(value, "__wrapped__")
 
 
 def _in_facade(value: object) -> bool:

@@ -28,7 +28,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.parameters import Parameter
 from rlx.operators.registry import families, lookup
 
-RUNTIME = frozenset({"inspection", "memory"})
+RUNTIME = frozenset({"memory"})
 _ON_DEVICES = ("to_vdevice", "hint_on_device")
 """Families of which programs are full only late in a compilation, and what texts of TVM leave
 out.

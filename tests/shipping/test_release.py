@@ -44,7 +44,7 @@ def test_the_image_is_built_from_what_is_there() -> None:
     assert steps[0] == ["FROM", "python:3.11-slim"]
     assert {name for name, _ in steps} <= {"FROM", "RUN", "COPY", "USER", "WORKDIR", "CMD"}
     assert ["COPY", ". /src"] in steps
-    wanted = {"README.md", "LICENSE", "pyproject.toml"}
+    wanted = {"README.md", "LICENSE", "pyproject.toml", "setup.py"}
     wanted |= {path.split("/")[0] for path in PROJECT["tool"]["setuptools"]["package-dir"].values()}
     assert IGNORED[0] == "**"
     assert {line.removeprefix("!") for line in IGNORED if line.startswith("!")} == wanted

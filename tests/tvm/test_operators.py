@@ -350,7 +350,7 @@ OTHERWISE_DECLARED = {"grad.take_backward": "prints one attribute more than its 
         {name for names in families().values() for name in names}
         - WITHOUT_CALL.difference({"nn.attention_bias", "layout_transform"})
         - OTHERWISE_DECLARED.keys()
-        - {name for name in families()["inspection"]}
+        - {name for name in families()["memory"] if name.startswith("inspect.")}
     ),
 )
 def test_parameters_are_those_of_the_function_that_texts_call(name: str) -> None:
