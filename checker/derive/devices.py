@@ -7,7 +7,7 @@ whole class, in both directions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.message_text import callee, named, of_argument, show
@@ -15,7 +15,7 @@ from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo, VDevice
 from rlx.grammar.nodes.node import Node, Record
-from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.nodes.visit import evaluated, expressions
 from rlx.solver.order.substitute import same_device
 from rlx.spec.registry import refuted, rule
 
@@ -121,29 +121,15 @@ def propagate_vdevices(module: ast.IRModule, derivation: Derivation) -> Placemen
     if not module.global_infos.get("vdevice"):
         return Placement({}, ())
     classes = _Classes(derivation.info, derivation.poison)
-    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
-    for node in [n for f in functions for n in _values(f)]:
-        classes.place(node)
-    for function in functions:
-        for node in expressions(function):
-            _relate(node, classes)
+    for node in evaluated(module, Node):
+        for value in (node, *node.bound()):
+            if isinstance(value, Expr):
+                classes.place(value)
+    for expr in expressions(module):
+        _relate(expr, classes)
     for call, index, wanted in derivation.places:
         argument_is_there(call, index, wanted, classes)
     return Placement(_placed(classes), tuple(classes.diagnostics))
-
-
-def _values(function: ast.Function) -> Iterator[Expr]:
-    """Every expression of a function, bound variables and parameters included."""
-    for node in expressions(function):
-        yield node
-        if isinstance(node, ast.Function):
-            yield from node.params
-        elif isinstance(node, ast.SeqExpr):
-            for block in node.blocks:
-                for binding in block.bindings:
-                    assert isinstance(binding, (ast.VarBinding, ast.MatchCast))
-                    if binding.var is not None:
-                        yield binding.var
 
 
 @rule("VDEV-propagate", "2547d7d4", "placement")

@@ -18,7 +18,7 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import lacking
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.vdevices import declared
-from rlx.grammar.nodes.visit import bindings
+from rlx.grammar.nodes.visit import evaluated
 from rlx.operators.context import Message, Place
 
 Rule = Callable[["DerivationState", Any], StructInfo]
@@ -197,10 +197,8 @@ class DerivationState(Knowledge):
     def bound(self, var: ast.Var) -> Expr | None:
         """The value that a variable is bound to, if it is a call of an operator."""
         if self._calls is None:
-            functions = self.module.functions.values()
-            inside = (b for f in functions if isinstance(f, ast.Function) for b in bindings(f))
-            calls = (b for b in inside if isinstance(b, ast.VarBinding) and _is_operation(b.value))
-            self._calls = {b.var: b.value for b in calls}
+            inside = evaluated(self.module, ast.VarBinding)
+            self._calls = {b.var: b.value for b in inside if _is_operation(b.value)}
         return self._calls.get(var)
 
     def vdevices(self) -> Sequence[tuple[str, int]]:

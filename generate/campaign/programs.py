@@ -7,7 +7,7 @@ import random
 from rlx.generate.programs.plan import DEFAULT, FEATURES, Options
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.nodes.visit import evaluated
 from rlx.grammar.print.printer import print_module
 
 UNSPEAKABLE = {
@@ -52,13 +52,7 @@ def program(seed: int, oracle: str = "check", against: str = "") -> tuple[str, s
     alone.
     """
     module = _module(seed, oracle, _options(oracle, against))
-    used = {
-        expr.op_name
-        for function in module.functions.values()
-        if isinstance(function, ast.Function)
-        for expr in expressions(function)
-        if isinstance(expr, ast.Op)
-    }
+    used = {op.op_name for op in evaluated(module, ast.Op)}
     return print_module(module), used
 
 

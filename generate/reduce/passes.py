@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.node import Node, fields, replace
+from rlx.grammar.nodes.node import Node, replace, walk
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.visit import bindings, expressions
 
@@ -47,15 +47,6 @@ def _functions(module: ast.IRModule) -> Iterator[ast.Function]:
     return (f for f in module.functions.values() if isinstance(f, ast.Function))
 
 
-def _inside(module: ast.IRModule) -> Iterator[ast.Expr]:
-    for function in _functions(module):
-        yield from expressions(function)
-
-
-def _all_bindings(module: ast.IRModule) -> list[Any]:
-    return [binding for function in _functions(module) for binding in bindings(function)]
-
-
 def _mapped(module: ast.IRModule, table: Mapping[Node, Node]) -> ast.IRModule:
     made: ast.IRModule = rebuild(module, lambda node: table.get(node, node))
     return made
@@ -75,8 +66,8 @@ def _without_functions(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRModu
 
 
 def _unused(module: ast.IRModule) -> list[Site]:
-    used = {expr for expr in _inside(module) if isinstance(expr, ast.Var)}
-    return [b for b in reversed(_all_bindings(module)) if b.var is None or b.var not in used]
+    used = {expr for expr in expressions(module) if isinstance(expr, ast.Var)}
+    return [b for b in reversed(list(bindings(module))) if b.var is None or b.var not in used]
 
 
 def _without_bindings(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRModule:
@@ -95,7 +86,7 @@ def _without_bindings(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRModul
 
 
 def _aliases(module: ast.IRModule) -> list[Site]:
-    return [b for b in _all_bindings(module) if b.var is not None and isinstance(b.value, ast.Var)]
+    return [b for b in bindings(module) if b.var is not None and isinstance(b.value, ast.Var)]
 
 
 def _without_aliases(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRModule:
@@ -153,12 +144,12 @@ def _simpler(expr: ast.Expr) -> Iterator[ast.Expr]:
 
 
 def _alternatives(module: ast.IRModule) -> list[Site]:
-    return [(expr, other) for expr in _inside(module) for other in _simpler(expr)]
+    return [(expr, other) for expr in expressions(module) for other in _simpler(expr)]
 
 
 def _earlier_results(module: ast.IRModule) -> list[Site]:
     found = []
-    for expr in _inside(module):
+    for expr in expressions(module):
         if isinstance(expr, ast.SeqExpr):
             bound = [b.var for block in expr.blocks for b in block.bindings]  # type: ignore[attr-defined]
             found += [
@@ -182,7 +173,7 @@ def _replaced(module: ast.IRModule, chosen: Sequence[Site]) -> ast.IRModule:
 def _attributes(module: ast.IRModule) -> list[Site]:
     return [
         (expr, key)
-        for expr in _inside(module)
+        for expr in expressions(module)
         if isinstance(expr, (ast.Call, ast.Function))
         for key in expr.attrs
     ]
@@ -212,7 +203,7 @@ def _annotations(module: ast.IRModule) -> list[Site]:
     for function in _functions(module):
         if function.ret_struct_info is not None:
             found.append((function, replace(function, ret_struct_info=None)))
-    for binding in _all_bindings(module):
+    for binding in bindings(module):
         var = binding.var
         if var is not None and var.struct_info_annotation is not None:
             found.append((var, replace(var, struct_info_annotation=None)))
@@ -254,7 +245,7 @@ def _without_parameters(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRMod
 def _dataflow_blocks(module: ast.IRModule) -> list[Site]:
     return [
         block
-        for expr in _inside(module)
+        for expr in expressions(module)
         if isinstance(expr, ast.SeqExpr)
         for block in expr.blocks
         if isinstance(block, ast.DataflowBlock)
@@ -275,28 +266,11 @@ def _without_dataflow(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRModul
 # ---------------------------------------------------------------- numbers and PrimFuncs
 
 
-def _nodes(module: ast.IRModule) -> Iterator[Node]:
-    """Every node once."""
-    seen: set[int] = set()
-    stack: list[Any] = [module]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, tuple):
-            stack.extend(value)
-        elif isinstance(value, Mapping):
-            stack.extend(value)
-            stack.extend(value.values())
-        elif isinstance(value, Node) and id(value) not in seen:
-            seen.add(id(value))
-            yield value
-            stack.extend(part for _, part in fields(value))
-
-
 _SMALL = 2
 
 
 def _numbers(module: ast.IRModule) -> list[Site]:
-    found = {node.value for node in _nodes(module) if isinstance(node, tir.IntImm)}
+    found = {node.value for node in walk(module) if isinstance(node, tir.IntImm)}
     return sorted(value for value in found if abs(value) > _SMALL)
 
 
@@ -315,14 +289,14 @@ def _with_small_numbers(module: ast.IRModule, chosen: Sequence[Site]) -> ast.IRM
 def _operands(module: ast.IRModule) -> list[Site]:
     return [
         (node, operand)
-        for node in _nodes(module)
+        for node in walk(module)
         if isinstance(node, tir.Binary)
         for operand in (node.a, node.b)
     ]
 
 
 def _statements(module: ast.IRModule) -> list[Site]:
-    return [stmt for node in _nodes(module) if isinstance(node, tir.SeqStmt) for stmt in node.stmts]
+    return [stmt for node in walk(module) if isinstance(node, tir.SeqStmt) for stmt in node.stmts]
 
 
 def _without_statements(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRModule:
@@ -343,8 +317,8 @@ def size(module: ast.IRModule) -> tuple[int, int, int]:
     """
     from rlx.grammar.print.printer import print_module
 
-    parts = len(module.functions) + len(_all_bindings(module)) + len(_statements(module))
-    numbers = sum(abs(n.value) for n in _nodes(module) if isinstance(n, tir.IntImm))
+    parts = len(module.functions) + sum(1 for _ in bindings(module)) + len(_statements(module))
+    numbers = sum(abs(n.value) for n in walk(module) if isinstance(n, tir.IntImm))
     return parts, len(print_module(module)), numbers
 
 
@@ -352,7 +326,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("functions", lambda m: list(m.functions), _without_functions),
     Pass("unused bindings", _unused, _without_bindings),
     Pass("aliases", _aliases, _without_aliases),
-    Pass("bindings", _all_bindings, _without_bindings),
+    Pass("bindings", lambda module: list(bindings(module)), _without_bindings),
     Pass("earlier results", _earlier_results, _ending_earlier),
     Pass("expressions", _alternatives, _replaced),
     Pass("unused parameters", _unused_parameters, _without_parameters),

@@ -88,12 +88,12 @@ def expressions(root: Node) -> Iterator[Expr]:
     return evaluated(root, Expr)
 
 
-def bindings(root: Node) -> Iterator[Binding]:
+def bindings(root: Node) -> Iterator[ast.VarBinding | ast.MatchCast]:
     """Every binding in a node, including branches and nested functions, in the order of the text.
 
     A binding comes before the bindings in its value.
     """
-    return evaluated(root, Binding)
+    return evaluated(root, Binding)  # type: ignore[arg-type]
 
 
 def sequences(root: Node) -> Iterator[ast.Function | ast.SeqExpr]:

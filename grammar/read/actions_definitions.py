@@ -189,7 +189,7 @@ class DefinitionActions:
         attrs = said.get("I.module_attrs", {})
         listed = said.get("I.module_global_infos", {})
         infos = {key: _as_tuple(value) for key, value in listed.items()}
-        self.scope.declare_results(functions)
+        functions = self.scope.declare_results(functions)
         return ast.IRModule(
             functions, attrs, infos, name, False, (), comments, span, bases, externs
         )

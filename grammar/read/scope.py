@@ -9,14 +9,17 @@ Dataflow variables stay visible after their block; WF01 reports such uses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rlx.grammar.dialects import STRING_OPERATORS
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, DataType
-from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.node import Node, Span, replace
+from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.struct_infos import binding_positions
+
+Functions = dict[ast.GlobalVar, ast.Function | tir.PrimFunc]
 
 _ABSENT = object()
 
@@ -286,8 +289,9 @@ class Scope:
         self.frame.bound += found
         return tuple(found)
 
-    def declare_results(self, functions: Mapping[ast.GlobalVar, object]) -> None:
-        """Give the results of calls of 2022 the element types of the corresponding buffers."""
+    def declare_results(self, functions: Functions) -> Functions:
+        """The functions, with the element types of the buffers for the results of calls of 2022."""
+        known: dict[Node, Node] = {}
         for infos, callee, args in self.undeclared:
             function = functions.get(callee) if isinstance(callee, ast.GlobalVar) else None
             if isinstance(function, tir.PrimFunc) and isinstance(args, ast.Tuple):
@@ -295,8 +299,12 @@ class Scope:
                 for info, param in zip(infos, params, strict=False):
                     buffer = function.buffer_map.get(param)
                     if buffer is not None:
-                        object.__setattr__(info, "dtype", buffer.dtype)
+                        known[info] = replace(info, dtype=buffer.dtype)
         self.undeclared.clear()
+        if not known:
+            return functions
+        made: Functions = rebuild(functions, lambda node: known.get(node, node))
+        return made
 
     # ------------------------------------------------------------ scalars
 

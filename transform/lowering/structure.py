@@ -73,8 +73,7 @@ class RemovePurityChecking(ModulePass):
             for name, f in module.functions.items()
         }
         forced = replace(module, functions=functions)
-        relax = (f for f in functions.values() if isinstance(f, ast.Function))
-        if not any(_PROMISING & {operator_name(e) for e in expressions(f)} for f in relax):
+        if not _PROMISING & {operator_name(e) for e in expressions(module)}:
             return forced
         return _Unwrapped().module(forced)
 

@@ -6,7 +6,7 @@ from rlx.checker.overwritten import IN_PLACE
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.grammar.nodes.python_places import here, module_of
-from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.nodes.visit import evaluated
 from rlx.operators.registry import lookup
 
 Key = tuple[object, ...]
@@ -56,11 +56,7 @@ def _scalar(part: object) -> object:
 
 def writes(module: IRModule) -> bool:
     """Whether some call may overwrite an existing value."""
-    for function in module_of(module, here()).functions.values():
-        for expr in expressions(function) if isinstance(function, ast.Function) else ():
-            if isinstance(expr, ast.Call) and _may_write(expr):
-                return True
-    return False
+    return any(map(_may_write, evaluated(module_of(module, here()), ast.Call)))
 
 
 def _may_write(call: ast.Call) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.node import Node
-from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.nodes.visit import evaluated
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.patterns.arguments import operands
 
@@ -98,13 +98,7 @@ def cannot_fail(value: Expr, info: Mapping[Node, StructInfo], written: bool = Tr
 
 def all_written(module: IRModule) -> bool:
     """Whether no call allocates an unwritten tensor or frees memory."""
-    calls = (
-        expr
-        for function in module.functions.values()
-        if isinstance(function, ast.Function)
-        for expr in expressions(function)
-        if isinstance(expr, ast.Call)
-    )
+    calls = evaluated(module, ast.Call)
     return not any("alloc_" in c.op_name or c.op_name.startswith(_GIVES_OUT) for c in calls)
 
 

@@ -164,11 +164,11 @@ def _users(function: ast.Function) -> Users:
     """The values that mention each variable, and the results of sequences."""
     found: Users = {}
     for binding in bindings(function):
-        value: Expr = binding.value  # type: ignore[attr-defined]
+        value: Expr = binding.value
         inside = value if isinstance(value, ast.Call | ast.Tuple | ast.TupleGetItem) else None
         mentioned = expressions(value) if inside is not None or isinstance(value, ast.Var) else ()
         for var in {e for e in mentioned if isinstance(e, ast.Var)}:
-            found.setdefault(var, []).append((binding.var, value))  # type: ignore[attr-defined]
+            found.setdefault(var, []).append((binding.var, value))
     for seq in expressions(function):
         if isinstance(seq, ast.SeqExpr):
             for leaf in expressions(seq.body):

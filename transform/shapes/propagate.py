@@ -60,9 +60,7 @@ class _Propagated(Stronger):
         if gv not in self.shape_functions:
             function = self.builder.lookup_func(gv)
             made = shape_function(function) if isinstance(function, ast.Function) else None
-            if made is not None:
-                made.add_to(self.builder, gv)
-            self.shape_functions[gv] = made
+            self.shape_functions[gv] = made and made.added_to(self.builder, gv)
         made = self.shape_functions[gv]
         return None if made is None else made.called(self.builder, args)
 

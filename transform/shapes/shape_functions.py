@@ -34,11 +34,11 @@ class ShapeFunction(Record):
     positions: tuple[int, ...]
     result: TensorStructInfo
 
-    def add_to(self, builder: BlockBuilder, gv: GlobalVar) -> None:
-        """Add the function to a module."""
+    def added_to(self, builder: BlockBuilder, gv: GlobalVar) -> ShapeFunction:
+        """Add the function to a module; return it with its name there."""
         assert isinstance(self.function, ast.Function)
-        made = builder.add_func(self.function, f"{gv.name_hint}_shape")
-        object.__setattr__(self, "function", made)
+        name = builder.add_func(self.function, f"{gv.name_hint}_shape")
+        return replace(self, function=name)
 
     def called(self, builder: BlockBuilder, args: Sequence[Expr]) -> StructInfo | None:
         """Emit a call for these arguments of the other function; return the struct info of the

@@ -381,6 +381,6 @@ class _Inside(Rewriter):
 def _names(function: ast.Function) -> Iterator[str]:
     """The names of all variables of a function."""
     for binding in bindings(function):
-        var = binding.var  # type: ignore[attr-defined]
+        var = binding.var
         if var is not None:
             yield var.name_hint

@@ -44,9 +44,7 @@ def without_annotations(module: ast.IRModule) -> ast.IRModule:
 
     bound = {
         binding.var
-        for function in module.functions.values()
-        if isinstance(function, ast.Function)
-        for binding in bindings(function)
+        for binding in bindings(module)
         if isinstance(binding, ast.VarBinding) and not isinstance(binding.value, ast.Function)
     }
     made: ast.IRModule = rebuild(
