@@ -86,11 +86,3 @@ def test_the_main_process_writes_and_judges(
     reporter = Reporter(gate)
     plugin.pytest_terminal_summary(reporter)
     assert reporter.told == (["== coverage of rules", *missing] if gate else [])
-
-
-def test_its_option() -> None:
-    added: list[Any] = []
-    plugin.pytest_addoption(
-        SimpleNamespace(addoption=lambda *names, **more: added.append((names, more["action"])))
-    )
-    assert added == [(("--rules-gate",), "store_true")]

@@ -14,8 +14,8 @@ from tests.solver.order.build import prover, shape, tensor, var
 ROOT = Path(__file__).parents[2]
 TEXTS = [
     path.read_text(encoding="utf-8")
-    for path in sorted((ROOT / "tests").rglob("*.py"))
-    if path != Path(__file__)
+    for path in sorted((ROOT / "tests").rglob("*"))
+    if path.suffix in (".py", ".md") and path != Path(__file__)
 ]
 BY_OTHER_MEANS = {"BIND-conflict-agree": "test_values_of_one_variable_agree"}
 """Codes that no diagnostic bears; the tests that show them."""
@@ -28,7 +28,8 @@ def test_the_code_stands_in_a_test(code: str) -> None:
     if code in BY_OTHER_MEANS:
         assert BY_OTHER_MEANS[code] in globals()
         return
-    assert any(f'"{written}' in text or f" {written}" in text for text in TEXTS)
+    places = f'"{written}', f" {written}", f"[{written}]"
+    assert any(place in text for place in places for text in TEXTS)
 
 
 def test_values_of_one_variable_agree() -> None:

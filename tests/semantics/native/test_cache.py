@@ -341,17 +341,6 @@ def test_a_kernel_that_a_good_compiler_rejects(
     increment(13)
 
 
-def test_flags_for_one_source() -> None:
-    short = "int x;"
-    for flags in (compiler.FLAGS, (*compiler.FLAGS, *compiler.TUNING[0])):
-        assert compiler.flags_for(short, flags) == flags
-        long = compiler.flags_for(short + " " * compiler.LARGE, flags)
-        assert compiler.SLIGHT in long and "-O2" not in long and "-ftree-loop-vectorize" not in long
-        assert {*long} <= {compiler.SLIGHT, *flags}
-        unrolled = compiler.flags_for(prelude.WRITTEN_OUT, flags)
-        assert [*unrolled] == [flag for flag in flags if flag != compiler.SLIGHT]
-
-
 def test_libraries_are_linked_where_functions_of_them_are_called() -> None:
     called = prelude.text("y = expf(x);", apart=False)
     assert compiler.libraries([compiler.LIBMVEC], called) == ["-lmvec", "-lm"]

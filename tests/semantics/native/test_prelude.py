@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rlx.semantics.native import compiler, prelude
+from rlx.semantics.native import prelude
 
 NAMES = sorted(prelude.providers(False))
 OURS = re.compile(r"\b(?:rlx|RLX)_\w+")
@@ -30,13 +30,3 @@ def test_what_is_mentioned_is_defined(name: str) -> None:
     assert name in known
     missing = {word for word in OURS.findall(text) if word in NAMES and word not in known}
     assert not missing
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_vectors_are_narrower_where_the_widest_do_not_help(name: str) -> None:
-    """The flag is there for what mentions no tile and no half."""
-    kernel = f"x = {name}(y);"
-    text = f"{prelude.text(kernel, apart=False)}\n{kernel}"
-    wide = {"RLX_LANES", "RLX_ROWS", "rlx_to_f16"} & {*OURS.findall(text), name}
-    flags = compiler.flags_for(text, (compiler.NARROWER,))
-    assert flags == (() if wide else (compiler.NARROWER,))

@@ -96,24 +96,24 @@ def test_of_constant_divisors_only_zero_counts(operator: str, divisor: int) -> N
     assert found == (["0"] if divisor == 0 else [])
 
 
-@pytest.mark.parametrize(("count", "looks"), [(20, 60), (60, 180), (65, 130), (300, 600)])
-def test_facts_are_ordered_one_by_one_where_they_are_few(
-    monkeypatch: pytest.MonkeyPatch, count: int, looks: int
+@pytest.mark.parametrize("count", [65, 300, 1000])
+def test_the_order_of_many_facts_takes_few_looks_at_each(
+    monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    """Of many facts each is looked at twice: what is left is not sorted anew after each."""
+    """What is left is not sorted anew after each fact."""
     looked: list[PrimExpr] = []
+    original = contexts.order_key
 
     def key(expr: PrimExpr, *rest: Any) -> tuple[int, int]:
         looked.append(expr)
         return original(expr, *rest)
 
-    original = contexts.order_key
     monkeypatch.setattr(contexts, "order_key", key)
     chain = [tir.Var(f"x{at}") for at in range(count + 1)]
     facts = [tir.LE(a, b) for a, b in pairwise(chain)]
     variables, ordered = contexts.order(tir.GE(chain[0], tir.IntImm(0)), facts, Context().state)
     assert set(variables) == set(chain) and len(ordered) == count
-    assert len(looked) == looks if count > 64 else len(looked) > looks
+    assert len(looked) <= 3 * count
 
 
 def test_zero_divisors_are_no_counterexamples() -> None:
