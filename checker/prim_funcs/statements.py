@@ -122,7 +122,9 @@ def _block(state: PrimFuncCheck, block: tir.Block) -> None:
         _buffer(state, buffer)
         bind(state, buffer, buffer.span)
     # A region may name a buffer that the body matches or declares.
-    late = [s.buffer for s in _parts(block.body) if isinstance(s, tir.MatchBuffer | tir.AllocBuffer)]
+    late = [
+        s.buffer for s in _parts(block.body) if isinstance(s, tir.MatchBuffer | tir.AllocBuffer)
+    ]
     for region in (*(block.reads or ()), *(block.writes or ())):
         if not (isinstance(region, tir.BufferLoad) and region.buffer in late):
             _region(state, region)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar.diagnostic import Label

@@ -94,7 +94,10 @@ class DefinitionActions:
 
     def _is_imported(self, decoration: Entry) -> None:
         """Report, in a Python file, a decorator whose module it does not import."""
-        word, around = re.split(r"\W", self.context.text_of(decoration.span))[0], self.context.around
+        word, around = (
+            re.split(r"\W", self.context.text_of(decoration.span))[0],
+            self.context.around,
+        )
         if around is not None and word not in "RTI" and around.value(word) is ...:
             span = (decoration.start, decoration.start + len(word))
             help = f"write `from tvm.script import {word}`"

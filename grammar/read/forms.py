@@ -31,7 +31,17 @@ PROTOTYPE_OPERATORS = {"dot": "matmul", "ewise_add": "add", "nn.matmul": "matmul
 
 OPERATORS_OF_2022 = frozenset(
     [
-        *("add", "subtract", "multiply", "divide", "floor_divide", "exp", "negative", "sum", "mean"),
+        *(
+            "add",
+            "subtract",
+            "multiply",
+            "divide",
+            "floor_divide",
+            "exp",
+            "negative",
+            "sum",
+            "mean",
+        ),
         *("dot", "ewise_add", "ewise_fma", "unique", "nonzero", "print", "shape_of", "reshape"),
         *("transpose", "expand_dims", "squeeze", "flatten", "assert_op"),
         *(f"nn.{name}" for name in ("relu", "gelu", "silu", "softmax", "matmul", "dense")),

@@ -68,7 +68,8 @@ def missing(
         The parsed definitions; nothing inside them is reported.
     """
     covered = sorted(read)
-    outer = mark = None
+    outer: tuple[int, tuple[str, str, Span]] | None = None
+    mark: Span | None = None
     for start, end in logical_lines(text):
         above = mark
         mark = (start, end) if text[start] == "@" else None

@@ -74,7 +74,7 @@ class Frame:
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
-        symbol_is_name(self.walk, name, head.attrs, head)
+        symbol_is_name(self.walk, name, head)
         self.around = enter_function(self.walk, head, name.name_hint)
         if self.walk.diagnostics:
             raise violation(self.walk.diagnostics, place)

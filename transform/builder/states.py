@@ -166,7 +166,7 @@ def check(
 
         return prim_funcs(ast.IRModule({gv: function})), prim_func(function)
     around = walk(signatures, gv)
-    symbol_is_name(around, gv, function.attrs, function)
+    symbol_is_name(around, gv, function)
     recursion(signatures, around, gv, function)
     walk_function(around, function, gv.name_hint)
     if any(d.is_error for d in around.diagnostics):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import ast
 import io
-import keyword
 import random
 import re
 import sys
@@ -52,8 +51,9 @@ def generated(count: int) -> Iterator[tuple[str, str]]:
     """Random programs."""
     for seed in range(count):
         version = ["0.16", "0.24", "0.27"][seed % 3]
-        yield f"generated-{seed}.rlx", print_module(
-            random_module(random.Random(seed), Options(8)), version
+        yield (
+            f"generated-{seed}.rlx",
+            print_module(random_module(random.Random(seed), Options(8)), version),
         )
 
 
@@ -69,8 +69,7 @@ def of_tvm() -> Iterator[tuple[str, str]]:
         lines = text.split("\n")
         found = {definition.line for definition in definitions(text)}
         for node in ast.parse(text).body:
-            named = isinstance(node, ast.FunctionDef | ast.ClassDef)
-            if named and node.lineno in found and node.end_lineno is not None:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno in found:
                 start = min(decorator.lineno for decorator in node.decorator_list)
                 name = f"{path.relative_to(folder)}:{node.name}"
                 yield name, "\n".join([*lines[start - 1 : node.end_lineno], ""])
@@ -86,31 +85,26 @@ def changes(text: str, draw: random.Random) -> Iterator[Change]:
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
         if token.type not in _LAYOUT
     ]
-    spans = [
-        (starts[t.start[0] - 1] + t.start[1], starts[t.end[0] - 1] + t.end[1]) for t in tokens
-    ]
+    spans = [(starts[t.start[0] - 1] + t.start[1], starts[t.end[0] - 1] + t.end[1]) for t in tokens]
     names = sorted({t.string for t in tokens if t.type == tokenize.NAME})
     for at, (token, (start, end)) in enumerate(zip(tokens, spans, strict=True)):
-        line = token.start[0]
-
-        def made(kind: str, new: str, stop: int = end) -> Change:
-            return Change(kind, token.string, line, text[:start] + new + text[stop:])
-
-        yield made("delete", "")
-        yield made("double", f"{token.string} {token.string}")
+        behind, stop = text[end:], end
+        new = {"delete": "", "double": f"{token.string} {token.string}"}
         if at + 1 < len(tokens):
-            behind, (begin, stop) = tokens[at + 1].string, spans[at + 1]
-            yield made("exchange", f"{behind}{text[end:begin]}{token.string}", stop)
+            begin, stop = spans[at + 1]
+            new["exchange"] = f"{tokens[at + 1].string}{text[end:begin]}{token.string}"
         if token.type == tokenize.NAME:
-            yield made("rename", f"{token.string}_z")
-            yield made("another name", draw.choice(names))
+            new |= {"rename": f"{token.string}_z", "another name": draw.choice(names)}
         elif token.type == tokenize.NUMBER:
-            yield made("number", draw.choice(["7", "-1", "1.5", f"1{token.string}"]))
+            new["number"] = draw.choice(["7", "-1", "1.5", f"1{token.string}"])
         elif token.type == tokenize.STRING:
             quote = token.string[-1]
-            yield made("string", f"{quote}z{token.string.strip(quote)}{quote}")
+            new["string"] = f"{quote}z{token.string.strip(quote)}{quote}"
         elif token.type == tokenize.OP:
-            yield made("operator", draw.choice([*"+-*/%=:.,@<>()[]", "//", "==", "->"]))
+            new["operator"] = draw.choice([*"+-*/%=:.,@<>()[]", "//", "==", "->"])
+        for kind, word in new.items():
+            rest = text[stop:] if kind == "exchange" else behind
+            yield Change(kind, token.string, token.start[0], text[:start] + word + rest)
 
 
 def python(text: str) -> str | None:
@@ -177,24 +171,25 @@ def silent(name: str, text: str, chosen: Sequence[Change], path: str = "a.rlx") 
 
 
 def main() -> int:
-    """Try many changes; 1 if any leaves no trace."""
+    """Try many changes, and print those that leave no trace; 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("count", nargs="?", type=int, default=50)
     parser.add_argument("seed", nargs="?", type=int, default=0)
     parser.add_argument("--of", choices=["examples", "generated", "tvm"], default="examples")
     options = parser.parse_args()
     draw = random.Random(options.seed)
-    programs = {"examples": examples, "tvm": of_tvm, "generated": lambda: generated(30)}
-    number = 0
-    for name, text in programs[options.of]():
+    programs = {"examples": examples(), "tvm": of_tvm(), "generated": generated(30)}
+    number = lost = 0
+    for name, text in programs[options.of]:
         every = list(changes(text, draw))
         chosen = draw.sample(every, min(options.count, len(every)))
         number += len(chosen)
         for _, change in silent(name, text, chosen):
+            lost += 1
             line = change.text.split("\n")[change.line - 1]
             print(f"{name}:{change.line}: {change.kind} {change.token!r}: {line}", flush=True)
-    print(f"{number} changes", file=sys.stderr)
-    return 0
+    print(f"{number} changes, {lost} without a trace", file=sys.stderr)
+    return 1 if lost else 0
 
 
 if __name__ == "__main__":
