@@ -82,9 +82,8 @@ def _format(text: str, path: str, version: str) -> Formatted:
     reason = _left_alone(text, parsed.modules, kept, path, version)
     if reason is not None:
         return Formatted(None, (reason,), FAILED)
-    unknown = min(
-        (i.span for i in parsed.captured if isinstance(i, ast.StructInfo) and i.span), default=None
-    )
+    infos = [node for node in parsed.captured if isinstance(node, ast.StructInfo)]
+    unknown = min((getattr(info, "span", None) or (0, 0) for info in infos), default=None)
     if unknown is not None:
         where = _place(parsed, path, unknown[0])
         reason = f"{where}: not formatted: this annotation is known only when the program is built"
