@@ -232,8 +232,13 @@ _ARITHMETIC: dict[type[python.operator], Callable[[Any, Any], Any]] = {
 
 @computes("relax.layout_transform")
 @rule("E-layout", "8046500d", "computation")
-def layout_transform_value(x: Array, index_map: str, pad_value: float | None) -> Array:
-    """Each element at its new index; places without an element have the padding value, or 0."""
+def layout_transform_value(
+    x: Array, index_map: str, pad_value: float | None, *separators: object
+) -> Array:
+    """Each element at its new index; places without an element have the padding value, or 0.
+
+    The separators of axes change no value.
+    """
     found = read(index_map)
     if found is None or len(found.names) != x.ndim:
         raise OperatorFault(

@@ -102,6 +102,8 @@ class DerivationState(Knowledge):
         """Whether an argument of a call, positional or named, is wrong already."""
         if not all(map(policy.typed, call.sinfo_args)):
             return True
+        if self.captured and any(map(self.is_open, call.sinfo_args)):
+            return True
         if not self.poison:
             return False
         if self.poison_is_wrong(call):

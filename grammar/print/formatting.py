@@ -82,6 +82,12 @@ def _format(text: str, path: str, version: str) -> Formatted:
     reason = _left_alone(text, parsed.modules, kept, path, version)
     if reason is not None:
         return Formatted(None, (reason,), FAILED)
+    infos = [node for node in parsed.captured if isinstance(node, ast.StructInfo)]
+    unknown = min((getattr(info, "span", None) or (0, 0) for info in infos), default=None)
+    if unknown is not None:
+        where = _place(parsed, path, unknown[0])
+        reason = f"{where}: not formatted: this annotation is known only when the program is built"
+        return Formatted(None, (reason,), FAILED)
     return _written(text, path, version, parsed)
 
 

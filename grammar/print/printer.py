@@ -1,9 +1,11 @@
 """The printer: from nodes to text, in any dialect from 0.16 to 0.27.
 
 The printed text parses to a structurally equal module, and printing this module gives the same
-text. Four properties cannot be kept, because no text expresses them: adjacent binding blocks are
+text. Five properties cannot be kept, because no text expresses them: adjacent binding blocks are
 printed as one, a branch or function inside an expression is bound to a variable first, the data of
-a constant outside the text stays outside, and names are changed if they would be captured.
+a constant outside the text stays outside, names are changed if they would be captured, and the
+annotation of the variable of an `if` is printed in both branches, as TVM does, so it is read as
+that of the last variable of each branch.
 """
 
 from __future__ import annotations

@@ -331,8 +331,9 @@ TYPE_ATTRIBUTES = ("struct_info", "ty")
 
 
 def _type_of(context: ReadContext, value: ast.Expr, span: Span) -> ast.StructInfo:
-    """The annotation of a variable; of another value, an annotation that is not known here."""
+    """What the text says of the type of a value; if nothing, a type that is not known here."""
     info = value.struct_info_annotation if isinstance(value, ast.Var) else None
+    info = info or context.scope.types.get(value)
     if info is None:
         info = ast.ObjectStructInfo(span)
         context.coerce.captured.add(info)

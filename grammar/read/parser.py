@@ -240,7 +240,7 @@ class TextReader:
         """What a Python file lacks: decorators, or any Relax."""
         from rlx.grammar.read.undecorated import missing, unread
 
-        self.diagnostics += missing(self.text, around.canonical, read)
+        self.diagnostics += missing(self.text, around.canonical, around.language, read)
         if not read and not self.diagnostics:
             self.diagnostics += unread(self.text, around.language)
         if not read and not self.diagnostics:

@@ -152,6 +152,11 @@ class RelaxStatements(BranchReader):
             if isinstance(expr, ast.Tuple):
                 self.scope.tuples[var] = expr
             binding = ast.VarBinding(var, expr, value.span, span)
+        match binding:
+            case (
+                ast.MatchCast(struct_info=type) | ast.VarBinding(value=ast.Call(sinfo_args=(type,)))
+            ):
+                self.scope.types[var] = type
         kind = self._scalar_type(binding)
         if kind is not None:
             self.scope.scalars[var] = kind

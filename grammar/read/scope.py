@@ -69,6 +69,8 @@ class Scope:
     ----------
     tuples
         The variables that are bound to tuples, with the tuples.
+    types
+        The types that calls and casts give to variables without annotation.
     shape_holders
         The variables that hold shapes, judging by the text of their values.
     unknown
@@ -97,6 +99,7 @@ class Scope:
         self._log: list[tuple[dict[str, Any], str, Any]] = []
         self.frames: list[Frame] = [Frame("module", 0)]
         self.tuples: dict[ast.Var, ast.Tuple] = {}
+        self.types: dict[ast.Expr, ast.StructInfo] = {}
         self.shape_holders: set[ast.Expr] = set()
         self.unknown: set[tir.PrimExpr] = set()
         self.declared: set[str] = set()

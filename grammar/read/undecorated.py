@@ -56,7 +56,10 @@ def _end(text: str, start: int, width: int) -> int:
 
 
 def missing(
-    text: str, canonical: Callable[[str], str], read: Collection[Span]
+    text: str,
+    canonical: Callable[[str], str],
+    language: Callable[[str], str],
+    read: Collection[Span],
 ) -> Iterator[Diagnostic]:
     """Classes and functions that look like Relax but have no decorator, or one of nobody.
 
@@ -64,11 +67,13 @@ def missing(
     ----------
     canonical
         Maps an imported Python name to the name in Relax texts.
+    language
+        The prefix for which a name is imported from TVMScript.
     read
         The parsed definitions; nothing inside them is reported.
     """
     covered = sorted(read)
-    outer = None
+    outer: tuple[int, tuple[str, str, Span]] | None = None
     mark: Span | None = None
     for start, end in logical_lines(text):
         above = mark
@@ -87,7 +92,16 @@ def missing(
         names = set(names_in(text, (start, end)))
         words = {canonical(word) for word in _annotating(names)}
         if above is not None:
-            yield from _unknown_decorator(text, canonical, above, head[2], "R" in words)
+            written = next(names_in(text, (above[0] + 1, above[1])), None) or "…"
+            module, _, word = canonical(written).rpartition(".")
+            if language(written.partition(".")[0]) or module.startswith("tvm.script"):
+                yield from _unknown_decorator(written, module, word, above)
+            elif "R" in words:
+                message = (
+                    f"'@{written}' is not a decorator of Relax, so rlx does not read {head[2]!r}"
+                )
+                help = "write @R.function below it"
+                yield Diagnostic("PARSE-decorator", "warning", message, above, help=help)
         if marked or "R" not in words:  # one for PrimFuncs may be a macro
             continue
         if outer is not None:
@@ -97,25 +111,11 @@ def missing(
             yield undecorated(text, head[1], head[2], head.span(), "warning")
 
 
-def _unknown_decorator(
-    text: str, canonical: Callable[[str], str], mark: Span, name: str, annotated: bool
-) -> Iterator[Diagnostic]:
-    """A decorator of TVMScript that does not exist, or one of others above a Relax function."""
-    span = (mark[0], mark[1])
-    written = next(names_in(text, (mark[0] + 1, mark[1])), None) or "…"
-    module, _, word = canonical(written).rpartition(".")
-    if module in ("R", "T", "I") or (module.startswith("tvm.script") and word == "function"):
-        if word not in _HELPERS and not (module == "T" and is_known(word)):
-            help = "write @T.prim_func" if module == "T" else "write @R.function"
-            yield Diagnostic("PARSE", "error", f"unknown decorator '@{written}'", span, help=help)
-    elif annotated:
-        yield Diagnostic(
-            "PARSE-decorator",
-            "warning",
-            f"'@{written}' is not a decorator of Relax, so rlx does not read {name!r}",
-            span,
-            help="write @R.function below it",
-        )
+def _unknown_decorator(written: str, module: str, word: str, mark: Span) -> Iterator[Diagnostic]:
+    """A decorator of TVMScript that does not exist."""
+    if word not in _HELPERS and not (module == "T" and is_known(word)):
+        help = "write @T.prim_func" if module == "T" else "write @R.function"
+        yield Diagnostic("PARSE", "error", f"unknown decorator '@{written}'", mark, help=help)
 
 
 _HELPERS = frozenset(["macro", "inline", "pyfunc", "meta_class", "jit"])

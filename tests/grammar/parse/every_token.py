@@ -13,8 +13,7 @@ import re
 import sys
 import tokenize
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,33 +69,17 @@ def of_tvm() -> Iterator[tuple[str, str]]:
         lines = text.split("\n")
         found = {definition.line for definition in definitions(text)}
         for node in ast.parse(text).body:
-            if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.lineno not in found:
-                continue
-            if node.end_lineno is not None:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno in found:
                 start = min(decorator.lineno for decorator in node.decorator_list)
                 name = f"{path.relative_to(folder)}:{node.name}"
                 yield name, "\n".join([*lines[start - 1 : node.end_lineno], ""])
 
 
-def _change(
-    text: str,
-    token: tokenize.TokenInfo,
-    start: int,
-    end: int,
-    kind: str,
-    new: str,
-    stop: int | None = None,
-) -> Change:
-    """A text with ``new`` in the place of a token, or of all up to ``stop``."""
-    behind = text[end if stop is None else stop :]
-    return Change(kind, token.string, token.start[0], f"{text[:start]}{new}{behind}")
-
-
 def changes(text: str, draw: random.Random) -> Iterator[Change]:
     """Each token of a text deleted, doubled, exchanged with the next, or replaced."""
     starts = [0]
-    for row in text.split("\n"):
-        starts.append(starts[-1] + len(row) + 1)
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
     tokens = [
         token
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
@@ -105,23 +88,23 @@ def changes(text: str, draw: random.Random) -> Iterator[Change]:
     spans = [(starts[t.start[0] - 1] + t.start[1], starts[t.end[0] - 1] + t.end[1]) for t in tokens]
     names = sorted({t.string for t in tokens if t.type == tokenize.NAME})
     for at, (token, (start, end)) in enumerate(zip(tokens, spans, strict=True)):
-        made = partial(_change, text, token, start, end)
-
-        yield made("delete", "")
-        yield made("double", f"{token.string} {token.string}")
+        behind, stop = text[end:], end
+        new = {"delete": "", "double": f"{token.string} {token.string}"}
         if at + 1 < len(tokens):
-            behind, (begin, stop) = tokens[at + 1].string, spans[at + 1]
-            yield made("exchange", f"{behind}{text[end:begin]}{token.string}", stop)
+            begin, stop = spans[at + 1]
+            new["exchange"] = f"{tokens[at + 1].string}{text[end:begin]}{token.string}"
         if token.type == tokenize.NAME:
-            yield made("rename", f"{token.string}_z")
-            yield made("another name", draw.choice(names))
+            new |= {"rename": f"{token.string}_z", "another name": draw.choice(names)}
         elif token.type == tokenize.NUMBER:
-            yield made("number", draw.choice(["7", "-1", "1.5", f"1{token.string}"]))
+            new["number"] = draw.choice(["7", "-1", "1.5", f"1{token.string}"])
         elif token.type == tokenize.STRING:
             quote = token.string[-1]
-            yield made("string", f"{quote}z{token.string.strip(quote)}{quote}")
+            new["string"] = f"{quote}z{token.string.strip(quote)}{quote}"
         elif token.type == tokenize.OP:
-            yield made("operator", draw.choice([*"+-*/%=:.,@<>()[]", "//", "==", "->"]))
+            new["operator"] = draw.choice([*"+-*/%=:.,@<>()[]", "//", "==", "->"])
+        for kind, word in new.items():
+            rest = text[stop:] if kind == "exchange" else behind
+            yield Change(kind, token.string, token.start[0], text[:start] + word + rest)
 
 
 def python(text: str) -> str | None:
@@ -188,28 +171,25 @@ def silent(name: str, text: str, chosen: Sequence[Change], path: str = "a.rlx") 
 
 
 def main() -> int:
-    """Try many changes; 1 if any leaves no trace."""
+    """Try many changes, and print those that leave no trace; 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("count", nargs="?", type=int, default=50)
     parser.add_argument("seed", nargs="?", type=int, default=0)
     parser.add_argument("--of", choices=["examples", "generated", "tvm"], default="examples")
     options = parser.parse_args()
     draw = random.Random(options.seed)
-    programs: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
-        "examples": examples,
-        "tvm": of_tvm,
-        "generated": partial(generated, 30),
-    }
-    number = 0
-    for name, text in programs[options.of]():
+    programs = {"examples": examples(), "tvm": of_tvm(), "generated": generated(30)}
+    number = lost = 0
+    for name, text in programs[options.of]:
         every = list(changes(text, draw))
         chosen = draw.sample(every, min(options.count, len(every)))
         number += len(chosen)
         for _, change in silent(name, text, chosen):
+            lost += 1
             line = change.text.split("\n")[change.line - 1]
             print(f"{name}:{change.line}: {change.kind} {change.token!r}: {line}", flush=True)
-    print(f"{number} changes", file=sys.stderr)
-    return 0
+    print(f"{number} changes, {lost} without a trace", file=sys.stderr)
+    return 1 if lost else 0
 
 
 if __name__ == "__main__":
