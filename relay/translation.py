@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.read.parser import ParseError
 from rlx.grammar.stack import recursion_room
@@ -103,7 +104,7 @@ def _settled(
             now += 1
             derived[var] = now
             done = made[var] = FunctionTranslation(normal.functions[var], names, signatures)
-            if _shown(done.signature) != _shown(signatures[names[var]]):
+            if not _same(done.signature, signatures[names[var]]):
                 changed[var] = now
             signatures[names[var]] = done.signature
     return made
@@ -148,10 +149,10 @@ def _called(function: RelayFunction, module: RelayModule) -> list[RelayGlobalVar
     return [p for p in parts if isinstance(p, RelayGlobalVar) and p in module.functions]
 
 
-def _shown(info: StructInfo) -> str:
-    from rlx.grammar.print.printer import print_node
-
-    return "" if getattr(info, "params", None) is None else print_node(info)
+def _same(a: StructInfo, b: StructInfo) -> bool:
+    """Whether two signatures say the same; without parameters they say nothing."""
+    known = [getattr(info, "params", None) is not None for info in (a, b)]
+    return structural_equal(a, b, map_free_vars=True) if all(known) else not any(known)
 
 
 def _public(function: ast.Function, name: ast.GlobalVar) -> ast.Function:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.print.info import fields_text
 
 
 def relay_type(info: StructInfo) -> str:
     """The text of a type as Relay writes it; ``?`` is a dimension that is no number and no name,
     ``_`` what is not known.
+
+    Raises
+    ------
+    rlx.grammar.print.info.TooLongError
+        If it is longer than any type may be.
     """
     match info:
         case TensorStructInfo(dtype=kind) if kind.is_void:
@@ -27,7 +33,7 @@ def relay_type(info: StructInfo) -> str:
 
 
 def _dims(dims: list[str]) -> str:
-    return f"{dims[0]}," if len(dims) == 1 else ", ".join(dims)
+    return f"{dims[0]}," if len(dims) == 1 else fields_text(dims)
 
 
 def _dim(value: tir.PrimExpr) -> str:

@@ -155,7 +155,11 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
         return UNABLE
     except Exception as error:  # noqa: BLE001 - ours to explain, whatever it is
         from rlx.checker.driver.check_files import keep_traceback
+        from rlx.grammar.print.info import TooLongError
 
+        if isinstance(error, TooLongError):
+            complain_line(f"{prog}: {error}")
+            return UNABLE
         where = keep_traceback()
         complain_line(f"{prog}: this is a bug in rlx: {type(error).__name__}: {error}")
         complain_line(f"  report the command line, its input and the traceback in {where}")

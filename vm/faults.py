@@ -59,6 +59,9 @@ class OutOfFuelError(RunError):
 
     outcome = outcome.OutOfFuel
 
+    def __str__(self) -> str:
+        return f"{super().__str__()}; VirtualMachine(…, fuel=N) sets another limit, None no limit"
+
 
 class UnsupportedError(RunError):
     """The program is legal, but this tool cannot run it."""

@@ -271,9 +271,13 @@ class AnnotationForm:
         self.root = root
         self.use = use
         self.of_variable = of_variable
+        self.seen: set[int] = set()
 
     def check(self, info: ast.StructInfo) -> None:
-        """Apply them."""
+        """Apply them, to parts that stand in several places once."""
+        if id(info) in self.seen:
+            return
+        self.seen.add(id(info))
         match info:
             case ast.TensorStructInfo(shape=shape, dtype=data_type, ndim=ndim, vdevice=vdevice):
                 self._shape(info, shape, ndim)

@@ -11,6 +11,26 @@ from rlx.grammar.nodes.dtype import INT64, VOID
 from rlx.grammar.nodes.node import tuple_text
 from rlx.grammar.print.prim import Names, PrimPrinter, in_shape, quoted
 
+LONGEST = 1 << 20
+"""Characters of the text of a type. Fields that stand for each other's fields double it each time."""
+
+
+class TooLongError(ValueError):
+    """A type is too long to be written."""
+
+
+def fields_text(texts: list[str]) -> str:
+    """The fields of a tuple, separated by commas.
+
+    Raises
+    ------
+    TooLongError
+        If that is longer than any type may be.
+    """
+    if sum(map(len, texts)) > LONGEST:
+        raise TooLongError(f"a tuple type is too long to print: more than {LONGEST:,} characters")
+    return ", ".join(texts)
+
 
 class InfoPrinter:
     """Prints the annotations of one function.
@@ -86,7 +106,8 @@ class InfoPrinter:
             case ast.TupleStructInfo(fields=()):
                 return "R.Tuple"
             case ast.TupleStructInfo(fields=fields):
-                return f"R.Tuple({', '.join([self._text(f, dim) for f in fields])})"
+                each = self.body if dim == self.prim.text else self.signature
+                return f"R.Tuple({fields_text(list(map(each, fields)))})"
             case ast.FuncStructInfo():
                 return self._callable(info, dim)
         raise TypeError(f"not struct info: {type(info).__name__}")

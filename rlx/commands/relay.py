@@ -200,6 +200,7 @@ def _checked(path: str, types: bool) -> tuple[FileReport, str]:
     from rlx.checker.driver.sources import displayed
     from rlx.checker.render.files import FileReport
     from rlx.grammar.diagnostic import Diagnostic
+    from rlx.grammar.print.info import TooLongError
     from rlx.relay.checking import check
 
     try:
@@ -211,7 +212,10 @@ def _checked(path: str, types: bool) -> tuple[FileReport, str]:
         found = Diagnostic("READ", "error", words, None)
         return FileReport(displayed(path), None, (found,), outcome="unreadable"), ""
     report = check(source.text, source.path)
-    signatures = "".join(_signatures(report)) if types else ""
+    try:
+        signatures = "".join(_signatures(report)) if types else ""
+    except TooLongError as error:
+        signatures = f"{error}\n\n"
     file = FileReport(source.path, report.source, report.diagnostics, report.obligations)
     return file, signatures
 

@@ -73,7 +73,7 @@ LINES_AND_ANSWERS = [
     ("bisect p.rlx --sizes 1,,2", "expected an integer from 0, found ''"),
     ("bisect p.rlx -o p.rlx", "--output p.rlx: this would overwrite the program"),
     ("explain R.cancat", "did you mean R.concat"),
-    ("completion elvish", "invalid choice: 'elvish'"),
+    ("completion ksh", "invalid choice: 'ksh'"),
     ("lsp p.rlx", "unrecognized arguments: p.rlx"),
 ]
 

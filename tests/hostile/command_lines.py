@@ -210,6 +210,7 @@ RUN = {
     "--input": _input,
     "--seed": NUMBER,
     "--iterations": _choice("3000", "3000", "3000", "0", "1", "x"),
+    "--memory": _choice("1G", "1G", "512M", "0", "64", "1e300", "-1", "nan", "x", ""),
     "--backend": _choice(*["steps"] * 6, *["vm"] * 6, "native"),
 }
 LINES: dict[str, dict[str, Draw]] = {
@@ -328,7 +329,10 @@ LINES: dict[str, dict[str, Draw]] = {
     },
     "lsp": {"--stdio": _nothing, **TRUST},
     "explain": {"CODE": _code},
-    "completion": {"SHELL": _choice(*SHELLS, "tcsh")},
+    "completion": {
+        "SHELL": _choice(*SHELLS, "ksh"),
+        "--program": _choice("rlx", "relax-check", "x"),
+    },
 }
 
 ALWAYS: dict[str, dict[str, list[str]]] = {

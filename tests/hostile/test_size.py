@@ -157,3 +157,34 @@ def test_a_big_binary_file_is_refused(tmp_path: Path) -> None:
     answer = run(bytes(range(256)) * 40_000, tmp_path)
     assert complaint(answer) is None
     assert answer.status == FOUND
+
+
+STARVED = """
+import resource, threading, rlx
+TEXT = '@R.function\\ndef main(x: R.Tensor((2,), "float32")):\\n    return x\\n'
+rlx.check(TEXT)
+
+def work():
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (16 << 20), resource.RLIM_INFINITY))
+    try:
+        print(rlx.check(TEXT).ok)
+    except RuntimeError as error:
+        print(type(error).__name__, error)
+
+threading.stack_size(256 << 10)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="the memory of a process is limited as on Linux"
+)
+def test_a_thread_with_a_small_stack_and_no_memory_for_another_one() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STARVED], check=True, capture_output=True, text=True, timeout=HANG
+    )
+    assert done.stdout.startswith("StackError the stack of this thread is too small for rlx")
+    assert "call rlx from a thread with a stack of 7 MiB" in done.stdout
