@@ -132,5 +132,5 @@ def test_rows_end_alike(part: int) -> None:
         for draw in range(3):
             assert ended(at_once, draw) == ended(alone, draw), f"seed {seed}, inputs {draw}"
         found = at_once._translator.batches
-        planned += any(b._sized or any(b._plans.values()) for b in found)
+        planned += any(plan.places for batch in found for plan in batch.plans)
     assert planned >= 3, "too few rows have a plan"
