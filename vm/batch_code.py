@@ -17,6 +17,7 @@ import numpy as np
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.node import replace
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine.builtins import IMMEDIATE, LOAD, STORE
@@ -36,9 +37,9 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
-from rlx.vm.batch_numbers import NoPlan, Number, NumberWriter, Sizes, constant
+from rlx.vm.batch_numbers import LARGEST, NoPlan, Number, NumberWriter, Sizes, constant
 from rlx.vm.batches import HEAPS, Batch
-from rlx.vm.instructions import VM_STATE, VOID, Argument, ArgumentKind, CallInstruction
+from rlx.vm.instructions import VM_STATE, Argument, ArgumentKind, CallInstruction
 from rlx.vm.library import CALL_TIR_DYN, UINT8, WITH_STATE, MachineState, data_type, fields, told
 from rlx.vm.linking import Linker
 
@@ -56,28 +57,17 @@ def address(array: np.ndarray[Any, Any]) -> int:
 
 
 class Base(NamedTuple):
-    """Memory that offsets are relative to: the expressions of its array and of the value that owns
-    it, and the number of an allocated piece.
+    """Memory that offsets are relative to: the expressions of its array, and of the piece that it
+    is the memory of, if it is one.
     """
 
     array: str
-    owner: str
-    piece: int = -1
+    owner: str = ""
 
 
 class Written(NamedTuple):
-    """The function of a batch, and what it needs.
-
-    Attributes
-    ----------
-    text
-        The function ``run``.
-    scope
-        What it reads.
-    sequence
-        The calls of PrimFuncs; None if the function only leaves.
-    places
-        The instruction of each call.
+    """The function of a batch, named ``run``: its text, what that reads, and the calls of PrimFuncs
+    with the instruction of each; no calls if it only leaves.
     """
 
     text: str
@@ -98,7 +88,7 @@ def numbers(value: Value) -> tuple[int, ...]:
             return tuple(sizes)
         case Storage(data=data):
             return (data.nbytes,)
-        case Scalar(value=number) if is_size(value):
+        case Scalar(value=int() as number) if is_size(value):
             return (number,)
     return ()
 
@@ -136,8 +126,7 @@ class BatchWriter:
         self._lies: dict[int, tuple[Base, Number]] = {}
         self._pool: set[int] = set()
         self._pieces: list[tuple[Storage, Number]] = []
-        self._seen: set[int] = set()
-        self._apart: dict[int, str] = {}
+        self._apart: list[int] = []
         self._calls: list[tuple[int, Kernel, list[Any]]] = []
         self._made: list[str] = []
         self._results: dict[int, str] = {}
@@ -155,11 +144,13 @@ class BatchWriter:
         self._inputs()
         try:
             for at, instruction in enumerate(code, self._batch.start):
-                self._instruction(at, instruction)
+                made = self._instruction(at, instruction)
+                self._held.append(made)
+                self._registers[instruction.dst] = made
         except Stop as stop:  # it will come again, in its place
-            raise NoPlan(stop.message) from None
+            raise NoPlan(stop.message, tuple(self._apart)) from None
         if self._apart:
-            raise NoPlan("; ".join(self._apart.values()), tuple(self._apart))
+            raise NoPlan("some instructions run by themselves", tuple(self._apart))
         if not self._calls:
             raise NoPlan("no PrimFunc is called")
         return self._whole()
@@ -183,66 +174,61 @@ class BatchWriter:
         if heap and isinstance(value, Tensor):
             return self._heap_input(k, value)
         if self._positions[id(value)] != k:  # the next time it may be another value
-            value = _another(value)
+            value = replace(value)
             self._held.append(value)
             self._positions[id(value)] = k
-        seen, found = numbers(value), ""
+        found: list[str] = []
         match value:
             case Tensor(data=data, device=device):
                 self._write.lines[f"a{k} = v{k}.data; s{k} = a{k}.shape"] = None
                 known(f"a{k}.dtype == {{}} and v{k}.device == {{}}", data.dtype, device)
                 known(f"a{k}.flags.num & {FLAGS} == {data.flags.num & FLAGS}")
-                self._lies[id(value)] = Base(f"a{k}", ""), constant(0)
-                found = f"s{k}"
-            case ShapeValue():
-                found = f"v{k}.values"
+                known(f"len(s{k}) == {data.ndim}")
+                self._lies[id(value)] = Base(f"a{k}"), constant(0)
+                found = [f"s{k}[{axis}]" for axis in range(data.ndim)]
+            case ShapeValue(values=sizes):
+                known(f"len(v{k}.values) == {len(sizes)}")
+                found = [f"v{k}.values[{axis}]" for axis in range(len(sizes))]
             case Storage(data=data, device=device):
-                known(f"v{k}.device == {{}}", device)
-                known(f"address(v{k}.data) % {WIDEST} == {address(data) % WIDEST}")
+                odd = address(data) % WIDEST
+                known(f"v{k}.device == {{}} and address(v{k}.data) % {WIDEST} == {odd}", device)
+                if odd:
+                    raise NoPlan("a piece of memory begins at an odd address")
                 self._memories[id(value)] = Base(f"v{k}.data", f"v{k}")
-                found = f"(v{k}.data.nbytes,)"
+                found = [f"v{k}.data.nbytes"]
             case Scalar(value=number, dtype=kind):
                 known(f"v{k}.dtype == {{}} and type(v{k}.value) is {{}}", kind, type(number))
                 if is_size(value):
-                    found = f"(v{k}.value,)"
+                    found = [f"v{k}.value"]
                 else:
                     known(f"repr(v{k}.value) == {{}}", repr(number))
             case DataTypeValue(value=content) | StringValue(value=content):
                 known(f"v{k}.value == {{}}", content)
             case TupleValue():
                 raise NoPlan("an input is a tuple")
-        if found:
-            self._sizes[id(value)] = self._given(k, found, seen)
-        if isinstance(value, Storage) and address(value.data) % WIDEST:
-            raise NoPlan("an input begins at an odd address")
+        self._sizes[id(value)] = tuple(
+            self._given(text, seen, isinstance(value, Tensor | Storage), (k, axis) in self._varying)
+            for axis, (text, seen) in enumerate(zip(found, numbers(value), strict=True))
+        )
         if isinstance(value, Tensor) and not value.data.flags.c_contiguous:
             raise NoPlan("an input is not contiguous")
         return value
 
     def _known(self, condition: str, *values: object) -> None:
-        """Demand something of the inputs, and of values that the function is given."""
+        """Demand something of the inputs; the function is given the values in it."""
         names = [f"k{len(self._scope) + n}" for n in range(len(values))]
         self._scope.update(zip(names, values, strict=True))
-        self._write.demand(f"({condition.format(*names)})")
+        self._write.demand(condition.format(*names))
 
-    def _given(self, k: int, found: str, seen: tuple[int, ...]) -> Sizes:
-        """The numbers of an input."""
-        axes = [axis for axis in range(len(seen)) if (k, axis) in self._varying]
-        if not axes:
-            self._write.demand(f"{found} == {seen}")
-            return tuple(map(constant, seen))
-        self._write.demand(f"len({found}) == {len(seen)}")
-        made = []
-        for axis, number in enumerate(seen):
-            one = self._write.variable(f"{found}[{axis}]", number)
-            if axis in axes:
-                made.append(one)
-                if not isinstance(self._values[k], Tensor):
-                    self._write.demand(f"{-(2**63)} <= {one.text} < {2**63}")
-            else:
-                self._write.demand(f"{one.text} == {number}")
-                made.append(constant(number))
-        return tuple(made)
+    def _given(self, text: str, seen: int, is_short: bool, varies: bool) -> Number:
+        """A number of an input."""
+        if not varies:
+            self._write.demand(f"{text} == {seen}")
+            return constant(seen)
+        made = self._write.variable(text, seen)
+        if not is_short:
+            self._write.demand(f"{-LARGEST} <= {made.text} <= {LARGEST}")
+        return made
 
     def _heap_input(self, k: int, value: Tensor) -> Tensor:
         copy = Tensor(value.data.copy())
@@ -263,20 +249,22 @@ class BatchWriter:
 
     # ------------------------------------------------------------ instructions
 
-    def _instruction(self, at: int, instruction: CallInstruction) -> None:
+    def _instruction(self, at: int, instruction: CallInstruction) -> Value:
         """Run one instruction."""
-        name = self._names[instruction.callee]
-        args = [self._argument(arg) for arg in instruction.args]
-        if name in CALL_TIR_DYN:
-            unpacked = [*args[1:-1], *self._fields(args[-1])]
-            made = self._kernel(at, self._names[instruction.args[0].number], unpacked)
-        elif name in self._linker.executable.kernels:
-            made = self._kernel(at, name, args)
-        else:
-            made = self._builtin(name, args)
-        self._held += (made, *args)
-        if instruction.dst != VOID:
-            self._registers[instruction.dst] = made
+        name, given = self._names[instruction.callee], instruction.args
+        unpacks = name in CALL_TIR_DYN
+        if unpacks:
+            name, given = self._names[given[0].number], given[1:]
+        args = [self._argument(arg) for arg in given]
+        self._held += args
+        if any(arg.kind is ArgumentKind.FUNCTION for arg in given) or (unpacks and not args):
+            self._apart.append(at)
+            return NULL
+        if unpacks:
+            args = [*args[:-1], *self._fields(args[-1])]
+        if name in self._linker.executable.kernels:
+            return self._kernel(at, name, args)
+        return self._builtin(at, name, args)
 
     def _argument(self, arg: Argument) -> Value:
         match arg.kind:
@@ -285,7 +273,7 @@ class BatchWriter:
             case ArgumentKind.CONSTANT:
                 return self._constant(arg.number)
             case ArgumentKind.FUNCTION:
-                return NULL  # the callee, which its name says
+                return NULL
         return self._state if arg.number == VM_STATE else self._registers[arg.number]
 
     def _constant(self, number: int) -> Value:
@@ -295,7 +283,7 @@ class BatchWriter:
         if isinstance(value, Tensor) and id(value) not in self._pool:
             self._pool.add(id(value))
             self._scope[f"c{number}"] = value.data
-            self._lies[id(value)] = Base(f"c{number}", ""), constant(0)
+            self._lies[id(value)] = Base(f"c{number}"), constant(0)
         return self._same_in_each_run(value)
 
     def _same_in_each_run(self, value: Value) -> Value:
@@ -331,42 +319,29 @@ class BatchWriter:
             if isinstance(value, Scalar) and isinstance(value.value, int)
         ]
 
-    def _builtin(self, name: str, args: list[Value]) -> Value:
+    def _builtin(self, at: int, name: str, args: list[Value]) -> Value:
         given = [arg for arg in args if arg is not self._state]
-        self._only_heaps_where_they_belong(name, given)
+        for k, value in enumerate(given):
+            if id(value) in self._pool:
+                raise NoPlan("a tensor of the pool is copied for each call")
+            if (id(value) in self._heaps) != (k == HEAPS.get(name) and value is not NULL):
+                raise NoPlan("a value used as a shape heap is not one, or a heap is not", (at,))
         passed = [self._state, *given] if name in WITH_STATE else args
         if name not in ("vm.builtin.alloc_tensor", *WITH_STATE):
             passed = given
         made = told(name)(*passed)
         _FOLLOW[name.removeprefix("vm.builtin.")](self, given, made)
-        if name == "vm.builtin.alloc_tensor" and passed[0] is not self._state:
-            assert isinstance(made, Tensor)
-            self._seen.add(self._lies[id(made)][0].piece)  # it shows what memory held: zeros
         return made
-
-    def _only_heaps_where_they_belong(self, name: str, given: Sequence[Value]) -> None:
-        place = HEAPS.get(name)
-        for k, value in enumerate(given):
-            if id(value) in self._pool:
-                raise NoPlan("a tensor of the pool is copied for each call")
-            if k == place:
-                if id(value) not in self._heaps and not isinstance(value, Null):
-                    raise NoPlan("a value used as a shape heap is not one")
-            elif id(value) in self._heaps:
-                raise NoPlan("a shape heap is used as something else")
 
     def _alloc_heap(self, args: Sequence[Value], made: Tensor) -> None:
         self._fixed(args)
         self._heap(made)
 
     def _match_shape(self, args: Sequence[Value], _: Value) -> None:
-        value, heap, _rank, *program = args
-        self._fixed(args[2:3])
-        self._matched(self._of(value), heap, self._fixed(program))
+        self._matched(self._of(args[0]), args[1], self._fixed(args[2:])[1:])  # behind the rank
 
     def _match_prim(self, args: Sequence[Value], _: Value) -> None:
-        value, heap, *program = args
-        self._matched((self._number(value),), heap, self._fixed(program[:2]))
+        self._matched((self._number(args[0]),), args[1], self._fixed(args[2:])[:2])
 
     def _matched(self, sizes: Sizes, heap: Value, program: Sequence[int]) -> None:
         steps = zip(program[::2], program[1::2], strict=True)
@@ -379,15 +354,12 @@ class BatchWriter:
                 self._write.equal(size, self._heaps[id(heap)][operand])
 
     def _make_shape(self, args: Sequence[Value], made: Value) -> None:
-        heap, _rank, *program = args
-        self._fixed(args[1:2])
-        codes = self._fixed(program)
+        codes = self._fixed(args[1:])[1:]  # behind the rank
         steps = zip(codes[::2], codes[1::2], strict=True)
-        self._sizes[id(made)] = tuple(self._from(heap, *step) for step in steps)
+        self._sizes[id(made)] = tuple(self._from(args[0], *step) for step in steps)
 
     def _make_prim(self, args: Sequence[Value], made: Value) -> None:
-        heap, *program = args
-        number = self._from(heap, *self._fixed(program[:2]))
+        number = self._from(args[0], *self._fixed(args[1:])[:2])
         if is_size(made):
             self._sizes[id(made)] = (number,)
         else:
@@ -417,7 +389,7 @@ class BatchWriter:
         self._write.least(0, total, constant(LIMIT))
         self._sizes[id(made)] = (total,)
         k = len(self._pieces)
-        self._memories[id(made)] = Base(f"p{k}", f"w{k}", k)
+        self._memories[id(made)] = Base(f"p{k}.data", f"p{k}")
         self._pieces.append((made, total))
 
     def _alloc_tensor(self, args: Sequence[Value], made: Tensor) -> None:
@@ -425,23 +397,20 @@ class BatchWriter:
         assert isinstance(made.storage, Storage)
         kind = next(k for k in map(data_type, rest) if k is not None)
         shape = next(v for v in rest if isinstance(v, ShapeValue))
-        place = next((v for v in rest if isinstance(v, Scalar)), Scalar(0))
+        place = next((v for v in rest if isinstance(v, Scalar)), None)
         sizes, width = self._of(shape), numpy_type(kind).itemsize
         for each in sizes:
             self._write.least(1, each)
-        if is_size(place):
-            begin = self._number(place)
-        else:
-            begin = constant(int(place.value))
+        begin = constant(0)
+        if place is not None:
+            begin = self._number(place) if is_size(place) else constant(int(place.value))
         self._write.least(0, begin)
-        if begin.varies and width > 1:
+        if begin.varies:
             if begin.seen % width:
                 raise NoPlan("a tensor begins at an odd place")
             self._write.demand(f"{begin.text} % {width} == 0")
         length = self._write.product((*sizes, constant(width)))
-        end = length
-        if begin.text != "0":
-            end = self._write.computed(tir.Add, begin, length)
+        end = self._write.computed(tir.Add, begin, length)
         self._write.least(0, end, self._number(storage))
         self._sizes[id(made)] = sizes
         self._lies[id(made)] = self._memories[id(made.storage)], begin
@@ -484,11 +453,11 @@ class BatchWriter:
             for part in (self._fields(arg) if isinstance(arg, ShapeValue) else (arg,))
         ]
         if kernel is None or kernel.valued:
-            self._apart[at] = f"{name} does not run natively, or gives a value"
+            self._apart.append(at)
             self._fill(given)
             return TupleValue(())
         if any(id(arg) in self._heaps for arg in given):
-            self._on_heap(at, name, given)
+            self._on_heap(at, name, func, given)
             return TupleValue(())
         arrays = kernel_arguments(given)
         if len(arrays) < len(kernel.taken):
@@ -504,16 +473,14 @@ class BatchWriter:
         self._calls.append((at, kernel, found))
         return TupleValue(())
 
-    def _on_heap(self, at: int, name: str, given: Sequence[Value]) -> None:
+    def _on_heap(self, at: int, name: str, func: tir.PrimFunc, given: Sequence[Value]) -> None:
         """A PrimFunc that computes with one heap."""
-        func = self._linker.prim_func(name)
         (heap, *others) = given
         if others or not isinstance(heap, Tensor):
-            raise NoPlan(f"{name} reads a heap and something else")
+            raise NoPlan(f"{name} reads a heap and something else", (at,))
         self._linker.prim_funcs.run(func, name, [heap.data], {})
-        cells = self._heaps[id(heap)]
-        if not self._write.on_heap(func, cells):
-            self._apart[at] = f"{name} does not only store sums and products"
+        if not self._write.on_heap(func, self._heaps[id(heap)]):
+            self._apart.append(at)
             self._heap(heap)
 
     def _passed(self, arg: Value, taken: Any) -> Any:
@@ -535,7 +502,7 @@ class BatchWriter:
             raise NoPlan(f"{name} writes to a constant")
         unwritten = [k for k, value in enumerate(given) if id(value) in blank]
         if not runs.filled(func).issuperset(unwritten):
-            self._apart[at] = f"{name} may leave elements unwritten"
+            self._apart.append(at)  # it may leave elements unwritten
         self._fill(given)
 
     def _fill(self, values: Sequence[Value]) -> None:
@@ -557,7 +524,7 @@ class BatchWriter:
         sequence = KernelSequence(calls, len(bases))
         lines = [*self._write.lines]
         for k, (piece, size) in enumerate(self._pieces):
-            lines.append(f"p{k} = {'new' if k in self._seen else 'piece'}({k}, {size.text})")
+            lines.append(f"p{k} = Storage(allocate(({size.text},), uint8), d{k})")
             self._scope[f"d{k}"] = piece.device
         lines += self._puts(sequence)
         lines.append(f"failed = sequence(({''.join(f'{base}, ' for base in bases)}))")
@@ -567,7 +534,6 @@ class BatchWriter:
             for at, (cell, now) in enumerate(zip(cells, self._heaps[id(heap)], strict=True)):
                 if now != cell:
                     lines.append(f"{name}.data[{at}] = {now.text}")
-        lines += [f"w{k} = Storage(p{k}, d{k})" for k in sorted(self._seen - {-1})]
         lines += [*self._made, f"return ({''.join(f'{each}, ' for each in outputs)})"]
         return self._text(lines, sequence, tuple(places))
 
@@ -625,9 +591,7 @@ class BatchWriter:
             case Tensor():
                 return self._tensor(value)
             case Storage():
-                base = self._memories[id(value)]
-                self._seen.add(base.piece)
-                return base.owner
+                return self._memories[id(value)].owner
             case TupleValue(fields=parts):
                 return f"TupleValue(({''.join(f'{self._result(part)}, ' for part in parts)}))"
             case ShapeValue() if any(size.varies for size in self._of(value)):
@@ -647,7 +611,6 @@ class BatchWriter:
         if blank is not None and blank.written is not None:
             raise NoPlan("a result is written in part")
         base, begin = self._lies[id(value)]
-        self._seen.add(base.piece)
         sizes = _tuple(self._of(value))
         if not base.owner:
             whole = f"v{base.array[1:]}"
@@ -660,22 +623,6 @@ class BatchWriter:
 
 def _tuple(numbers: Sizes | Sequence[Number]) -> str:
     return f"({''.join(f'{number.text}, ' for number in numbers)})"
-
-
-def _another(value: Value) -> Value:
-    """The same value as another object."""
-    match value:
-        case Tensor(data=data, device=device, storage=storage):
-            return Tensor(data, device, storage)
-        case Storage(data=data, device=device):
-            return Storage(data, device)
-        case ShapeValue(values=sizes):
-            return ShapeValue(sizes)
-        case Scalar(value=number, dtype=kind):
-            return Scalar(number, kind)
-        case DataTypeValue() | StringValue() | Null():
-            return value
-    raise NoPlan("one value is given twice")
 
 
 _FOLLOW: dict[str, Callable[[BatchWriter, Sequence[Value], Any], None]] = {

@@ -80,28 +80,15 @@ class NumberWriter:
 
     def demand(self, condition: str) -> None:
         """Leave unless a condition holds."""
-        self.lines[f"if not {condition}: return OTHERS"] = None
+        self.lines[f"if not ({condition}): return OTHERS"] = None
 
     def computed(self, kind: type, a: Number, b: Number) -> Number:
-        """A number that is computed from two others, and fits into 64 bits.
-
-        Raises
-        ------
-        NoPlan
-            If it does not, or it is a quotient by something that may be 0.
-        """
+        """A number that is computed from two others; a divisor is not 0."""
         text, function = _OPERATORS[kind]
-        if kind in (tir.FloorDiv, tir.FloorMod) and (b.varies or not b.seen):
-            raise NoPlan("a number is divided by one that may be 0")
         seen = function(a.seen, b.seen)
-        if not fits(seen, INT64):
-            raise NoPlan("a number does not fit into 64 bits")
         if not (a.varies or b.varies):
             return constant(seen)
-        made = self.variable(text.format(a.text, b.text), seen)
-        if kind not in (tir.Max, tir.Min):
-            self.demand(f"{-LARGEST} <= {made.text} <= {LARGEST}")
-        return made
+        return self.variable(text.format(a.text, b.text), seen)
 
     def product(self, numbers: Sizes) -> Number:
         """The product of numbers."""
@@ -151,15 +138,22 @@ class NumberWriter:
             elif isinstance(each, tir.IntImm):
                 made[each] = constant(each.value)
             elif type(each) in _OPERATORS and isinstance(each, tir.Binary):
+                a, b = made[each.a], made[each.b]
+                if isinstance(each, tir.FloorDiv | tir.FloorMod) and (b.varies or not b.seen):
+                    return None
                 if any(isinstance(x, tir.IntImm) and x.dtype != INT64 for x in (each.a, each.b)):
                     return None
-                made[each] = self.computed(type(each), made[each.a], made[each.b])
+                made[each] = number = self.computed(type(each), a, b)
+                if not fits(number.seen, INT64):
+                    return None
+                if number.varies and not isinstance(each, tir.Max | tir.Min):
+                    self.demand(f"{-LARGEST} <= {number.text} <= {LARGEST}")
             else:
                 return None
         return made[value]
 
 
-def _place(node: tir.Node, heap: list[Number]) -> int | None:
+def _place(node: tir.PrimExpr | tir.Stmt, heap: list[Number]) -> int | None:
     """The place in a heap that a load or a store is at, if it is known."""
     if isinstance(node, tir.BufferLoad | tir.BufferStore) and len(node.indices) == 1:
         (at,) = node.indices

@@ -25,17 +25,16 @@ MOST_PLANS = 8
 """The number of plans that a batch keeps, and how often it makes a new plan before it reuses an old
 one.
 """
-MOST_KEPT = 64 << 20
-"""Bytes that a plan keeps between runs."""
 OTHERS = object()
 """What a plan gives that is not for such inputs."""
-_UINT8 = np.dtype(np.uint8)
 _SCOPE = {
     "OTHERS": OTHERS,
     "address": address,
+    "allocate": allocate,
     "array": np.array,
     "int64": np.int64,
     "ndarray": np.ndarray,
+    "uint8": np.dtype(np.uint8),
     **{kind.__name__: kind for kind in (Blank, Scalar, ShapeValue, Storage, Tensor, TupleValue)},
 }
 
@@ -59,8 +58,7 @@ class Plan:
         self.numbers, self.varying = list(map(numbers, values)), varying
         self.places = written.places
         self._busy = Lock()
-        self._kept: dict[int, np.ndarray[Any, Any]] = {}
-        scope = {**_SCOPE, **written.scope, "new": self._new, "piece": self._piece}
+        scope = {**_SCOPE, **written.scope}
         if written.sequence is not None:
             scope |= {"sequence": written.sequence, "memory": written.sequence.memory}
             scope["words"] = written.sequence.words
@@ -77,26 +75,9 @@ class Plan:
         try:
             return self._run(blank, *values)
         except Stop:  # there is not enough memory, which has its place
-            self._kept.clear()
             return None
         finally:
             self._busy.release()
-
-    @staticmethod
-    def _new(_: int, size: int) -> np.ndarray[Any, Any]:
-        """Memory that is seen after the run."""
-        made: np.ndarray[Any, Any] = allocate((size,), _UINT8)
-        return made
-
-    def _piece(self, number: int, size: int) -> np.ndarray[Any, Any]:
-        """Memory that only the plan sees: the same as the last time, if it is large enough."""
-        held = self._kept.get(number)
-        if held is None or len(held) < size:
-            self._kept.pop(number, None)
-            held = self._new(number, size)
-            if size + sum(map(len, self._kept.values())) <= MOST_KEPT:
-                self._kept[number] = held
-        return held
 
 
 class BatchRunner:

@@ -261,7 +261,7 @@ def test_results_of_every_kind() -> None:
         assert view.tolist() == [[1], [2], [3]] and np.shares_memory(view, x)
         assert itself.tolist() == [1, 2, 3] and heap.tolist() == [3, 0]
     # a second time with the memory that the first results hold written over
-    assert plans(found) == [1]
+    assert sum(plans(found)) == 1
     zeros[...] = 5
     assert found["main"](x)[2].tolist() == [0, 0, 0]
 

@@ -112,7 +112,7 @@ def test_the_rank_that_is_checked_may_be_given(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["int64", "int32", "float32"])
 def test_a_kernel_may_take_numbers_before_tensors(kind: str) -> None:
-    """The first size plans the row; others need the formulas of its numbers."""
+    """The first size plans the row; others need the numbers that follow from it."""
     ib = vm.ExecBuilder()
     ib.add_kernel("add", ADD.replace("KIND", kind))
     with ib.function("main", num_inputs=2):
