@@ -9,7 +9,7 @@ before anything has changed, and the instructions run one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ from rlx.semantics.values import (
 from rlx.vm.batch_numbers import LARGEST, NoPlan, Number, NumberWriter, Sizes, constant
 from rlx.vm.batches import HEAPS, Batch
 from rlx.vm.instructions import VM_STATE, Argument, ArgumentKind, CallInstruction
-from rlx.vm.library import CALL_TIR_DYN, UINT8, WITH_STATE, MachineState, data_type, fields, told
+from rlx.vm.library import CALL_TIR_DYN, UINT8, WITH_STATE, MachineState, fields, told
 from rlx.vm.linking import Linker
 
 FLAGS = 0x501
@@ -177,39 +177,34 @@ class BatchWriter:
             value = replace(value)
             self._held.append(value)
             self._positions[id(value)] = k
-        found: list[str] = []
+        found = ""
         match value:
             case Tensor(data=data, device=device):
-                self._write.lines[f"a{k} = v{k}.data; s{k} = a{k}.shape"] = None
+                self._write.lines[f"a{k} = v{k}.data"] = None
                 known(f"a{k}.dtype == {{}} and v{k}.device == {{}}", data.dtype, device)
                 known(f"a{k}.flags.num & {FLAGS} == {data.flags.num & FLAGS}")
-                known(f"len(s{k}) == {data.ndim}")
                 self._lies[id(value)] = Base(f"a{k}"), constant(0)
-                found = [f"s{k}[{axis}]" for axis in range(data.ndim)]
-            case ShapeValue(values=sizes):
-                known(f"len(v{k}.values) == {len(sizes)}")
-                found = [f"v{k}.values[{axis}]" for axis in range(len(sizes))]
+                found = f"a{k}.shape"
+            case ShapeValue():
+                found = f"v{k}.values"
             case Storage(data=data, device=device):
                 odd = address(data) % WIDEST
                 known(f"v{k}.device == {{}} and address(v{k}.data) % {WIDEST} == {odd}", device)
                 if odd:
                     raise NoPlan("a piece of memory begins at an odd address")
                 self._memories[id(value)] = Base(f"v{k}.data", f"v{k}")
-                found = [f"v{k}.data.nbytes"]
+                found = f"(v{k}.data.nbytes,)"
             case Scalar(value=number, dtype=kind):
                 known(f"v{k}.dtype == {{}} and type(v{k}.value) is {{}}", kind, type(number))
                 if is_size(value):
-                    found = [f"v{k}.value"]
+                    found = f"(v{k}.value,)"
                 else:
                     known(f"repr(v{k}.value) == {{}}", repr(number))
             case DataTypeValue(value=content) | StringValue(value=content):
                 known(f"v{k}.value == {{}}", content)
             case TupleValue():
                 raise NoPlan("an input is a tuple")
-        self._sizes[id(value)] = tuple(
-            self._given(text, seen, isinstance(value, Tensor | Storage), (k, axis) in self._varying)
-            for axis, (text, seen) in enumerate(zip(found, numbers(value), strict=True))
-        )
+        self._sizes[id(value)] = self._given(k, found, numbers(value))
         if isinstance(value, Tensor) and not value.data.flags.c_contiguous:
             raise NoPlan("an input is not contiguous")
         return value
@@ -220,15 +215,21 @@ class BatchWriter:
         self._scope.update(zip(names, values, strict=True))
         self._write.demand(condition.format(*names))
 
-    def _given(self, text: str, seen: int, is_short: bool, varies: bool) -> Number:
-        """A number of an input."""
-        if not varies:
-            self._write.demand(f"{text} == {seen}")
-            return constant(seen)
-        made = self._write.variable(text, seen)
-        if not is_short:
-            self._write.demand(f"{-LARGEST} <= {made.text} <= {LARGEST}")
-        return made
+    def _given(self, k: int, found: str, seen: tuple[int, ...]) -> Sizes:
+        """The numbers of an input, of which the function knows those that never differed."""
+        if not any((k, axis) in self._varying for axis in range(len(seen))):
+            if found:
+                self._write.demand(f"{found} == {seen}")
+            return tuple(map(constant, seen))
+        self._write.demand(f"len({found}) == {len(seen)}")
+        made = [Number(f"n{k}_{axis}", number) for axis, number in enumerate(seen)]
+        self._write.lines[f"{', '.join(number.text for number in made)}, = {found}"] = None
+        for axis in range(len(seen)):
+            if (k, axis) in self._varying:
+                self._write.demand(f"{-LARGEST} <= {made[axis].text} <= {LARGEST}")
+            else:
+                made[axis] = constant(self._write.fixed(made[axis]))
+        return tuple(made)
 
     def _heap_input(self, k: int, value: Tensor) -> Tensor:
         copy = Tensor(value.data.copy())
@@ -311,10 +312,14 @@ class BatchWriter:
         (found,) = self._of(value)
         return found
 
+    def _integer(self, value: Value) -> Number:
+        """The number of a scalar; one that is not of 64 bits is the same in each run."""
+        return self._number(value) if is_size(value) else constant(value.value)  # type: ignore[attr-defined]
+
     def _fixed(self, values: Sequence[Value]) -> list[int]:
         """The integers among values, which must be the same in each run."""
         return [
-            self._write.fixed(self._number(value)) if is_size(value) else int(value.value)
+            self._write.fixed(self._integer(value))
             for value in values
             if isinstance(value, Scalar) and isinstance(value.value, int)
         ]
@@ -330,20 +335,53 @@ class BatchWriter:
         if name not in ("vm.builtin.alloc_tensor", *WITH_STATE):
             passed = given
         made = told(name)(*passed)
-        _FOLLOW[name.removeprefix("vm.builtin.")](self, given, made)
+        self._follow(name.removeprefix("vm.builtin."), given, made)
         return made
 
-    def _alloc_heap(self, args: Sequence[Value], made: Tensor) -> None:
-        self._fixed(args)
-        self._heap(made)
+    def _follow(self, name: str, args: Sequence[Value], made: Any) -> None:
+        """Note what a run-time function did to sizes and memory."""
+        sizes = self._sizes
+        match name:
+            case "alloc_shape_heap" | "alloc_heap":
+                self._fixed(args)
+                self._heap(made)
+            case "match_shape":
+                program = self._fixed(args[2:])[1:]  # behind the rank
+                self._match(self._of(args[0]), args[1], program)
+            case "match_prim_value":
+                self._match((self._integer(args[0]),), args[1], self._fixed(args[2:])[:2])
+            case "make_shape":
+                program = self._fixed(args[1:])[1:]
+                steps = zip(program[::2], program[1::2], strict=True)
+                sizes[id(made)] = tuple(self._from(args[0], *step) for step in steps)
+            case "make_prim_value":
+                number = self._from(args[0], *self._fixed(args[1:])[:2])
+                if is_size(made):
+                    sizes[id(made)] = (number,)
+                else:
+                    self._write.fixed(number)
+            case "store_shape":
+                heap = self._heaps[id(args[1])]
+                for size, place in zip(self._of(args[0]), self._fixed(args[2:]), strict=True):
+                    heap[place] = size
+            case "load_shape":
+                heap = self._heaps[id(args[0])]
+                sizes[id(made)] = tuple(heap[place] for place in self._fixed(args[1:]))
+            case "alloc_storage":
+                self._alloc_storage(args, made)
+            case "alloc_tensor":
+                self._alloc_tensor(args, made)
+            case "reshape":
+                self._reshape(args, made)
+            case "shape_of":
+                sizes[id(made)] = self._of(args[0])
+            case "move":
+                if made is not args[0]:
+                    raise NoPlan("a value is copied")
+            case "tuple_getitem" | "check_tensor_info" | "check_shape_info":
+                self._fixed(args[1:])  # the place, and the rank
 
-    def _match_shape(self, args: Sequence[Value], _: Value) -> None:
-        self._matched(self._of(args[0]), args[1], self._fixed(args[2:])[1:])  # behind the rank
-
-    def _match_prim(self, args: Sequence[Value], _: Value) -> None:
-        self._matched((self._number(args[0]),), args[1], self._fixed(args[2:])[:2])
-
-    def _matched(self, sizes: Sizes, heap: Value, program: Sequence[int]) -> None:
+    def _match(self, sizes: Sizes, heap: Value, program: Sequence[int]) -> None:
         steps = zip(program[::2], program[1::2], strict=True)
         for size, (code, operand) in zip(sizes, steps, strict=True):
             if code == STORE:
@@ -353,36 +391,14 @@ class BatchWriter:
             elif code == LOAD:
                 self._write.equal(size, self._heaps[id(heap)][operand])
 
-    def _make_shape(self, args: Sequence[Value], made: Value) -> None:
-        codes = self._fixed(args[1:])[1:]  # behind the rank
-        steps = zip(codes[::2], codes[1::2], strict=True)
-        self._sizes[id(made)] = tuple(self._from(args[0], *step) for step in steps)
-
-    def _make_prim(self, args: Sequence[Value], made: Value) -> None:
-        number = self._from(args[0], *self._fixed(args[1:])[:2])
-        if is_size(made):
-            self._sizes[id(made)] = (number,)
-        else:
-            self._write.fixed(number)
-
     def _from(self, heap: Value, code: int, operand: int) -> Number:
         return constant(operand) if code == IMMEDIATE else self._heaps[id(heap)][operand]
-
-    def _store_shape(self, args: Sequence[Value], _: Value) -> None:
-        shape, heap, *places = args
-        for size, place in zip(self._of(shape), self._fixed(places), strict=True):
-            self._heaps[id(heap)][place] = size
-
-    def _load_shape(self, args: Sequence[Value], made: Value) -> None:
-        heap, *places = args
-        cells = self._heaps[id(heap)]
-        self._sizes[id(made)] = tuple(cells[place] for place in self._fixed(places))
 
     def _alloc_storage(self, args: Sequence[Value], made: Storage) -> None:
         size, *rest = args
         kind = next((v.value for v in rest if isinstance(v, DataTypeValue)), UINT8)
         self._fixed(rest)
-        sizes = self._of(size)
+        sizes = (self._integer(size),) if isinstance(size, Scalar) else self._of(size)
         for each in sizes:
             self._write.least(0, each)
         total = self._write.product((*sizes, constant(numpy_type(kind).itemsize)))
@@ -394,16 +410,12 @@ class BatchWriter:
 
     def _alloc_tensor(self, args: Sequence[Value], made: Tensor) -> None:
         storage, *rest = args
-        assert isinstance(made.storage, Storage)
-        kind = next(k for k in map(data_type, rest) if k is not None)
         shape = next(v for v in rest if isinstance(v, ShapeValue))
         place = next((v for v in rest if isinstance(v, Scalar)), None)
-        sizes, width = self._of(shape), numpy_type(kind).itemsize
+        begin = constant(0) if place is None else self._integer(place)
+        sizes, width = self._of(shape), made.data.itemsize
         for each in sizes:
             self._write.least(1, each)
-        begin = constant(0)
-        if place is not None:
-            begin = self._number(place) if is_size(place) else constant(int(place.value))
         self._write.least(0, begin)
         if begin.varies:
             if begin.seen % width:
@@ -413,32 +425,19 @@ class BatchWriter:
         end = self._write.computed(tir.Add, begin, length)
         self._write.least(0, end, self._number(storage))
         self._sizes[id(made)] = sizes
-        self._lies[id(made)] = self._memories[id(made.storage)], begin
+        self._lies[id(made)] = self._memories[id(storage)], begin
 
     def _reshape(self, args: Sequence[Value], made: Tensor) -> None:
         whole, shape = args
-        sizes = self._of(shape) if isinstance(shape, ShapeValue) else None
-        if sizes is None or not np.shares_memory(made.data, whole.data):  # type: ignore[attr-defined]
+        shared = isinstance(shape, ShapeValue) and np.shares_memory(made.data, whole.data)  # type: ignore[attr-defined]
+        if not shared:
             raise NoPlan("a tensor was copied, or is empty")
+        sizes = self._of(shape)
         for each in sizes:
             self._write.least(1, each)
         self._write.equal(self._write.product(self._of(whole)), self._write.product(sizes))
         self._sizes[id(made)], self._lies[id(made)] = sizes, self._lies[id(whole)]
         inherited(self._store, (whole,), made)
-
-    def _shape_of(self, args: Sequence[Value], made: Value) -> None:
-        self._sizes[id(made)] = self._of(args[0])
-
-    def _check(self, args: Sequence[Value], _: Value) -> None:
-        self._fixed(args[1:])  # the rank, if it is one
-
-    def _handed(self, args: Sequence[Value], made: Value) -> None:
-        """What it gives was there before, or has no number."""
-        if not any(made is arg for arg in args) and not isinstance(made, TupleValue | Null):
-            raise NoPlan("a value is copied")
-
-    def _item(self, args: Sequence[Value], _: Value) -> None:
-        self._fixed(args[1:])
 
     # ------------------------------------------------------------ PrimFuncs
 
@@ -623,26 +622,3 @@ class BatchWriter:
 
 def _tuple(numbers: Sizes | Sequence[Number]) -> str:
     return f"({''.join(f'{number.text}, ' for number in numbers)})"
-
-
-_FOLLOW: dict[str, Callable[[BatchWriter, Sequence[Value], Any], None]] = {
-    "alloc_shape_heap": BatchWriter._alloc_heap,
-    "alloc_heap": BatchWriter._alloc_heap,
-    "match_shape": BatchWriter._match_shape,
-    "match_prim_value": BatchWriter._match_prim,
-    "make_shape": BatchWriter._make_shape,
-    "make_prim_value": BatchWriter._make_prim,
-    "store_shape": BatchWriter._store_shape,
-    "load_shape": BatchWriter._load_shape,
-    "alloc_storage": BatchWriter._alloc_storage,
-    "alloc_tensor": BatchWriter._alloc_tensor,
-    "shape_of": BatchWriter._shape_of,
-    "reshape": BatchWriter._reshape,
-    "check_tensor_info": BatchWriter._check,
-    "check_shape_info": BatchWriter._check,
-    "check_prim_value_info": BatchWriter._check,
-    "move": BatchWriter._handed,
-    "null_value": BatchWriter._handed,
-    "make_tuple": BatchWriter._handed,
-    "tuple_getitem": BatchWriter._item,
-}

@@ -141,12 +141,12 @@ class BatchRunner:
                     varying |= {(k, at) for at in range(len(new)) if old[at] != new[at]}
         writer = BatchWriter(self._linker, self.batch, values, varying)
         try:
-            written = writer.function(self._code)
+            return Plan(values, frozenset(varying), writer.function(self._code))
         except NoPlan as reason:
             if reason.apart:
                 self._function.apart |= set(reason.apart)
                 self._function.run = None  # is translated anew when it is called again
-            written = BatchWriter(self._linker, self.batch, values, ()).refusal()
         except (NoCompiler, MemoryError):
-            written = BatchWriter(self._linker, self.batch, values, ()).refusal()
-        return Plan(values, frozenset(varying), written)
+            pass
+        refusal = BatchWriter(self._linker, self.batch, values, ()).refusal()
+        return Plan(values, frozenset(), refusal)

@@ -293,7 +293,7 @@ def _arguments(text: str, line: _Line, index: dict[str, int]) -> tuple[Argument,
     return tuple(found)
 
 
-def _function(match: re.Match[str], index: dict[str, int], line: _Line) -> Argument:
+def _callee(match: re.Match[str], index: dict[str, int], line: _Line) -> Argument:
     return Argument(ArgumentKind.FUNCTION, _index(_unquoted(match["function"]), line, index))
 
 
@@ -308,7 +308,7 @@ _ARGUMENTS: dict[str, Callable[[re.Match[str], dict[str, int], _Line], Argument]
     "register": lambda m, *_: register(_to(m["register"])),
     "immediate": lambda m, *_: Argument(ArgumentKind.IMMEDIATE, int(m["immediate"])),
     "constant": lambda m, *_: Argument(ArgumentKind.CONSTANT, int(m["constant"])),
-    "function": _function,
+    "function": _callee,
 }
 
 

@@ -113,7 +113,7 @@ def test_a_row_with_any_arguments_ends_as_one_by_one(name: str) -> None:
         alone = vm.VirtualMachine(ib.get(), packed)
         at_once = machine(executable=ib.get(), packed=packed)
         for numbers in ((1, 2), (3, 4), (5, 6, 7)):
-            ends = []
+            ends: list[tuple[object, ...]] = []
             for each in (alone, at_once):
                 x, y = floats(*numbers), floats(*numbers)
                 try:
