@@ -11,6 +11,7 @@ import pytest
 from rlx import vm
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.read.parser import parse
+from rlx.semantics.live_memory import limited
 from rlx.semantics.values import Scalar, ShapeValue, Storage, Tensor, Value
 from rlx.vm.batch_runs import MOST_PLANS, BatchRunner
 
@@ -373,3 +374,23 @@ def test_memory_that_begins_at_an_odd_address_is_not_planned(even_first: bool) -
         counts[even] = plans(found)
     assert counts[True] != [0]
     assert counts[False] == ([1] if even_first else [0])
+
+
+@pytest.mark.parametrize("size", [1, 100, 1000])
+def test_where_memory_is_limited_a_batch_ends_as_one_by_one(size: int) -> None:
+    """In the run that plans it, in those behind it, and where there is room again."""
+    x = np.ones(size, np.float32)
+
+    def ended(found: vm.VirtualMachine, limit: int) -> object:
+        with limited(limit):
+            try:
+                return found["main"](x).tolist()
+            except vm.Fault as error:
+                return str(error), error.place
+
+    limits = [1 << 20, *range(0, 40 * size, 2 * size), 1 << 20]
+    planned, alone = machine(), vm.VirtualMachine(EXECUTABLE)
+    wanted = [ended(alone, limit) for limit in limits]
+    assert [ended(planned, limit) for limit in limits] == wanted
+    assert [ended(machine(), limit) for limit in limits] == wanted
+    assert wanted[1] != wanted[0] == wanted[-1]
