@@ -39,7 +39,7 @@ _SCOPE = {
 }
 
 
-class Plan:
+class BatchPlan:
     """The function of a batch for inputs of given kinds.
 
     Attributes
@@ -103,7 +103,7 @@ class BatchRunner:
         self.batch = batch
         self._linker, self._function, self._code = linker, function, code
         self._blank = linker.state.store.blank
-        self.plans: list[Plan] = []
+        self.plans: list[BatchPlan] = []
         self._left = MOST_PLANS
         self.stopped: tuple[Stop, int] | None = None
 
@@ -130,7 +130,7 @@ class BatchRunner:
             raise found.stop
         return None if found is OTHERS else found
 
-    def _made(self, values: Sequence[Value]) -> Plan:
+    def _made(self, values: Sequence[Value]) -> BatchPlan:
         """A plan for inputs. Numbers that earlier plans had otherwise may be any."""
         seen = list(map(numbers, values))
         varying: set[tuple[int, int]] = set()
@@ -141,7 +141,7 @@ class BatchRunner:
                     varying |= {(k, at) for at in range(len(new)) if old[at] != new[at]}
         writer = BatchWriter(self._linker, self.batch, values, varying)
         try:
-            return Plan(values, frozenset(varying), writer.function(self._code))
+            return BatchPlan(values, frozenset(varying), writer.function(self._code))
         except NoPlan as reason:
             if reason.apart:
                 self._function.apart |= set(reason.apart)
@@ -149,4 +149,4 @@ class BatchRunner:
         except (NoCompiler, MemoryError):
             pass
         refusal = BatchWriter(self._linker, self.batch, values, ()).refusal()
-        return Plan(values, frozenset(), refusal)
+        return BatchPlan(values, frozenset(), refusal)
