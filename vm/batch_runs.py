@@ -1,8 +1,8 @@
-"""Execution of batches: finds or makes the plan for the given inputs and runs it."""
+"""Execution of batches: finds or makes the function for the given inputs and runs it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -11,27 +11,11 @@ import numpy as np
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine.prim_funcs import allocate
 from rlx.semantics.native.compiler import NoCompiler
-from rlx.semantics.native.formulas import PUT, Formulas
-from rlx.semantics.native.sequence import Failure, KernelSequence
-from rlx.semantics.store import Store
-from rlx.semantics.values import (
-    DataTypeValue,
-    Scalar,
-    ShapeValue,
-    Storage,
-    StringValue,
-    Tensor,
-    TupleValue,
-    Value,
-)
-from rlx.vm.batch_inputs import FLAGS, WIDEST, address, taking
-from rlx.vm.batch_outputs import giving
-from rlx.vm.batch_planning import plan
-from rlx.vm.batch_plans import (
-    BatchPlan,
-    NoPlan,
-    PlanFormulas,
-)
+from rlx.semantics.native.sequence import Failure
+from rlx.semantics.store import Blank
+from rlx.semantics.values import Scalar, ShapeValue, Storage, Tensor, TupleValue, Value
+from rlx.vm.batch_code import BatchWriter, Written, address, numbers
+from rlx.vm.batch_numbers import NoPlan
 from rlx.vm.batches import Batch
 from rlx.vm.callees import OwnFunction
 from rlx.vm.instructions import CallInstruction
@@ -41,111 +25,59 @@ MOST_PLANS = 8
 """The number of plans that a batch keeps, and how often it makes a new plan before it reuses an old
 one.
 """
-MOST_KEPT = 64 << 20
-"""Bytes that a plan keeps between runs."""
-_UINT8 = np.dtype(np.uint8)
+OTHERS = object()
+"""What a plan gives that is not for such inputs."""
+_SCOPE = {
+    "OTHERS": OTHERS,
+    "address": address,
+    "allocate": allocate,
+    "array": np.array,
+    "int64": np.int64,
+    "ndarray": np.ndarray,
+    "uint8": np.dtype(np.uint8),
+    **{kind.__name__: kind for kind in (Blank, Scalar, ShapeValue, Storage, Tensor, TupleValue)},
+}
 
 
-class _Others(list[Value]):
-    """What a run gives that is not for such inputs."""
+class BatchPlan:
+    """The function of a batch for inputs of given kinds.
 
+    Attributes
+    ----------
+    numbers
+        The numbers of the inputs that it was made for.
+    varying
+        Those that may be others: the input and the place among its numbers.
+    places
+        The instruction of each call; empty if the instructions of the batch run one by one.
+    """
 
-OTHERS = _Others()
-Ended = Sequence[Value] | Failure | None
-
-
-class PlannedRun:
-    """A plan that is ready to run on inputs of the sizes that it was made for."""
-
-    def __init__(self, made: BatchPlan, values: Sequence[Value]) -> None:
-        self.plan = made
-        bases = len(made.inputs) + len(made.constants) + len(made.pieces)
-        self._sequence = KernelSequence(made.calls, bases)
-        self._give = giving(made, values)
+    def __init__(
+        self, values: Sequence[Value], varying: frozenset[tuple[int, int]], written: Written
+    ) -> None:
+        self.numbers, self.varying = list(map(numbers, values)), varying
+        self.places = written.places
         self._busy = Lock()
-        self._kept: list[np.ndarray[Any, Any] | None] = [None] * len(made.pieces)
+        scope = {**_SCOPE, **written.scope}
+        if written.sequence is not None:
+            scope |= {"sequence": written.sequence, "memory": written.sequence.memory}
+            scope["words"] = written.sequence.words
+        # The text is made of numbers and of names that the scope was given here.
+        exec(compile(written.text, "<plan of a batch>", "exec"), scope)  # noqa: S102
+        self._run: Callable[..., Any] = scope["run"]
 
-    def __call__(self, values: Sequence[Value], store: Store) -> Ended:
-        """What the outputs hold; which call failed; None where another thread runs the plan.
-
-        `OTHERS` where the plan is not for such inputs.
+    def __call__(self, values: Sequence[Value], blank: dict[int, Blank]) -> Any:
+        """What the outputs hold; which call failed; `OTHERS` for other inputs; None if the
+        instructions must run one by one, as where another thread runs the plan.
         """
         if not self._busy.acquire(blocking=False):
             return None
         try:
-            return self._run(values, store)
+            return self._run(blank, *values)
+        except Stop:  # there is not enough memory, which has its place
+            return None
         finally:
             self._busy.release()
-
-    def _run(self, values: Sequence[Value], store: Store) -> Ended:
-        ended = self._with(values, [piece.size for piece in self.plan.pieces], (), store)
-        if not isinstance(ended, Failure):
-            for position, content in self.plan.heaps.items():
-                values[position].data[...] = content  # type: ignore[attr-defined]
-        return ended
-
-    def _with(
-        self, values: Sequence[Value], sizes: Sequence[int], numbers: Sequence[int], store: Store
-    ) -> Sequence[Value] | Failure:
-        """What the outputs hold, with pieces of memory of these sizes, and with these numbers."""
-        pieces = self._pieces(sizes)
-        inputs = [values[position].data for position in self.plan.inputs]  # type: ignore[attr-defined]
-        failed = self._sequence([*inputs, *self.plan.constants, *pieces])
-        return failed or self._give(values, numbers, pieces, store.blank)
-
-    def _pieces(self, sizes: Sequence[int]) -> Sequence[np.ndarray[Any, Any]]:
-        """The memory that is allocated. What only the plan sees is the same as the last time."""
-        kept, much = self._kept, sum(sizes) > MOST_KEPT
-        found = []
-        for k, size in enumerate(sizes):
-            held = kept[k]
-            if held is None or len(held) < size or much:
-                held = allocate((size,), _UINT8)
-                kept[k] = held if self.plan.pieces[k].kept and not much else None
-            found.append(held)
-        return found
-
-
-class SizedRun(PlannedRun):
-    """A plan that is ready to run on inputs of all sizes for which its formulas are valid."""
-
-    def __init__(
-        self,
-        made: BatchPlan,
-        formulas: PlanFormulas,
-        values: Sequence[Value],
-        heaps: Sequence[bool],
-    ) -> None:
-        super().__init__(made, values)
-        self._take = taking(values, heaps)
-        self._heaps = [k for k, heap in enumerate(heaps) if heap]
-        self._place, self._length = formulas.first, formulas.length
-        steps, sequence = formulas.steps, self._sequence
-        first = 1 + steps.arrays + 2 * len(steps.kernels)
-        puts = _puts(formulas, sequence, first, first + 1)
-        steps = steps._replace(words=[*steps.words, *puts])
-        self._formulas = Formulas(steps, [sequence.memory, sequence.words])
-
-    def _run(self, values: Sequence[Value], store: Store) -> Ended:
-        numbers = self._take(*values)
-        if numbers is None:
-            return OTHERS
-        if not self._formulas(numbers, [values[k].data for k in self._heaps]):  # type: ignore[attr-defined]
-            return OTHERS
-        found = self._formulas.read(self._place, self._length)
-        return self._with(values, found[: len(self.plan.pieces)], found, store)
-
-
-def _puts(formulas: PlanFormulas, sequence: KernelSequence, memory: int, words: int) -> list[int]:
-    """The steps that put the sizes and offsets of calls where the calls read them."""
-    made: list[int] = []
-    for args, sizes, offsets in zip(formulas.calls, sequence.sizes, sequence.offsets, strict=True):
-        for (numbers, begin), size, offset in zip(args, sizes, offsets, strict=True):
-            for axis, slot in enumerate(numbers):
-                made += (PUT, memory, size + axis, slot)
-            if begin is not None:
-                made += (PUT, words, offset, begin)
-    return made
 
 
 class BatchRunner:
@@ -155,6 +87,8 @@ class BatchRunner:
     ----------
     batch
         Its instructions and registers.
+    plans
+        The plans, the latest first.
     stopped
         The exception that stopped the last run, and the instruction that raised it.
     """
@@ -168,92 +102,51 @@ class BatchRunner:
     ) -> None:
         self.batch = batch
         self._linker, self._function, self._code = linker, function, code
-        self._store = linker.state.store
-        self._heaps = [register in batch.heaps for register in batch.inputs]
-        self._plans: dict[Hashable, PlannedRun | None] = {}
-        self._sized: list[SizedRun] = []
+        self._blank = linker.state.store.blank
+        self.plans: list[BatchPlan] = []
         self._left = MOST_PLANS
         self.stopped: tuple[Stop, int] | None = None
 
     def __call__(self, *values: Value) -> Sequence[Value] | None:
         """What the outputs hold after the batch; None if its instructions must run one by one."""
-        blank = self._store.blank
+        blank = self._blank
         if blank and not blank.keys().isdisjoint(map(id, values)):
             return None
-        for sized in self._sized:
-            found = sized(values, self._store)
+        for plan in self.plans:
+            found = plan(values, blank)
             if found is not OTHERS:
                 self._left = MOST_PLANS
-                return self._ended(sized, found)
-        key = self._key(values)
-        if key is None:
-            return None
-        try:
-            run = self._plans[key]
-            self._left = MOST_PLANS
-        except KeyError:
+                break
+        else:
             if not self._left:
                 return None
-            run = self._made(key, values)
-        if run is None:
-            return None
-        return self._ended(run, run(values, self._store))
-
-    def _ended(self, run: PlannedRun, found: Ended) -> Sequence[Value] | None:
-        """What a run gives, or the fault that it ends with."""
-        if isinstance(found, Failure):
-            self.stopped = found.stop, run.plan.places[found.call]
+            self._left -= 1
+            plan = self._made(values)
+            others = [old for old in self.plans if not old.varying < plan.varying]
+            self.plans = [plan, *others][:MOST_PLANS]
+            found = plan(values, blank)
+        if type(found) is Failure:
+            self.stopped = found.stop, plan.places[found.call]
             raise found.stop
         return None if found is OTHERS else found
 
-    def _made(self, key: Hashable, values: Sequence[Value]) -> PlannedRun | None:
-        """A plan for inputs, which is kept."""
-        run: PlannedRun | None
-        self._left -= 1
-        if len(self._plans) >= MOST_PLANS:
-            del self._plans[next(iter(self._plans))]
+    def _made(self, values: Sequence[Value]) -> BatchPlan:
+        """A plan for inputs. Numbers that earlier plans had otherwise may be any."""
+        seen = list(map(numbers, values))
+        varying: set[tuple[int, int]] = set()
+        for plan in self.plans:
+            if plan.places and list(map(len, plan.numbers)) == list(map(len, seen)):
+                varying |= plan.varying
+                for k, (old, new) in enumerate(zip(plan.numbers, seen, strict=True)):
+                    varying |= {(k, at) for at in range(len(new)) if old[at] != new[at]}
+        writer = BatchWriter(self._linker, self.batch, values, varying)
         try:
-            made = plan(self._linker, self.batch, self._code, values)
-            if made.formulas is not None:
-                sized = SizedRun(made, made.formulas, values, self._heaps)
-                self._sized = [sized, *self._sized][:MOST_PLANS]
-                return sized
-            run = PlannedRun(made, values)
+            return BatchPlan(values, frozenset(varying), writer.function(self._code))
         except NoPlan as reason:
-            run = None
             if reason.apart:
                 self._function.apart |= set(reason.apart)
                 self._function.run = None  # is translated anew when it is called again
         except (NoCompiler, MemoryError):
-            run = None
-        self._plans[key] = run
-        return run
-
-    def _key(self, values: Sequence[Value]) -> Hashable:
-        """What a plan depends on; None where there is none for such values."""
-        found: list[Hashable] = []
-        pieces: list[int] = []
-        for value, heap in zip(values, self._heaps, strict=True):
-            match value:
-                case Tensor(data=data, device=device):
-                    found += (data.shape, data.dtype, data.flags.num & FLAGS, device)
-                    if heap:
-                        found.append(data.tobytes())
-                case ShapeValue(values=sizes):
-                    found += (ShapeValue, sizes)
-                case Scalar(value=number, dtype=kind):
-                    found += (kind, repr(number))
-                case Storage(data=data, device=device):
-                    if address(data) % WIDEST:
-                        return None
-                    pieces.append(id(value))
-                    found += (Storage, data.nbytes, device)
-                case DataTypeValue(value=kind):
-                    found += (DataTypeValue, kind)
-                case StringValue(value=text):
-                    found += (StringValue, text)
-                case TupleValue():
-                    return None
-                case _:  # handed on, or left out
-                    found.append(type(value))
-        return (*found, *map(pieces.index, pieces))
+            pass
+        refusal = BatchWriter(self._linker, self.batch, values, ()).refusal()
+        return BatchPlan(values, frozenset(), refusal)

@@ -1,13 +1,13 @@
 """Batches: consecutive instructions that only lay out memory, compute shapes, and call PrimFuncs.
 
-The memory accesses of a batch depend only on the shapes of its inputs. So it is planned once
-(:mod:`rlx.vm.batch_planning`), with formulas for other sizes (:mod:`rlx.vm.batch_formulas`), and
-then runs by two calls of machine code (:mod:`rlx.vm.batch_runs`). This module finds the batches.
+The memory accesses of a batch depend only on the shapes of its inputs. So a Python function is
+written for it once (:mod:`rlx.vm.batch_code`), which calls all of its PrimFuncs by one call of
+machine code (:mod:`rlx.vm.batch_runs`). This module finds the batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from rlx.vm.flow import SPECIAL, BasicBlocks, Code, live_after, reads, writes
@@ -97,133 +97,80 @@ def batches(
     apart
         Instructions that must not be in a batch.
     """
-    rows = _Rows(code, num_inputs, names, kernels, hidden)
+    kernels -= hidden
+
+    def called(instruction: VMInstruction) -> str:
+        """The PrimFunc or planned function that an instruction calls; empty if none."""
+        if not isinstance(instruction, CallInstruction):
+            return ""
+        name = names[instruction.callee]
+        if name in kernels:
+            return name
+        if name in CALL_TIR_DYN - hidden and instruction.args:
+            first = instruction.args[0]
+            name = names[first.number] if first.kind is ArgumentKind.FUNCTION else ""
+            return name if name in kernels else ""
+        return name if name in PLANNED - hidden else ""
+
+    heaps = _heap_registers(code, called, kernels).difference(range(num_inputs))
     blocks = BasicBlocks(code)
-    after = live_after(code, blocks)
     found: dict[int, Batch] = {}
-    for k, (first, end) in enumerate(blocks.spans):
-        spans = [span for span in rows.within(first, end, apart) if rows.worth(*span)]
-        live = set(after[k])
-        at = end
-        for begin, stop in reversed(spans):
-            _back(live, code, stop, at)
-            found[begin] = rows.batch(begin, stop, live)
-            at = stop
+    for (first, end), live_behind in zip(blocks.spans, live_after(code, blocks), strict=True):
+        live = set(live_behind)
+        stop, outputs, worth = end, frozenset(live), False
+        for at in range(end - 1, first - 2, -1):
+            inside = at >= first and at not in apart and called(code[at]) != ""
+            if not inside:
+                if worth and stop - at - 1 >= LEAST:
+                    found[at + 1] = _batch(code, at + 1, stop, outputs, heaps)
+                stop, worth = at, False
+            if at >= first:
+                written = writes(code[at])
+                if written is not None:
+                    live.discard(written)
+                live.update(reads(code[at]))
+            if not inside:
+                outputs = frozenset(live)
+            worth = worth or (inside and called(code[at]) in kernels)
     return found
 
 
-def _back(live: set[int], code: Code, first: int, end: int) -> None:
-    """What is live before instructions, from what is behind them."""
-    for at in range(end - 1, first - 1, -1):
-        written = writes(code[at])
-        if written is not None:
-            live.discard(written)
-        live.update(reads(code[at]))
+def _batch(
+    code: Code, first: int, end: int, live: Collection[int], heaps: Collection[int]
+) -> Batch:
+    """The batch of a row, behind which some registers are read."""
+    read: dict[int, None] = {}
+    made: dict[int, None] = {}
+    for instruction in code[first:end]:
+        read.update((r, None) for r in reads(instruction) if r not in made)
+        target = writes(instruction)
+        if target is not None:
+            made[target] = None
+    inputs = tuple(register for register in read if register not in SPECIAL)
+    outputs = tuple(register for register in made if register in live)
+    return Batch(first, end, inputs, outputs, tuple(r for r in inputs if r in heaps))
 
 
-class _Rows:
-    """The instructions of one function as batches see them."""
-
-    def __init__(
-        self,
-        code: Code,
-        num_inputs: int,
-        names: Sequence[str],
-        kernels: frozenset[str],
-        hidden: frozenset[str],
-    ) -> None:
-        self._code, self._names = code, names
-        self._kernels = kernels - hidden
-        self._planned = PLANNED - hidden - kernels
-        self._dynamic = CALL_TIR_DYN - hidden - kernels
-        self._heaps = frozenset(self._heap_registers()).difference(range(num_inputs))
-
-    def within(self, first: int, end: int, apart: Collection[int]) -> Iterator[tuple[int, int]]:
-        """The longest rows of instructions that can be planned."""
-        begin = first
-        for at in range(first, end):
-            if at in apart or not self._can_be_planned(self._code[at]):
-                if begin < at:
-                    yield begin, at
-                begin = at + 1
-        if begin < end:
-            yield begin, end
-
-    def worth(self, first: int, end: int) -> bool:
-        """Whether a row is long enough, and calls a PrimFunc."""
-        return end - first >= LEAST and any(
-            self._kernel(self._code[at]) for at in range(first, end)
-        )
-
-    def batch(self, first: int, end: int, live: set[int]) -> Batch:
-        """The batch of a row, behind which some registers are read."""
-        read: dict[int, None] = {}
-        made: dict[int, None] = {}
-        for instruction in self._code[first:end]:
-            read.update((r, None) for r in reads(instruction) if r not in made)
-            target = writes(instruction)
-            if target is not None:
-                made[target] = None
-        inputs = tuple(register for register in read if register not in SPECIAL)
-        outputs = tuple(register for register in made if register in live)
-        return Batch(first, end, inputs, outputs, tuple(r for r in inputs if r in self._heaps))
-
-    def _can_be_planned(self, instruction: VMInstruction) -> bool:
-        if not isinstance(instruction, CallInstruction):
-            return False
-        if self._kernel(instruction):
-            return all(arg.kind is not ArgumentKind.FUNCTION for arg in self._given(instruction))
-        name = self._names[instruction.callee]
-        if name not in self._planned:
-            return False
-        if any(arg.kind is ArgumentKind.FUNCTION for arg in instruction.args):
-            return False
-        return name not in HEAPS or name in ALLOCATES_HEAP or self._on_heap(instruction, name)
-
-    def _kernel(self, instruction: VMInstruction) -> bool:
-        name = ""
-        match instruction:
-            case CallInstruction(
-                callee=callee, args=(Argument(kind=ArgumentKind.FUNCTION, number=called), _, *_)
-            ) if self._names[callee] in self._dynamic:
-                name = self._names[called]
-            case CallInstruction(callee=callee):
-                name = self._names[callee]
-        return name in self._kernels
-
-    def _given(self, instruction: CallInstruction) -> Sequence[Argument]:
-        """What a PrimFunc is called with."""
-        name = self._names[instruction.callee]
-        return instruction.args[1:] if name in self._dynamic else instruction.args
-
-    def _on_heap(self, instruction: CallInstruction, name: str) -> bool:
-        """Whether an instruction has no heap, or one in a register that only ever holds heaps."""
-        args, at = _stateless(instruction), HEAPS[name]
-        assert at is not None
-        if len(args) <= at or args[at].kind is not ArgumentKind.REGISTER:
-            return False
-        return args[at].number in self._heaps or name == "vm.builtin.match_shape"
-
-    def _heap_registers(self) -> Iterator[int]:
-        """Registers that hold only heaps, and only go to functions on heaps and PrimFuncs."""
-        made: set[int] = set()
-        others: set[int] = set()
-        for instruction in self._code:
-            name, heap = "", None
-            if isinstance(instruction, CallInstruction):
-                name = self._names[instruction.callee]
-                if name in self._planned and HEAPS.get(name) is not None:
-                    args, at = _stateless(instruction), HEAPS[name]
-                    assert at is not None
-                    heap = args[at].number if len(args) > at else None
-                    held = [a.number for a in args if a.kind is ArgumentKind.REGISTER]
-                    others.update(n for n in held if held.count(n) > 1)
-            target = writes(instruction)
-            if target is not None:
-                (made if name in ALLOCATES_HEAP & self._planned else others).add(target)
-            if not self._kernel(instruction):
-                others.update(r for r in reads(instruction) if r != heap)
-        yield from made - others
+def _heap_registers(
+    code: Code, called: Callable[[VMInstruction], str], kernels: frozenset[str]
+) -> set[int]:
+    """Registers that hold only heaps, and only go to functions on heaps and PrimFuncs."""
+    made: set[int] = set()
+    others: set[int] = set()
+    for instruction in code:
+        name, heap = called(instruction), None
+        place = None if name in kernels else HEAPS.get(name)
+        if place is not None and isinstance(instruction, CallInstruction):
+            args = _stateless(instruction)
+            heap = args[place].number if len(args) > place else None
+            held = [a.number for a in args if a.kind is ArgumentKind.REGISTER]
+            others.update(n for n in held if held.count(n) > 1)
+        target = writes(instruction)
+        if target is not None:
+            (made if name in ALLOCATES_HEAP - kernels else others).add(target)
+        if name not in kernels:
+            others.update(r for r in reads(instruction) if r != heap)
+    return made - others
 
 
 def _stateless(instruction: CallInstruction) -> list[Argument]:

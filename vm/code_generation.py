@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.dtype import INT64, DataType, fits
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_node
+from rlx.semantics.arrays import numpy_type
+from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.semantics.values import (
     DataTypeValue,
     ShapeValue,
     StringValue,
+    Tensor,
+    Value,
     fitted_scalar,
 )
 from rlx.transform.lowering.emitter import operator_name
@@ -24,8 +31,6 @@ from rlx.transform.lowering.signatures import printed, signature
 from rlx.vm.builder import ExecBuilder
 from rlx.vm.executable import Executable
 from rlx.vm.instructions import Argument, is_immediate
-from rlx.vm.operator_functions import operator_function
-from rlx.vm.pool import Pool, constant_tensor
 
 
 def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = True) -> Executable:
@@ -371,3 +376,119 @@ _LOWERED = {
     ),
 }
 """The construct that each pass removes."""
+
+
+class OperatorFunction(NamedTuple):
+    """A function that applies an operator.
+
+    Attributes
+    ----------
+    function
+        The function, which has one parameter for each operand, then one for each shape variable.
+    operands
+        The arguments for the operands.
+    shape_vars
+        The variables in the operator's attributes and shapes.
+    """
+
+    function: ast.Function
+    operands: tuple[ast.Expr, ...]
+    shape_vars: tuple[tir.Var, ...]
+
+
+def operator_function(value: ast.Expr) -> OperatorFunction:
+    """The function that computes the value of a call from its operands; equal operands share a
+    parameter.
+    """
+    params: dict[ast.Expr, ast.Var] = {}
+
+    def parameter(expr: ast.Expr) -> ast.Expr:
+        match expr:
+            case ast.Tuple(fields=fields):
+                return ast.Tuple(tuple(parameter(field) for field in fields))
+            case ast.Var() | ast.Constant() | ast.GlobalVar() | ast.TupleGetItem():
+                return params.setdefault(expr, ast.Var(f"x{len(params)}"))
+        return expr
+
+    symbols: tuple[tir.Var, ...] = ()
+    if isinstance(value, ast.Call):
+        attrs = {
+            key: parameter(attr) if isinstance(attr, ast.Expr) else attr
+            for key, attr in value.attrs.items()
+        }
+        args = tuple(parameter(arg) for arg in value.args)
+        value = ast.Call(value.op, args, value.sinfo_args, attrs, spelled=value.spelled)
+        symbols = tuple(dict.fromkeys((*_symbols(attrs), *_symbols(args))))
+    scalars = (ast.Var(var.name, ast.PrimStructInfo(INT64), shape_var=var) for var in symbols)
+    result = ast.Var("y")
+    body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(result, value),)),), result)
+    everything = (*params.values(), *scalars)
+    function = ast.Function(everything, body, attrs={"global_symbol": "apply"}, is_pure=False)
+    return OperatorFunction(function, tuple(params), symbols)
+
+
+def _symbols(value: Any) -> Iterator[tir.Var]:
+    match value:
+        case tir.PrimExpr():
+            yield from tir.free_vars(value)
+        case ast.ShapeExpr(values=values):
+            yield from _symbols(values)
+        case tuple() | list():
+            for item in value:
+                yield from _symbols(item)
+        case Mapping():
+            for item in value.values():
+                yield from _symbols(item)
+
+
+class Pool:
+    """A pool of distinct constants and applied operators.
+
+    Attributes
+    ----------
+    module
+        The module that the executable is made from.
+    builder
+        The builder of the executable, which stores them.
+    """
+
+    def __init__(self, module: IRModule, builder: ExecBuilder) -> None:
+        self.module, self.builder = module, builder
+        self._operators: dict[str, str] = {}
+        self._constants: dict[object, Argument] = {}
+
+    def constant(self, key: object, make: Callable[[], Value]) -> Argument:
+        """A constant of the pool; values with the same key share one entry."""
+        found = self._constants.get(key)
+        if found is None:
+            found = self._constants[key] = self.builder.c(make())
+        return found
+
+    def operator(self, op: str, function: ast.Function) -> str:
+        """The name of a function that applies an operator; equal ones share it."""
+        gv = ast.GlobalVar("apply")
+        text = printed({gv: function}, self.module)
+        name = self._operators.get(text)
+        if name is None:
+            name = self._operators[text] = f"{op}:{len(self._operators)}"
+            self.builder.add_operator(name, text)
+        return name
+
+
+def constant_tensor(data: ast.Literal) -> Tensor:
+    """The tensor of a constant.
+
+    Raises
+    ------
+    PassError
+        If the text omits its elements, or NumPy does not support the element type.
+    """
+    try:
+        kind = numpy_type(data.dtype)
+    except UnsupportedStop as stop:
+        raise PassError(f"a constant: {stop.message}") from None
+    if data.value is not None:
+        return Tensor(np.array(data.value, dtype=kind).reshape(data.shape or ()))
+    if data.content is not None:
+        return Tensor(np.frombuffer(bytearray(data.content), kind).reshape(data.shape or ()))
+    raise PassError("the text omits the data of a constant")

@@ -47,7 +47,7 @@ class Executable(ExecutableParts):
         TypeError
             If the argument is not a text.
         """
-        from rlx.vm.listing_parser import read
+        from rlx.vm.listing import read
 
         if not isinstance(text, str):
             raise TypeError(f"expected the text of an executable, found {type(text).__name__}")

@@ -105,9 +105,8 @@ class Translator:
         function, instructions = known
         found = instructions.get(line)
         for batch in self.batches:
-            match batch.stopped:
-                case (last, at) if last is stop:
-                    found = at
+            if batch.stopped is not None and batch.stopped[0] is stop:
+                found = batch.stopped[1]
         return None if found is None else (function.function.name, found)
 
 
@@ -149,14 +148,14 @@ class _SourceWriter:
         self.suspends = any(self._suspends(each) for each in code)
         if self._wrap is None and self._linker.batching:
             self._find_batches(function)
-        match BasicBlocks(code).spans:
-            case [span] if isinstance(code[-1], RetInstruction):
-                self._block(code, span, {}, 1)
-            case spans:
-                numbers = {first: k for k, (first, _) in enumerate(spans)}
-                self._put(1, "b = 0")
-                self._put(1, "while True:")
-                self._choose(code, spans, numbers, 0, len(spans), 2)
+        spans = BasicBlocks(code).spans
+        if len(spans) == 1 and isinstance(code[-1], RetInstruction):
+            self._block(code, spans[0], {}, 1)
+        else:
+            numbers = {first: k for k, (first, _) in enumerate(spans)}
+            self._put(1, "b = 0")
+            self._put(1, "while True:")
+            self._choose(code, spans, numbers, 0, len(spans), 2)
         return "\n".join(self.lines)
 
     @staticmethod

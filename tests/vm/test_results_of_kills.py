@@ -8,7 +8,7 @@ from rlx.checker import check_text
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import dtype
 from rlx.transform.lowering.passes import PassError
-from rlx.vm.pool import constant_tensor
+from rlx.vm.code_generation import constant_tensor
 from tests.vm.agreement import differences
 
 USES = [
