@@ -470,8 +470,10 @@ def layout_transform(
     x: Value,
     index_map: object,
     pad_value: object | None = None,
+    axis_separators: int | Sequence[int] | None = None,
+    input_axis_separators: int | Sequence[int] | None = None,
 ) -> Call:
-    """The elements moved to the indices given by an index map."""
+    """The elements moved to the indices given by an index map; the separators of axes say how the result lies in memory."""
 
 def left_shift(
     x1: Operand,
