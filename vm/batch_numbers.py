@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT64
-from rlx.semantics.tir.values import fits
+from rlx.grammar.nodes.dtype import INT64, fits
 
 LARGEST = 2**63 - 1
 

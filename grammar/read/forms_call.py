@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlx.grammar.dialects import TYPE_KEYWORDS
+from rlx.grammar.dialects import DEFAULT, TYPE_KEYWORDS, dialect
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import VOID
 from rlx.grammar.nodes.node import Span
@@ -149,7 +149,7 @@ def emit_with_type(context: ReadContext, a: Arguments) -> ast.Expr:
     operator by its full name.
     """
     name, arguments = a.need(0, "op"), a.need(1, "args")
-    infos = a.take(2, "ty_args", "sinfo_args", "type_args")
+    infos = a.take(2, *TYPE_KEYWORDS)
     a.done(3)
     items = unfolded([arguments])
     found, spans = ((), ()) if infos is None else _out_infos(context, infos)
@@ -169,7 +169,7 @@ def _names_no_function(context: ReadContext, a: Arguments, callee: Entry) -> boo
     """Whether the text that `R.call_tir` takes is a packed function, as in the first months of
     2023: there was no `R.call_dps_packed` then.
     """
-    old = a.head == "R.call_tir" and "out_ty" not in a.named
+    old = a.head == "R.call_tir" and dialect(DEFAULT).out_info not in a.named
     return old and callee.value not in context.scope.global_names
 
 
