@@ -48,6 +48,13 @@ class VirtualMachine:
     devices
         The devices that allocations refer to by index.
 
+    Attributes
+    ----------
+    executable
+        The executable.
+    translator
+        The functions as Python code; its ``batches`` are the rows of instructions that run at once.
+
     Raises
     ------
     TypeError
@@ -88,7 +95,7 @@ class VirtualMachine:
             self.executable, self._packed, self._backend, self._output, self._devices
         )
         self._counter = Fuel(self._fuel)
-        self._translator = Translator(self._linker, self._counter, wrap)
+        self.translator = Translator(self._linker, self._counter, wrap)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -168,7 +175,7 @@ class VirtualMachine:
 
     def _run(self, function: OwnFunction, args: tuple[Value, ...], stack: list[Any]) -> Value:
         """Run a function; ``stack`` holds those that wait for others, also after a fault."""
-        translate, use = self._translator.translate, self._counter.use
+        translate, use = self.translator.translate, self._counter.use
         if function.run is None:
             translate(function)
         current = function.run(*args)  # type: ignore[misc]
@@ -202,7 +209,7 @@ class VirtualMachine:
         """Where a run stopped, and where the calls stand that are open."""
         inner: Place | None = None
         trace = stop.__traceback__
-        place = self._translator.place
+        place = self.translator.place
         while trace is not None:
             inner = place(trace.tb_frame.f_code, trace.tb_lineno, stop) or inner
             trace = trace.tb_next
@@ -344,14 +351,14 @@ class VirtualMachine:
         run.
         """
         found = Profile()
-        before = self._linker, self._counter, self._translator
+        before = self._linker, self._counter, self.translator
         self._link(found.around)
         try:
             begin = perf_counter()
             found.value = self.invoke(name, values)
             found.total = perf_counter() - begin
         finally:
-            self._linker, self._counter, self._translator = before
+            self._linker, self._counter, self.translator = before
         return found
 
 

@@ -170,6 +170,15 @@ BAD = {
         X + ', c: R.Tensor((), "bool")',
         FLOW + "if c:\n    y = a\nelse:\n    y = x\nreturn y",
     ),
+    "WF07-recursion through local functions": module(
+        function(
+            X,
+            "@R.function\ndef f(z: R.Any) -> R.Any:\n    w = cls.main(z)\n    return w\n"
+            "@R.function\ndef g(z: R.Any) -> R.Any:\n    w = f(z)\n    return w\n"
+            "with R.dataflow():\n    y = g(x)\n    R.output(y)\nreturn y",
+            " -> R.Any",
+        )
+    ),
     "WF05-unbound before the cast": function(
         "x: R.Any", "k = T.int64()\ns = R.shape([k])\ny = R.match_cast(x, R.Tensor((k,)))\nreturn s"
     ),
