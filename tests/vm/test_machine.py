@@ -69,7 +69,9 @@ def test_fuel() -> None:
         ib.emit_ret(ib.r(0))
     machine = vm.VirtualMachine(ib.get(), fuel=1000)
     for name in ("loop", "call"):
-        with pytest.raises(vm.OutOfFuelError, match=r"1000 calls and jumps back.*V-fuel-left.*fuel=N"):
+        with pytest.raises(
+            vm.OutOfFuelError, match=r"1000 calls and jumps back.*V-fuel-left.*fuel=N"
+        ):
             machine[name]()
         with pytest.raises(vm.OutOfFuelError):
             list(machine.steps(name, fuel=100))
