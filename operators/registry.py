@@ -136,7 +136,8 @@ def allow(pattern: str) -> None:
 
 def similar(name: str) -> list[str]:
     """The names in texts that are similar to an unknown operator's name, best first."""
-    from rlx.grammar.read.forms import FORMS, PROTOTYPE_OPERATORS
+    from rlx.grammar.read.forms import FORMS
+    from rlx.grammar.read.prototype import PROTOTYPE_OPERATORS
     from rlx.grammar.suggest import closest, distance
     from rlx.operators.foreign_names import own_name
 

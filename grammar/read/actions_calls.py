@@ -12,15 +12,7 @@ from rlx.grammar.read import misspelt
 from rlx.grammar.read.actions_atoms import ExpressionActions, owned
 from rlx.grammar.read.buffer_methods import pointer
 from rlx.grammar.read.entries import Entry, Rejected
-from rlx.grammar.read.forms import (
-    ALIASES,
-    FORMS,
-    METHODS,
-    OPERATORS_OF_2022,
-    PROTOTYPE_OPERATORS,
-    Arguments,
-    is_prototype,
-)
+from rlx.grammar.read.forms import ALIASES, FORMS, METHODS, Arguments
 from rlx.grammar.read.partial_nodes import (
     CapturedName,
     Form,
@@ -31,6 +23,7 @@ from rlx.grammar.read.partial_nodes import (
     describe,
     unfolded,
 )
+from rlx.grammar.read.prototype import OPERATORS_OF_2022, PROTOTYPE_OPERATORS, is_prototype
 from rlx.grammar.read.reports import NOT_UNDERSTOOD
 from rlx.grammar.suggest import closest, did_you_mean
 

@@ -13,7 +13,6 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import arithmetic, misspelt
 from rlx.grammar.read.coerce_scalars import ScalarCoercion
 from rlx.grammar.read.entries import Entry, Rejected
-from rlx.grammar.read.forms import is_prototype
 from rlx.grammar.read.partial_nodes import (
     CapturedName,
     Form,
@@ -23,6 +22,7 @@ from rlx.grammar.read.partial_nodes import (
     UnresolvedOperation,
     describe,
 )
+from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.suggest import closest, did_you_mean
 
 

@@ -14,10 +14,10 @@ from itertools import islice
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.read.forms import is_prototype
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outline import logical_lines, width
 from rlx.grammar.read.partial_nodes import CAPTURED, Captured
+from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.python_bindings import STAR, bindings, makes_dimension, parameters
 
 IMPORTED = {
