@@ -13,6 +13,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.budget import NODES, Statistics
 from rlx.solver.context import Context, ContextState, Range
+from rlx.solver.definedness import partial
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
 if TYPE_CHECKING:
@@ -130,6 +131,8 @@ class Prover:
             try:
                 prim_exprs.topological(dim, limit=_SHORTENED)
                 found = Prover.simplify(self, dim)
+                if partial(dim) and not partial(found):
+                    found = dim  # that it has a value is known where it stands
             except prim_exprs.TooLargeError:
                 found = dim
             known[dim] = known[found] = found

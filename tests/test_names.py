@@ -90,6 +90,7 @@ OTHERS = {
     "_actions": "the options of a parser of argparse",
     "_exit": "the end of a process of the system",
     "_expr": "the value of a tensor of TVM's modules",
+    "_getframe": "the stack of Python's own functions",
     "_replace": "the method of a named tuple",
     "_repr_html_": "what notebooks call",
     "_server": "the process of a client of pygls",

@@ -20,14 +20,27 @@ _EXPLAINED = 4
 
 
 def is_long(dim: PrimExpr) -> bool:
-    """Whether a dimension is too long to be written out; at most as many nodes are visited."""
+    """Whether a dimension is too long to be written out and shares parts, so that names for them
+    help. At most :data:`SHORT` nodes are visited for one that is short.
+    """
     stack, count = [dim], 0
     while stack:
         node = stack.pop()
         count += 1
         if count > SHORT:
-            return True
+            return _shares(dim)
         stack.extend(tir.children(node))
+    return False
+
+
+def _shares(dim: PrimExpr) -> bool:
+    """Whether an operation occurs more than once in a dimension."""
+    used: set[PrimExpr] = set()
+    for node in tir.postorder(dim):
+        for child in tir.children(node):
+            if child in used and tir.children(child):
+                return True
+            used.add(child)
     return False
 
 

@@ -77,9 +77,11 @@ def test_a_condition_in_a_tensor() -> None:
 
 
 def test_the_steps_of_a_branch() -> None:
-    assert rules_of(DOWN, 0) == ["E-prim", "E-if", "E-seq"]
+    """The annotation belongs to the last binding of each branch, so the branch binds its value."""
+    assert rules_of(DOWN, 0) == ["E-prim", "E-if", "E-var", "E-seq"]
     assert rules_of(DOWN, 1) == [
-        *("E-prim", "E-if", "E-prim", "E-call", "E-prim", "E-if", "E-seq", "E-return", "E-seq"),
+        *("E-prim", "E-if", "E-prim", "E-call", "E-prim", "E-if", "E-var", "E-seq"),
+        *("E-return", "E-seq"),
     ]
 
 
