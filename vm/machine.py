@@ -11,7 +11,6 @@ from rlx.semantics.machine.numpy_conversion import readable, to_plain, to_value
 from rlx.semantics.machine.program import collecting_less
 from rlx.semantics.store import Store
 from rlx.semantics.values import Device, Value, fitted_arguments
-from rlx.vm.batch_runs import BatchRunner
 from rlx.vm.callees import OwnFunction, PackedFunction
 from rlx.vm.executable import Executable
 from rlx.vm.faults import Fault, Place, RunError, run_error
@@ -112,11 +111,6 @@ class VirtualMachine:
     def hidden(self) -> frozenset[str]:
         """The names of run-time functions that the user's functions and the PrimFuncs hide."""
         return self._linker.packed.union(self.executable.kernels)
-
-    @property
-    def batches(self) -> Sequence[BatchRunner]:
-        """The batches of the functions that were called so far, with their plans."""
-        return self._translator.batches
 
     @property
     def store(self) -> Store:

@@ -83,7 +83,7 @@ def machine(**options: Any) -> vm.VirtualMachine:
 
 def plans(found: vm.VirtualMachine) -> list[int]:
     """How many plans each batch has that can run."""
-    return [sum(bool(plan.places) for plan in each.plans) for each in found.batches]
+    return [sum(bool(plan.places) for plan in each.plans) for each in found.translator.batches]
 
 
 def floats(*numbers: float) -> np.ndarray[Any, Any]:
@@ -320,7 +320,7 @@ def test_functions_of_the_user_hide_prim_funcs() -> None:
 
     found = machine(packed={"double": triple})
     assert found["main"](floats(1)).tolist() == [3, 27]
-    assert not found.batches
+    assert not found.translator.batches
 
 
 @pytest.mark.parametrize(
