@@ -35,14 +35,12 @@ def prim_exprs_of(info: StructInfo) -> Iterator[PrimExpr]:
 
 
 def _in_data(value: object) -> Iterator[PrimExpr]:
-    """Integer expressions among attributes, which may be lists of lists."""
+    """Integer expressions among attributes, which may be lists of lists, outside annotations."""
     stack = [value]
     while stack:
         one = stack.pop()
         if isinstance(one, PrimExpr):
             yield one
-        elif isinstance(one, StructInfo):
-            yield from prim_exprs_of(one)
         elif isinstance(one, tuple | list):
             stack.extend(one)
         elif isinstance(one, dict):

@@ -54,8 +54,8 @@ CASES: dict[str, tuple[str, str]] = {
         f"@I.ir_module\nclass M:\n    @R.function\n    def main{HEAD}\n        return x\n",
     ),
     "a symbol": (
-        f'@R.function\ndef main{HEAD}\n    R.func_attr({{"global_symbol": "mian"}})\n    return x\n',
-        f'@R.function\ndef main{HEAD}\n    R.func_attr({{"global_symbol": "main"}})\n    return x\n',
+        f'@I.ir_module\nclass M:\n    @R.function\n    def main{HEAD}\n        R.func_attr({{"global_symbol": "mian"}})\n        return x\n',
+        f'@I.ir_module\nclass M:\n    @R.function\n    def main{HEAD}\n        R.func_attr({{"global_symbol": "main"}})\n        return x\n',
     ),
     "a result of unknown shape": (
         '@R.function\ndef main(x: R.Tensor(ndim=2)) -> R.Tensor(("n", 4)):\n    return x\n'.replace(
