@@ -13,13 +13,13 @@ LONGEST = 10_000
 """Characters of the text of a type or a shape, after which the rest is left out."""
 
 
-class _Known(local):
+class _OutermostCall(local):
     """The results of the outermost call at hand, with their arguments, which keeps those alive."""
 
     results: dict[tuple[Any, ...], tuple[Any, Any]] | None = None
 
 
-_known = _Known()
+_known = _OutermostCall()
 
 
 def once_for_each(function: F) -> F:
