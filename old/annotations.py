@@ -10,6 +10,8 @@ from collections.abc import Callable
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.dtype import lacking
+from rlx.grammar.nodes.struct_infos import children
+from rlx.old.repeated import once_for_each
 from rlx.old.shape_exprs import UNKNOWN, RuntimeDepShape
 from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, ShapeType, TupleType, Type
 from rlx.spec.registry import refuted, rule
@@ -18,6 +20,7 @@ Complain = Callable[[str, str], None]
 """Takes a code and a message."""
 
 
+@once_for_each
 def type_of(info: StructInfo) -> Type:
     """The type of an annotation: what it says but for dimensions."""
     match info:
@@ -34,6 +37,7 @@ def type_of(info: StructInfo) -> Type:
     return OBJECT
 
 
+@once_for_each
 def shape_of_annotation(info: StructInfo | None) -> Expr:
     """The shape annotation: RuntimeDepShape where none is given.
 
@@ -49,6 +53,7 @@ def shape_of_annotation(info: StructInfo | None) -> Expr:
     return UNKNOWN
 
 
+@once_for_each
 def struct_info(type: Type, shape: Expr) -> StructInfo:
     """The struct info that says what a type and a `shape_` say together."""
     match type, shape:
@@ -78,16 +83,19 @@ def insert_cast(wanted: Type) -> str:
 @rule("OMIX-annotation", "9e0a55b6", "well-formed")
 def has_older_words(info: StructInfo, complain: Complain, *, nested: bool = False) -> bool:
     """Whether an annotation says only what the older system can; complains once if it does not."""
-    reason = _beyond(info, nested)
-    if reason is not None:
-        refuted("OMIX-annotation-word")
-        complain("OMIX-annotation-word", f"the specification of 2022 has no {reason}")
-        return False
-    match info:
-        case ast.TupleStructInfo(fields=fields):
-            return all(has_older_words(f, complain, nested=nested) for f in fields)
-        case ast.FuncStructInfo(params=tuple() as params, ret=ret):
-            return all(has_older_words(p, complain, nested=True) for p in (*params, ret))
+    stack, seen = [(info, nested)], set[tuple[int, bool]]()
+    while stack:
+        part, nested = stack.pop()
+        if (id(part), nested) in seen:
+            continue
+        seen.add((id(part), nested))
+        reason = _beyond(part, nested)
+        if reason is not None:
+            refuted("OMIX-annotation-word")
+            complain("OMIX-annotation-word", f"the specification of 2022 has no {reason}")
+            return False
+        inside = nested or isinstance(part, ast.FuncStructInfo)
+        stack += [(inner, inside) for inner in reversed(children(part))]
     return True
 
 

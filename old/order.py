@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from rlx.grammar.nodes.dtype import VOID
+from rlx.old.repeated import once_for_each
 from rlx.old.types import OBJECT, DynTensorType, FuncType, ObjectType, TupleType, Type
 from rlx.spec.registry import refuted, rule
 
 
+@once_for_each
 def is_subtype(one: Type, other: Type) -> bool:
     """Whether every value of ``one`` can be used where ``other`` is expected (``one <: other``)."""
     if one == other:
@@ -64,6 +66,7 @@ def function_below(one: FuncType, other: FuncType) -> bool:
     return is_subtype(one.ret_type, other.ret_type) or _no("OSUB-func-result")
 
 
+@once_for_each
 @rule("OLUB", "6584e738", "procedure")
 def find_lub(T1: Type, T2: Type) -> Type:
     """The least type above both."""
@@ -83,6 +86,7 @@ def find_lub(T1: Type, T2: Type) -> Type:
     return OBJECT
 
 
+@once_for_each
 @rule("OT-glb", "b5995921", "procedure")
 def find_glb(T1: Type, T2: Type) -> Type | None:
     """The greatest type below both; None if there is none."""

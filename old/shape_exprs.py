@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, Var
+from rlx.old.repeated import listed, once_for_each, text_of
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Proved
 
@@ -34,16 +35,19 @@ def inside(shape: Expr) -> tuple[Expr, ...]:
 
 
 def whole(shape: Expr) -> Iterator[Expr]:
-    """A shape computation and everything in it."""
+    """A shape computation and everything in it; what stands at several places only once."""
     left = [shape]
+    seen: set[int] = set()
     while left:
         part = left.pop()
-        yield part
-        left += reversed(inside(part))
+        if id(part) not in seen:
+            seen.add(id(part))
+            yield part
+            left += reversed(inside(part))
 
 
 def dims_of(shape: Expr) -> tuple[tir.PrimExpr, ...]:
-    """All dimensions in a shape computation, in order."""
+    """The dimensions in the different parts of a shape computation, in order."""
     parts = (part for part in whole(shape) if isinstance(part, ast.ShapeExpr))
     return tuple(dim for part in parts for dim in part.values)
 
@@ -66,6 +70,7 @@ def is_closed(shape: Expr, shape_vars: Collection[tir.Var], variables: Collectio
     )
 
 
+@once_for_each
 def can_prove_equal(one: Expr, other: Expr, prover: Prover) -> bool:
     """Whether two shape computations give the same shape for all sizes.
 
@@ -92,21 +97,26 @@ def can_prove_not_equal(one: tir.PrimExpr, other: tir.PrimExpr, prover: Prover) 
 
 def text(shape: Expr) -> str:
     """A shape computation as people read it: ``(n, 4)``, ``RuntimeDepShape()``."""
+    return text_of(shape, _pieces)
+
+
+def _pieces(shape: Expr) -> Iterator[str | Expr]:
     match shape:
         case RuntimeDepShape():
-            return "RuntimeDepShape()"
+            yield "RuntimeDepShape()"
         case ast.ShapeExpr(values=values):
-            return _bracketed([str(value) for value in values])
+            yield _bracketed([str(value) for value in values])
         case ast.Tuple(fields=fields):
-            return f"Tuple({', '.join(map(text, fields))})"
+            yield from ("Tuple(", *listed(fields), ")")
         case ast.TupleGetItem(tuple_value=value, index=index):
-            return f"TupleGetItem({text(value)}, {index})"
+            yield from ("TupleGetItem(", value, f", {index})")
         case ast.Call(op=op, args=args):
             name = op.op_name if isinstance(op, ast.Op) else str(op)
-            return f"{name.replace('relax.', 'R.', 1)}({', '.join(map(text, args))})"
+            yield from (f"{name.replace('relax.', 'R.', 1)}(", *listed(args), ")")
         case Var(name_hint=name):
-            return name
-    return str(shape)
+            yield name
+        case _:
+            yield str(shape)
 
 
 def _bracketed(dims: list[str]) -> str:

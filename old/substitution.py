@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, Var
 from rlx.grammar.nodes.node import replace
+from rlx.old.repeated import once_for_each
 from rlx.old.shape_exprs import (
     UNKNOWN,
     RuntimeDepShape,
@@ -33,6 +34,7 @@ class UnificationError(Exception):
 ShapeVarMapping = dict[tir.Var, tir.PrimExpr]
 
 
+@once_for_each
 @rule("OS-map", "7563b6a3", "procedure")
 def map_shape_vars(
     param_shape: Expr, arg_shape: Expr, shape_var_mapping: ShapeVarMapping, prover: Prover
@@ -98,6 +100,7 @@ def _map_dim(
     return False
 
 
+@once_for_each
 @rule("OVARS", "509a1d3d", "procedure")
 def substitute_vars(
     target: Expr, var_mapping: Mapping[Var, Expr], shape_var_mapping: Mapping[tir.Var, tir.PrimExpr]

@@ -24,10 +24,11 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
+from rlx.grammar.nodes.struct_infos import numbers, of_the_value
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.order import disjoint, substitute, substitute_prim, subtype
-from rlx.solver.order.demands import KINDS, Demand, demands, every, sizes
+from rlx.solver.order.demands import KINDS, Demand, demands, every, repeats_too_much, sizes
 from rlx.solver.order.partial import demand as definedness
 from rlx.solver.order.substitute import apart, dimensions, identical, rank, same_text
 from rlx.solver.prover import Prover, equation
@@ -88,15 +89,19 @@ class PartJudge:
 
     def judge(self, founds: Sequence[Info], wanteds: Sequence[StructInfo]) -> list[list[CheckPart]]:
         """The parts of each pair, all read together as E-cast does; None stands for any value."""
-        compared = [demands(wanted) for wanted in wanteds]
+        compared = [() if repeats_too_much(wanted) else demands(wanted) for wanted in wanteds]
         for index, (found, wanted) in enumerate(zip(founds, compared, strict=True)):
             self._collect(found, wanted, index)
+            if not wanted:
+                self._leave_open(wanteds[index], index)
         self._known = {v: image for v, image in self.images.items() if image is not None}
         judged: list[list[CheckPart]] = []
         for index, (found, wanted) in enumerate(zip(founds, compared, strict=True)):
             self._position = index
             self.parts = []
             self._compare(found, wanted)
+            if not wanted and not isinstance(wanteds[index], ObjectStructInfo):
+                self._add((), "kind", "needed", show(wanteds[index]), _said(found))
             judged.append(self.parts)
         match self.equations:
             case [_, _, *_]:  # one alone was judged where it stands
@@ -114,6 +119,14 @@ class PartJudge:
             if isinstance(var, tir.Var) and var in self.binders and var not in self._first:
                 self._first[var] = (demand.path, index)
                 self.images[var] = self._given(_inside(found, demand.fields), demand)
+
+    def _leave_open(self, wanted: StructInfo, index: int) -> None:
+        """Take nothing for known of the variables of an annotation that is not compared by part."""
+        for part in of_the_value(wanted):
+            for var in numbers(part):
+                if isinstance(var, tir.Var) and var in self.binders and var not in self._first:
+                    self._first[var] = (), index
+                    self.images[var] = None
 
     def _given(self, found: Info, demand: Demand) -> PrimExpr | None:
         """What is known to stand where a demand compares a number."""

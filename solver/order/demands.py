@@ -33,6 +33,12 @@ KINDS: dict[type[StructInfo], str] = {
 """The kind of value that each annotation requires; Object requires none."""
 
 
+FEW = 1_000
+"""Demands that every annotation may have."""
+REPEATED = 64
+"""How often, on average, the demands of an annotation may repeat those of its different parts."""
+
+
 class Demand(Record):
     """One comparison of a value with an annotation.
 
@@ -124,6 +130,30 @@ def sizes(
         for at, dim in enumerate(dims)
     )
     return (Demand("rank", len(dims), whole, path, fields, then=each),)
+
+
+def repeats_too_much(info: StructInfo) -> bool:
+    """Whether the demands of an annotation are far more than those of its different parts.
+
+    `((t, t), (t, t))` may share its halves: each level then doubles the demands, and adds two.
+    """
+    if not isinstance(info, ast.TupleStructInfo):
+        return False
+    known: dict[int, int] = {}
+    own = 0
+
+    def count(part: StructInfo) -> int:
+        nonlocal own
+        if not isinstance(part, ast.TupleStructInfo):
+            found = sum(1 for _ in every(demands(part)))
+            own += found
+            return found
+        if id(part) not in known:
+            known[id(part)] = 2 + sum([count(field) for field in part.fields])
+        own += 2
+        return known[id(part)]
+
+    return count(info) > max(FEW, REPEATED * own)
 
 
 def every(found: Sequence[Demand]) -> Iterator[Demand]:

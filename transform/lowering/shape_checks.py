@@ -7,11 +7,16 @@ from typing import NamedTuple
 
 from rlx.grammar.nodes import ast, tir
 from rlx.solver.order import free_shape_vars
+from rlx.solver.order.demands import FEW, repeats_too_much
 from rlx.solver.order.subtype import says_nothing
 from rlx.transform.lowering.emitter import Emitter, number, packed
 from rlx.transform.lowering.heap import EQUAL_HEAP, EQUAL_NUMBER, NOTHING, STORE
 from rlx.transform.lowering.heap_values import HeapValues
+from rlx.transform.lowering.passes import PassError
 from rlx.transform.lowering.signatures import function_type
+
+_PLACE = 100
+"""Characters that a refusal gives to the value and its annotation."""
 
 
 class _Waiting(NamedTuple):
@@ -81,7 +86,22 @@ class ShapeChecks:
             The description of the value in the message of a failing check.
         proved
             Whether the check is proved: then only the numbers of shape variables are stored.
+
+        Raises
+        ------
+        PassError
+            If the annotation repeats the tuples in it so often that its checks would be far more
+            than its parts.
         """
+        if repeats_too_much(info):
+            place = where if len(where) <= _PLACE else f"{where[:_PLACE]} …"
+            raise PassError(
+                f"VMShapeLower: {place}: its tuples stand for each other's fields so often that the"
+                f" checks would be more than {FEW:,}; pass fewer fields, or cast to R.Object"
+            )
+        self._compare(value, info, where, proved)
+
+    def _compare(self, value: ast.Expr, info: ast.StructInfo, where: str, proved: bool) -> None:
         match info:
             case ast.TensorStructInfo():
                 self._tensor(value, info, where, proved)
@@ -103,7 +123,7 @@ class ShapeChecks:
                 for k, field in enumerate(infos):
                     if not isinstance(field, ast.ObjectStructInfo):
                         part = self._emitter.emit(ast.TupleGetItem(value, k), "field")
-                        self.check(part, field, f"{where}, field {k}", proved)
+                        self._compare(part, field, f"{where}, field {k}", proved)
             case ast.FuncStructInfo() if not proved:
                 self._call("vm.builtin.check_func_info", value, where=where)
                 if not says_nothing(info):

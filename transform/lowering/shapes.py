@@ -12,6 +12,7 @@ from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import changed, replace, same
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, with_children
 from rlx.grammar.print.pieces import struct_info_printer
+from rlx.grammar.print.show import show
 from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import CheckPlan, plan
@@ -53,7 +54,7 @@ class VMShapeLower(ModulePass):
                     raise self.refuse(name.name_hint, "a local function", "run LambdaLift first")
         proved = CheckPlan(frozenset(), {}, frozenset()) if self.keep_redundant else plan(module)
         names = {gv.name_hint for gv in module.functions}
-        shown = struct_info_printer()
+        shown = _descriptions()
         functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
         typed = False
         for gv, function in module.functions.items():
@@ -69,6 +70,21 @@ class VMShapeLower(ModulePass):
         if typed:
             _keep_signatures(functions, module)
         return replace(module, functions=functions)
+
+
+def _descriptions() -> Callable[[ast.StructInfo], str]:
+    """What messages of checks call annotations: each check of a field repeats that of the whole, so
+    long ones are cut.
+    """
+    full = struct_info_printer()
+
+    def described(info: ast.StructInfo) -> str:
+        if isinstance(info, ast.TensorStructInfo):
+            return full(info)
+        short = show(info)
+        return short if "…" in short else full(info)
+
+    return described
 
 
 def _keep_signatures(
