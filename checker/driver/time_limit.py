@@ -5,6 +5,7 @@ spend the time: in Python, in Z3, or waiting for a file that never ends.
 from __future__ import annotations
 
 import os
+import pickle
 import select
 import signal
 import sys
@@ -135,7 +136,7 @@ class _Crew(Generic[T]):
         self.waiting = list(reversed(paths))
         self.work = work
         self.limit = limit
-        self.busy: dict[Any, _Forked[T]] = {}
+        self.busy: dict[int, _Forked[T]] = {}
 
     def run(self, count: int) -> Iterator[T | Lost]:
         """The results; the processes end with the iteration."""
@@ -154,21 +155,20 @@ class _Crew(Generic[T]):
     def _next(self) -> Iterator[T | Lost]:
         first = min(worker.started for worker in self.busy.values())
         left = max(0.0, first + self.limit - time.monotonic())
-        from multiprocessing.connection import wait
-
-        for pipe in wait(list(self.busy), min(left, 60.0)):
-            worker = self.busy.pop(pipe)
+        ready = _readable(list(self.busy), min(left, 60.0))
+        for number in ready:
+            worker = self.busy.pop(number)
             try:
-                answer: T | Lost = worker.pipe.recv()
-            except (EOFError, OSError):
+                answer = worker.answer()
+            except (EOFError, OSError, pickle.UnpicklingError):
                 yield self._replaced(worker, worker.end())
                 continue
             self._employ(worker)
             yield answer
         limit = time.monotonic() - self.limit
-        for pipe, worker in list(self.busy.items()):
+        for number, worker in list(self.busy.items()):
             if worker.started <= limit:
-                del self.busy[pipe]
+                del self.busy[number]
                 worker.end()
                 yield self._replaced(worker, exceeded(self.limit), late=True)
 
@@ -176,7 +176,7 @@ class _Crew(Generic[T]):
         """Give an idle process the next file, or let it go."""
         if self.waiting:
             worker.give(self.waiting.pop())
-            self.busy[worker.pipe] = worker
+            self.busy[worker.answers.fileno()] = worker
         else:
             worker.end()
 
@@ -190,30 +190,45 @@ class _Forked(Generic[T]):
     """A process that works on one file at a time."""
 
     def __init__(self, work: Callable[[str], T], others: Any) -> None:
-        from multiprocessing import Pipe  # not its Process, which closes standard input
-
-        self.pipe, theirs = Pipe()
+        asked, ask = os.pipe()
+        answers, answer = os.pipe()
         held, self.life = os.pipe()
         _flush()
         self.process = os.fork()
         if not self.process:
             try:
-                for worker in (self, *others):
-                    worker.close()
+                for end in (ask, answers, self.life):
+                    os.close(end)
+                for other in others:
+                    other.close()
                 end_with(held)
-                _serve(theirs, work)
+                _serve(asked, answer, work)
             finally:
                 os._exit(0)
-        theirs.close()
-        os.close(held)
+        for end in (asked, answer, held):
+            os.close(end)
+        self.asks = os.fdopen(ask, "wb")
+        self.answers = os.fdopen(answers, "rb")
         self.path = ""
         self.started = 0.0
 
     def give(self, path: str) -> None:
         """Hand it a file."""
         self.path, self.started = path, time.monotonic()
-        with suppress(OSError):  # it has died, which the next answer shows
-            self.pipe.send(path)
+        with suppress(BrokenPipeError):  # it has died, which the next answer shows
+            pickle.dump(path, self.asks)
+            self.asks.flush()
+
+    def answer(self) -> T | Lost:
+        """Its answer, which is there.
+
+        Raises
+        ------
+        EOFError, OSError, pickle.UnpicklingError
+            If the process has ended.
+        """
+        made: T | Lost = pickle.load(self.answers)
+        return made
 
     def end(self) -> str:
         """End it; how it had ended before, if it had."""
@@ -231,21 +246,28 @@ class _Forked(Generic[T]):
 
     def close(self) -> None:
         """Close the pipes to it."""
-        self.pipe.close()
+        for end in (self.asks, self.answers):
+            with suppress(OSError):
+                end.close()
         os.close(self.life)
 
 
-def _serve(pipe: Any, work: Callable[[str], Any]) -> None:
+def _serve(asked: int, answer: int, work: Callable[[str], Any]) -> None:
     """The life of a process: a path in, an answer out, until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
-    with suppress(EOFError):
+    with os.fdopen(asked, "rb") as asks, os.fdopen(answer, "wb") as answers:
         while True:
-            path = pipe.recv()
+            try:
+                path = pickle.load(asks)
+            except EOFError:
+                return
             made = work(path)
             try:
-                pipe.send(made)
+                data = pickle.dumps(made)
             except Exception as error:  # noqa: BLE001 - whatever keeps it from being carried over
-                pipe.send(Lost(path, f"{type(error).__name__}: {error}"))
+                data = pickle.dumps(Lost(path, f"{type(error).__name__}: {error}"))
+            answers.write(data)
+            answers.flush()
 
 
 def end_with(pipe: int, group: bool = False) -> None:
