@@ -25,8 +25,9 @@ CONNECTED = 48
 under all of these.
 """
 
-REMEMBERED = 128
+REMEMBERED = 256
 """The number of facts of a scope: those about other variables cost a question little, not nothing.
+A proof that fails for want of one costs more than dozens of them.
 """
 
 
