@@ -20,7 +20,7 @@ from rlx.solver.prover import IDENTICAL, Prover
 from rlx.solver.verdict import Relation, Verdict
 from rlx.spec.registry import refuted
 
-CONNECTED = 48
+CONNECTED = 32
 """The number of facts about a group of connected variables: a question about one of them is asked
 under all of these.
 """
