@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -123,6 +123,8 @@ def is_built_in(name: str) -> bool:
 def forget(name: str) -> None:
     """Forget the lookup of an operator, because it is about to be declared."""
     _found.pop(name, None)
+    _suggestible.cache_clear()
+    similar.cache_clear()
 
 
 def allow(pattern: str) -> None:
@@ -134,38 +136,45 @@ def allow(pattern: str) -> None:
         allowed.append(short)
 
 
-def similar(name: str) -> list[str]:
+class _Suggestible:
+    """The names that may be meant by an unknown one, without ``R.``, and by their last parts."""
+
+    def __init__(self) -> None:
+        from rlx.grammar.read.forms import FORMS
+        from rlx.grammar.read.prototype import PROTOTYPE_OPERATORS
+
+        families()
+        forms = (head[2:] for head in FORMS if head.startswith("R.") and head[2].islower())
+        names = (head.removeprefix("relax.") for head in declared)
+        self.words = tuple(dict.fromkeys((*names, *forms, *PROTOTYPE_OPERATORS)))
+        self.by_last: dict[str, list[str]] = {}
+        for word in self.words:
+            self.by_last.setdefault(word.rpartition(".")[2], []).append(word)
+
+
+_suggestible = cache(_Suggestible)
+
+
+@lru_cache(1_000)
+def similar(name: str) -> tuple[str, ...]:
     """The names in texts that are similar to an unknown operator's name, best first."""
-    from rlx.grammar.read.forms import FORMS
-    from rlx.grammar.read.prototype import PROTOTYPE_OPERATORS
     from rlx.grammar.suggest import closest, distance
     from rlx.operators.foreign_names import own_name
 
     short = name.removeprefix("relax.")
-    families()
-    words = dict.fromkeys(head.removeprefix("relax.") for head in declared)
-    words |= dict.fromkeys(
-        head[2:] for head in FORMS if head.startswith("R.") and head[2].islower()
-    )
-    words |= dict.fromkeys(PROTOTYPE_OPERATORS)
+    known = _suggestible()
     foreign = own_name(short)
     if foreign is not None:
-        near = [word for word in closest(short, words) if word != foreign]
-        return [
+        near = [word for word in closest(short, known.words) if word != foreign]
+        return (
             f"R.{foreign}",
             *(f"R.{word}" for word in near if distance(short, word, 1) is not None),
-        ]
+        )
     last = short.rpartition(".")[2]
-    elsewhere = [word for word in words if word.rpartition(".")[2] == last]
-    if elsewhere:
-        return [f"R.{word}" for word in elsewhere[:LIMIT]]
-    found = closest(short, words)
+    found = known.by_last.get(last) or closest(short, known.words)
     if not found:
-        alone: dict[str, list[str]] = {}
-        for word in words:
-            alone.setdefault(word.rpartition(".")[2], []).append(word)
-        found = [word for near in closest(last, alone) for word in alone[near]]
-    return [f"R.{word}" for word in found[:LIMIT]]
+        found = [word for near in closest(last, known.by_last) for word in known.by_last[near]]
+    return tuple(f"R.{word}" for word in found[:LIMIT])
 
 
 Rule = Callable[..., StructInfo]

@@ -226,48 +226,68 @@ def constraints(state: ContextState) -> list[PrimExpr]:
     return equations + prim_exprs.expand(list(state.facts))
 
 
-class Components:
-    """Conditions grouped by shared variables.
+class Groups:
+    """Variables in groups: those that conditions connect, directly or over other variables."""
 
-    Attributes
-    ----------
-    groups
-        The conditions of each group.
-    """
-
-    def __init__(self, conditions: Sequence[PrimExpr]) -> None:
+    def __init__(self) -> None:
         self._parent: dict[tir.Var, tir.Var] = {}
-        closed: list[PrimExpr] = []
-        owners: list[tuple[PrimExpr, tir.Var]] = []
-        for condition in conditions:
-            used = prim_exprs.variables([condition])
-            if not used:
-                closed.append(condition)
-                continue
-            first, *others = used
-            owners.append((condition, first))
-            for var in others:
-                self._parent[self._root(var)] = self._root(first)
-        by_root: dict[tir.Var, list[PrimExpr]] = {}
-        for condition, var in owners:
-            by_root.setdefault(self._root(var), []).append(condition)
-        self._by_root = by_root
-        self.closed = closed
+        self._conditions: dict[tir.Var, int] = {}
 
-    def _root(self, var: tir.Var) -> tir.Var:
+    def connect(self, used: Iterable[tir.Var]) -> None:
+        """One more condition connects variables, of which there is at least one."""
+        first, *others = found = dict.fromkeys(map(self.root, used))
+        count = 1 + sum(self._conditions.get(root, 0) for root in found)
+        self._parent.update(dict.fromkeys(others, first))
+        self._conditions[first] = count
+
+    def root(self, var: tir.Var) -> tir.Var:
+        """The variable that stands for the group of another one."""
         parent = self._parent
         while (above := parent.setdefault(var, var)) is not var:
             parent[var] = parent[above]
             var = above
         return var
 
+    def roots(self, used: Iterable[tir.Var]) -> set[tir.Var]:
+        """The variables that stand for the groups of those that some condition has."""
+        return {self.root(v) for v in used if v in self._parent}
+
+    def connected(self, used: Iterable[tir.Var]) -> int:
+        """The number of conditions that are connected with variables."""
+        return sum(self._conditions[root] for root in self.roots(used))
+
+    def copy(self) -> Groups:
+        """The same groups, to be changed independently."""
+        other = Groups()
+        other._parent, other._conditions = dict(self._parent), dict(self._conditions)
+        return other
+
+
+class Components:
+    """Conditions grouped by shared variables."""
+
+    def __init__(self, conditions: Sequence[PrimExpr]) -> None:
+        self._groups = Groups()
+        self._closed: list[PrimExpr] = []
+        owners: list[tuple[PrimExpr, tir.Var]] = []
+        for condition in conditions:
+            used = prim_exprs.variables([condition])
+            if used:
+                owners.append((condition, used[0]))
+                self._groups.connect(used)
+            else:
+                self._closed.append(condition)
+        self._by_root: dict[tir.Var, list[PrimExpr]] = {}
+        for condition, var in owners:
+            self._by_root.setdefault(self._groups.root(var), []).append(condition)
+
     def split(self, used: Iterable[tir.Var]) -> tuple[list[PrimExpr], list[list[PrimExpr]]]:
         """The conditions connected to given variables, and the other groups."""
-        roots = {self._root(v) for v in used if v in self._parent}
+        roots = self._groups.roots(used)
         near = [c for root, group in self._by_root.items() if root in roots for c in group]
         far = [group for root, group in self._by_root.items() if root not in roots]
-        if self.closed:
-            far.append(self.closed)
+        if self._closed:
+            far.append(self._closed)
         return near, far
 
 

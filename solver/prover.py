@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rlx.solver.session import Session
 
 _SESSIONS = 8
+_GROUPS = 1_000
+"""The maximum number of groups of facts whose values, which satisfy them, are remembered."""
 _SHORTENED = 100
 """The maximum number of nodes of a dimension that is put into its short form."""
 _SHORT = 10_000
@@ -48,7 +50,7 @@ class Prover:
         The number of questions, the methods, the slowest questions.
     """
 
-    __slots__ = ("_sessions", "_short", "context", "int64", "statistics")
+    __slots__ = ("_groups", "_sessions", "_short", "context", "int64", "statistics")
 
     def __init__(self, context: Context | None = None, int64: bool = False) -> None:
         if context is not None and not isinstance(context, Context):
@@ -58,6 +60,7 @@ class Prover:
         self.int64 = int64
         self.statistics = Statistics()
         self._sessions: dict[ContextState, Session] = {}
+        self._groups: dict[object, Verdict] = {}
         self._short: tuple[ContextState, dict[PrimExpr, PrimExpr]] | None = None
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
@@ -168,6 +171,8 @@ class Prover:
         if session is None:
             if len(self._sessions) >= _SESSIONS:
                 del self._sessions[next(iter(self._sessions))]
+            if len(self._groups) >= _GROUPS:
+                self._groups.clear()
             session = self._sessions[state] = self._new_session(state)
         session.begin()
         return session
@@ -179,7 +184,7 @@ class Prover:
             return MachineSession(state, self.statistics)
         from rlx.solver.session import Session
 
-        return Session(state, self.statistics)
+        return Session(state, self.statistics, self._groups)
 
 
 def _expect_pairs(pairs: object) -> None:

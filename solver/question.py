@@ -276,13 +276,12 @@ class Samples:
             for value, (low, high) in zip(point, self._ranges, strict=True)
         )
 
-    def _solved_points(self, engine: Engine, budget: int) -> list[Point]:
+    def _solved_points(self, engine: Engine, budget: int) -> Iterator[Point]:
         """Choose values of the free variables, compute the solved ones."""
         wanted = [engine.atom("var", (), v) for v in self._tape.variables]
         polys = [engine.solved.get(a.index) or engine.of_atom(a) for a in wanted]
         free = [a for a in engine.atoms_in(*polys) if a.is_variable]
         limits = [intervals.atom_interval(engine, a) for a in free]
-        found: list[Point] = []
         for values in search.points(limits, budget):
             known = {a.index: v for a, v in zip(free, values, strict=True)}
             try:
@@ -290,8 +289,7 @@ class Samples:
             except ArithmeticError:
                 continue
             if self._in_range(point):
-                found.append(point)
-        return found
+                yield point
 
 
 def poly_value(engine: Engine, poly: Poly, known: dict[int, int]) -> int:

@@ -23,8 +23,14 @@ _KEPT = 40_000
 class Session:
     """A state of a context with its normal form and cached answers."""
 
-    def __init__(self, state: ContextState, statistics: Statistics) -> None:
+    def __init__(
+        self,
+        state: ContextState,
+        statistics: Statistics,
+        groups: dict[object, Verdict] | None = None,
+    ) -> None:
         self.state = state
+        self._groups = {} if groups is None else groups
         self.statistics = statistics
         known = constraints(state)
         self._conditions = [
@@ -248,10 +254,16 @@ class Session:
         first, *_ = group
         found = self._witnesses.get(first)
         if found is None:
-            opposite = tir.Not(prim_exprs.conjunction(group))
-            found = self._witnesses[first] = decide(
-                Question(opposite, self.state, tuple, self.work)
-            )
+            # A group has the same witness under more facts, as long as they are about others.
+            limits = tuple(map(self.state.range_of, prim_exprs.variables(group)))
+            key = (tuple(group), limits)
+            found = self._groups.get(key)
+            if found is None:
+                opposite = tir.Not(prim_exprs.conjunction(group))
+                found = decide(Question(opposite, self.state, tuple, self.work))
+                if not isinstance(found, Unknown):
+                    self._groups[key] = found
+            self._witnesses[first] = found
         return found
 
     def witness(self, condition: PrimExpr) -> Verdict:

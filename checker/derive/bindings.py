@@ -233,9 +233,6 @@ def _annotated(var: ast.Var) -> tuple[Label, ...]:
     return (Label(span, "the annotation"),) if span else ()
 
 
-LIMIT = 12
-"""Equations remembered of one scope's casts: each makes every later question dearer."""
-
 _ZERO = tir.IntImm(0)
 
 Pair = tuple[tir.PrimExpr, tir.PrimExpr]
@@ -259,9 +256,9 @@ def learn(
         if type(said) is tir.Var and images.get(said) is given:
             state.prover.alias(said, given)
             if not _is_natural(given):
-                _assume(state, tir.GE(given, _ZERO))
+                state.remember(tir.GE(given, _ZERO))
         else:
-            _assume(state, tir.EQ(given, said))
+            state.remember(tir.EQ(given, said))
 
 
 def learn_sizes(state: DerivationState, info: StructInfo) -> None:
@@ -270,7 +267,7 @@ def learn_sizes(state: DerivationState, info: StructInfo) -> None:
         if isinstance(part, TensorStructInfo):
             for size in numbers(part):
                 if not _is_natural(size) and not _of_naturals(state, size):
-                    _assume(state, tir.GE(size, _ZERO))
+                    state.remember(tir.GE(size, _ZERO))
 
 
 def learn_signed(state: DerivationState, info: StructInfo) -> None:
@@ -281,12 +278,7 @@ def learn_signed(state: DerivationState, info: StructInfo) -> None:
         if isinstance(part, TensorStructInfo):
             for size in numbers(part):
                 if not state.signed.isdisjoint(tir.free_vars(size)):
-                    _assume(state, tir.GE(size, _ZERO))
-
-
-def _assume(state: DerivationState, fact: tir.PrimExpr) -> None:
-    if state.scope.facts < LIMIT:
-        state.assumptions().assume(state.prover.resolved(fact))
+                    state.remember(tir.GE(size, _ZERO))
 
 
 def _is_natural(expr: tir.PrimExpr) -> bool:

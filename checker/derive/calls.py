@@ -71,6 +71,10 @@ def _withdraw(state: DerivationState, node: ast.Call, before: int) -> None:
     state.diagnostics[before:] = kept
 
 
+SUGGESTED = 200
+"""The number of unknown operators of a text for which a similar one is looked for."""
+
+
 def _call_unknown(state: DerivationState, node: ast.Call, op: ast.Op) -> StructInfo:
     """Nothing is known of the result, so an annotation is believed; one report for each operator of
     a file.
@@ -97,7 +101,7 @@ def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:
         state.add("D14-operator", "note", message, where)
         return
     extra: dict[str, object] = {}
-    meant = similar(name)
+    meant = similar(name) if len(state.unknown_operators) <= SUGGESTED else ()
     if meant:
         extra["help"] = did_you_mean(meant, "`")
         match meant, node.op_span:

@@ -14,22 +14,33 @@ from rlx.grammar.nodes.struct_infos import of_the_value
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.budget import Statistics
-from rlx.solver.context import Context
+from rlx.solver.context import Context, Groups
 from rlx.solver.order import erase, free_shape_vars, substitute, substitute_prim
 from rlx.solver.prover import IDENTICAL, Prover
 from rlx.solver.verdict import Relation, Verdict
 from rlx.spec.registry import refuted
 
+CONNECTED = 32
+"""The number of facts about a group of connected variables: a question about one of them is asked
+under all of these.
+"""
+
+REMEMBERED = 256
+"""The number of facts of a scope: those about other variables cost a question little, not nothing.
+A proof that fails for want of one costs more than dozens of them.
+"""
+
 
 class DerivationScope:
     """What a function or a SeqExpr brings into scope, to be taken out again when it ends."""
 
-    __slots__ = ("facts", "shape_vars", "shapes")
+    __slots__ = ("around", "facts", "shape_vars", "shapes")
 
     def __init__(self) -> None:
         self.shape_vars: list[tir.Var] = []
         self.shapes: list[ast.Var] = []
         self.facts = 0
+        self.around: Groups | None = None
 
 
 class Knowledge:
@@ -59,6 +70,8 @@ class Knowledge:
         same.
     home
         The scopes of the variables that hold a shape.
+    connected
+        The shape variables that the facts of the present scopes connect.
     statistics
         What the prover was asked, and at which place it is asked now.
     """
@@ -76,6 +89,7 @@ class Knowledge:
         self.held: dict[ast.Var, ast.Var | ast.ShapeExpr] = {}
         self.home: dict[ast.Var, DerivationScope] = {}
         self.scope = DerivationScope()
+        self.connected = Groups()
         self.statistics = Statistics()
         self.diagnostics: list[Diagnostic] = []
 
@@ -124,20 +138,31 @@ class Knowledge:
         scope, self.scope = self.scope, outer
         self.shape_vars.difference_update(scope.shape_vars)
         self.shapes.difference_update(scope.shapes)
-        if scope.facts:
+        if scope.around is not None:
             self.prover.context.pop()
+            self.connected = scope.around
 
     def bind_shape_vars(self, variables: Sequence[tir.Var]) -> None:
         """Add to Σ."""
         self.shape_vars.update(variables)
         self.scope.shape_vars.extend(variables)
 
-    def assumptions(self) -> Context:
-        """The context of the present scope, to add one fact to; the facts end with the scope."""
-        if not self.scope.facts:
+    def remember(self, fact: PrimExpr) -> None:
+        """Assume a fact until the present scope ends, unless much is known of its variables."""
+        scope = self.scope
+        if scope.facts >= REMEMBERED:
+            return
+        fact = self.prover.resolved(fact)
+        used = prim_exprs.variables([fact])
+        if self.connected.connected(used) >= CONNECTED:
+            return
+        if scope.around is None:
             self.prover.context.push()
-        self.scope.facts += 1
-        return self.prover.context
+            scope.around, self.connected = self.connected, self.connected.copy()
+        scope.facts += 1
+        if used:
+            self.connected.connect(used)
+        self.prover.context.assume(fact)
 
     def outlived(self, info: StructInfo) -> StructInfo:
         """An info in terms of what the variables of the present scope are known to stand for."""

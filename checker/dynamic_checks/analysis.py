@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from rlx.checker.derive import calls, naming
-from rlx.checker.derive.bindings import LIMIT
 from rlx.checker.derive.calls import effects_of
 from rlx.checker.derive.expressions import end
 from rlx.checker.derive.module import RULES
@@ -200,16 +199,11 @@ def _learn(state: Analysis, judgement: PartJudge) -> None:
         if image is not None:
             prover.alias(var, image)
             if var in judgement.sizes and not isinstance(image, tir.Var | tir.IntImm):
-                _assume(state, tir.GE(image, tir.IntImm(0)))
+                state.remember(tir.GE(image, tir.IntImm(0)))
         elif var not in judgement.sizes:
             prover.context.declare(var, None, None)
     for left, right in judgement.equations:
-        _assume(state, tir.EQ(left, right))
-
-
-def _assume(state: Analysis, fact: tir.PrimExpr) -> None:
-    if state.scope.facts < LIMIT:
-        state.assumptions().assume(state.prover.resolved(fact))
+        state.remember(tir.EQ(left, right))
 
 
 def function(state: Analysis, node: ast.Function) -> StructInfo:

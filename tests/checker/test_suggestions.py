@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
+from rlx.checker.derive.calls import SUGGESTED
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.suggest import distance, fewest_typos
+
+from .test_work import calls
 
 HEAD = """@R.function
 def main(x: R.Tensor((2, 3, 8, 8), "float32"), w: R.Tensor((4, 3, 3, 3), "float32"), n: T.int64, m: T.int64):
@@ -71,3 +77,33 @@ class M:
     assert error.help == "arguments 0 and 2 are swapped: each fits the parameter of the other"
     assert not check_text(text.format("a, s, b")).diagnostics
     assert len(check_text(text.format("b, s, b")).diagnostics) == 1
+
+
+def unknown_operators(names: list[str]) -> str:
+    calls = "".join(f"    v{i} = R.{name}(x)\n" for i, name in enumerate(names))
+    return f'@R.function\ndef main(x: R.Tensor((2,), "float32")):\n{calls}    return x\n'
+
+
+def test_behind_many_unknown_operators_they_are_told_without_suggestions() -> None:
+    many = [f"strange_operator_{i}" for i in range(SUGGESTED - 1)]
+    said = check_text(unknown_operators([*many, "nn.softmx", "nn.relux"])).diagnostics
+    assert len(said) == len(many) + 2
+    assert said[-2].help == "did you mean `R.nn.softmax`?"
+    assert said[-1].message == "unknown operator `R.nn.relux`"
+    assert said[-1].help is not None and "did you mean" not in said[-1].help
+
+
+def test_the_work_for_unknown_operators_is_that_of_their_number() -> None:
+    """Each name asks for hardly more than a known operator, whether or not it is looked up."""
+    names = [f"strange_operator_{i}" for i in range(900)]
+    known = calls(lambda: check_text(unknown_operators(["nn.relu"] * 900)))
+    first, last = (calls(lambda n=n: check_text(unknown_operators(names[:n]))) for n in (450, 900))  # type: ignore[misc]
+    assert last < 2 * first
+    assert last < 4 * known
+
+
+@given(st.text("abcX", max_size=8), st.text("abcX", max_size=8))
+def test_letters_alone_never_tell_of_more_typos_than_there_are(a: str, b: str) -> None:
+    found = distance(a, b, 8)
+    assert found is not None
+    assert fewest_typos(a, b) == fewest_typos(b, a) <= found

@@ -103,14 +103,43 @@ def test_a_call_with_too_few_or_many_arguments_binds_no_shape_variable(
     assert derived.shown("y") == shown
 
 
+@pytest.mark.parametrize("count", [13, 30])
+def test_what_the_last_of_many_casts_says_is_known(count: int) -> None:
+    """A vector has 2 * k2, 3 * k3, ... elements; only the last cast says that of the last one."""
+    numbers = range(2, count + 2)
+    names = ", ".join(f'"k{i}"' for i in numbers)
+    signature = f'(x: R.Tensor(("n",), "float32"), p: R.Shape([{names}]))'
+    lines = [f'a{i} = R.match_cast(x, R.Tensor((k{i} * {i},), "float32"))\n' for i in numbers]
+    rest = f"y = R.reshape(x, R.shape([{count + 1} * k{count + 1}]))\nreturn y"
+    assert main(signature, "".join(lines) + rest).codes == []
+    assert main(signature, "".join(lines[:-1]) + rest).codes != []
+
+
+def test_facts_about_other_variables_take_no_places() -> None:
+    names = range(60)
+    parameters = ", ".join(f'x{i}: R.Tensor(("n{i}",), "float32")' for i in names)
+    lines = "".join(f'a{i} = R.match_cast(x{i}, R.Tensor((4,), "float32"))\n' for i in names)
+    text = f"{lines}y = R.reshape(x59, R.shape([4]))\nreturn y"
+    assert main(f"({parameters})", text).codes == []
+
+
 @pytest.mark.parametrize(("limit", "known"), [(1, True), (0, False)])
-def test_only_so_many_casts_are_remembered(
+def test_only_so_many_facts_of_connected_variables_are_remembered(
     limit: int, known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each equation makes every later question dearer."""
-    monkeypatch.setattr("rlx.checker.derive.bindings.LIMIT", limit)
+    """Each makes every later question about them dearer."""
+    monkeypatch.setattr("rlx.checker.derive.knowledge.CONNECTED", limit)
     text = f'a = R.match_cast(x, R.Tensor((4,), "float32"))\ny = {RESHAPE}\nreturn y'
     assert (main(X, text).codes == []) is known
+
+
+def test_facts_of_a_branch_take_no_places_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlx.checker.derive.knowledge.CONNECTED", 1)
+    cast = 'R.match_cast(x, R.Tensor(({},), "float32"))'
+    branches = f"if c:\n    a = {cast.format('n // 2 * 2')}\n    y = x\nelse:\n    y = x\n"
+    signature = '(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool"))'
+    text = f"{branches}b = {cast.format('4')}\nz = {RESHAPE}\nreturn z"
+    assert main(signature, text).codes == []
 
 
 N = tir.Var("n")
