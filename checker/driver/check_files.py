@@ -187,14 +187,15 @@ def check_all(paths: list[str], check: Check = check_one) -> Iterator[FileReport
     if several:
         paths = sorted(paths, key=size, reverse=True)
     found = each_limited(paths, check, _cores() if several else 1)
-    return map(_report, found)
+    return map(report_of, found)
 
 
-def _report(found: FileReport | Lost) -> FileReport:
+def report_of(found: FileReport | Lost) -> FileReport:
+    """The report on a file, though its process has made none."""
     if isinstance(found, FileReport):
         return found
     path = displayed(found.path)
-    return late(path, found.reason) if found.late else crashed(path, found.reason)
+    return late(path, found.reason) if found.late else crashed(path, found.reason, found.traceback)
 
 
 def late(path: str, reason: str) -> FileReport:

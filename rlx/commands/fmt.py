@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rlx.checker.driver.sources import NO_FILE, endless
-from rlx.checker.driver.time_limit import HELP, Lost, TimeLimitError, each_limited
+from rlx.checker.driver.time_limit import Lost, TimeLimitError, each_limited
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.nodes.node import Record
@@ -123,8 +123,7 @@ def _read_and_format(path: str, searched: bool, options: argparse.Namespace, pro
 def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace, prog: str) -> int:
     if isinstance(read, Lost):
         shown = "<stdin>" if read.path == "-" else read.path
-        help = f"; {HELP}" if read.late else ""
-        return _complain(f"{prog}: {shown}: {read.reason}{help}", FAILED)
+        return _complain(f"{prog}: {shown}: {read}", read.status)
     path, shown, data, text, outcome = read.path, read.shown, read.data, read.text, read.outcome
     for line in outcome.complaints:
         _complain(line, outcome.status)
