@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rlx.checker.driver.mistakes import keep_traceback
 from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
 from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 from rlx.checker.render.files import FileReport, definitions_of
@@ -19,10 +20,6 @@ from rlx.grammar.streams import CARRIAGE_RETURN, CLEAR_LINE, complain, own
 if TYPE_CHECKING:
     from rlx.checker.check import Report
     from rlx.checker.dynamic_checks.listing import Listed
-
-
-SHOW_TRACEBACK = "RLX_TRACEBACK"
-"""With this environment variable set, tracebacks of the checker go to stderr too."""
 
 
 def check_one(path: str) -> FileReport:
@@ -148,21 +145,6 @@ def crashed(path: str, reason: str, traceback: str | None = None) -> FileReport:
         help=f"please report it with the file and {evidence}",
     )
     return FileReport(path, None, (found,), outcome="crashed")
-
-
-def keep_traceback() -> str | None:
-    """Write the traceback of the exception being handled to a file; its path."""
-    import traceback
-
-    from rlx.writing import remember
-
-    text = traceback.format_exc()
-    if os.environ.get(SHOW_TRACEBACK):
-        complain(text)
-    try:
-        return remember(text, "rlx-traceback-")
-    except OSError:
-        return None
 
 
 PAYS_FROM = 100_000

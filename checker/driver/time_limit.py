@@ -127,7 +127,7 @@ def _done(work: Callable[[str], T], path: str) -> T | Lost:
     try:
         return work(path)
     except Exception as error:  # noqa: BLE001 - one file never stops the others
-        from rlx.checker.driver.check_files import keep_traceback
+        from rlx.checker.driver.mistakes import keep_traceback
 
         return Lost(path, f"{type(error).__name__}: {error}", traceback=keep_traceback())
 

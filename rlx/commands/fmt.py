@@ -88,8 +88,9 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each file, and the folder whose search found it, if the user has not named it."""
     for path in paths:
         if path != "-" and Path(path).is_dir():
-            for found in sorted(map(str, Path(path).rglob("*.rlx"))):
-                yield found, (path,)
+            for found in sorted(Path(path).rglob("*.rlx")):
+                if not found.is_dir():  # `rlx fuzz` makes a folder .rlx
+                    yield str(found), (path,)
         else:
             yield path, ()
 

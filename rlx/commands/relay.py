@@ -189,7 +189,11 @@ def _listed(paths: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     for path in paths:
         inside = (
-            sorted(each for each in Path(path).rglob("*.relay") if not endless(str(each)))
+            sorted(
+                each
+                for each in Path(path).rglob("*.relay")
+                if not (each.is_dir() or endless(str(each)))
+            )
             if path != "-" and Path(path).is_dir()
             else []
         )
