@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rlx.grammar.streams import complain_line
+from rlx.grammar.command_line import CommandParser
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.parameters import Parameter
 from rlx.operators.registry import families, lookup
@@ -70,13 +70,17 @@ def summary(rule: object) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the page; 2 if no file is given."""
-    if len(argv) != 1:
-        complain_line("usage: python -m rlx.operators.reference FILE")
-        return 2
-    target = Path(argv[0])
-    make_folder(target.parent)
-    write(target, page())
+    """Write the page."""
+    parser = CommandParser(
+        prog="python -m rlx.operators.reference", description="Write a page of all operators."
+    )
+    parser.add_argument("file", metavar="FILE", help="the page, in Markdown")
+    target = Path(parser.parse_args(argv).file)
+    try:
+        make_folder(target.parent)
+        write(target, page())
+    except OSError as error:
+        parser.error(f"{target}: {error.strerror or error}")
     return 0
 
 

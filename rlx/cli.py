@@ -154,7 +154,7 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
         complain_line(f"{prog}: {words_of(error)}")
         return UNABLE
     except Exception as error:  # noqa: BLE001 - ours to explain, whatever it is
-        from rlx.checker.driver.check_files import keep_traceback
+        from rlx.checker.driver.mistakes import keep_traceback
         from rlx.grammar.print.info import TooLongError
 
         if isinstance(error, TooLongError):

@@ -1,12 +1,10 @@
-"""`python -m rlx.spec`: the rules with their hashes, and what is wrong with them.
-
-`--write` makes the tables of `spec/README.md`; `--coverage` and `--gate` show a test run's coverage.
-"""
+"""`python -m rlx.spec`: the rules with their hashes, and what is wrong with them."""
 
 from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from rlx.spec.blocks import README, problems, readme
@@ -18,22 +16,38 @@ from rlx.writing import write
 
 def main(argv: Sequence[str]) -> int:
     """Print what was asked for; 1 if the gate is shut or a registration does not fit."""
-    match argv:
-        case ["--coverage", *_]:
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.write:
+        write(README, readme())
+        return 0
+    if options.coverage or options.gate:
+        try:
             coverage = Coverage.read()
+        except FileNotFoundError:
+            parser.error("run the tests with `-p rlx.spec.plugin` first")
+        if options.coverage:
             print(table(coverage))
-            return _shut(gate(coverage))
-        case ["--gate", *_]:
-            return _shut(gate(Coverage.read()))
-        case ["--write", *_]:
-            write(README, readme())
-            return 0
+        return _shut(gate(coverage))
     register_all()
     fits = [_listed(rule) for rule in rules().values()]
     strange = implementations.keys() - rules().keys()
     for name in strange:
         print(f"{name:<22}no heading")
     return _shut(problems()) or int(bool(strange) or not all(fits))
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="python -m rlx.spec",
+        description="List the rules, and what is wrong with them.",
+        allow_abbrev=False,
+    )
+    add = parser.add_mutually_exclusive_group().add_argument
+    add("--write", action="store_true", help="write the tables of spec/README.md")
+    add("--coverage", action="store_true", help="show the rules that a run of the tests covered")
+    add("--gate", action="store_true", help="show only those that it did not cover")
+    return parser
 
 
 def _listed(rule: Rule) -> bool:

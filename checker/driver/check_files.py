@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rlx.checker.driver.mistakes import keep_traceback
 from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
 from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 from rlx.checker.render.files import FileReport, definitions_of
@@ -19,10 +20,6 @@ from rlx.grammar.streams import CARRIAGE_RETURN, CLEAR_LINE, complain, own
 if TYPE_CHECKING:
     from rlx.checker.check import Report
     from rlx.checker.dynamic_checks.listing import Listed
-
-
-SHOW_TRACEBACK = "RLX_TRACEBACK"
-"""With this environment variable set, tracebacks of the checker go to stderr too."""
 
 
 def check_one(path: str) -> FileReport:
@@ -150,21 +147,6 @@ def crashed(path: str, reason: str, traceback: str | None = None) -> FileReport:
     return FileReport(path, None, (found,), outcome="crashed")
 
 
-def keep_traceback() -> str | None:
-    """Write the traceback of the exception being handled to a file; its path."""
-    import traceback
-
-    from rlx.writing import remember
-
-    text = traceback.format_exc()
-    if os.environ.get(SHOW_TRACEBACK):
-        complain(text)
-    try:
-        return remember(text, "rlx-traceback-")
-    except OSError:
-        return None
-
-
 PAYS_FROM = 100_000
 """Bytes of text from which several processes cost less than they save."""
 
@@ -187,14 +169,15 @@ def check_all(paths: list[str], check: Check = check_one) -> Iterator[FileReport
     if several:
         paths = sorted(paths, key=size, reverse=True)
     found = each_limited(paths, check, _cores() if several else 1)
-    return map(_report, found)
+    return map(report_of, found)
 
 
-def _report(found: FileReport | Lost) -> FileReport:
+def report_of(found: FileReport | Lost) -> FileReport:
+    """The report on a file, though its process has made none."""
     if isinstance(found, FileReport):
         return found
     path = displayed(found.path)
-    return late(path, found.reason) if found.late else crashed(path, found.reason)
+    return late(path, found.reason) if found.late else crashed(path, found.reason, found.traceback)
 
 
 def late(path: str, reason: str) -> FileReport:

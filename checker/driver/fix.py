@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from rlx.checker.driver.sources import STDIN, decode, displayed, read
-from rlx.checker.driver.time_limit import HELP, Lost, each_limited
+from rlx.checker.driver.time_limit import UNABLE, Lost, each_limited
 from rlx.checker.fixing import Mended, mended
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.stack import recursion_room
@@ -58,24 +58,27 @@ class Fixed(Record):
 
 
 def fixes(
-    paths: Sequence[str], name_of_stdin: str | None = None, unread: list[str] | None = None
+    paths: Sequence[str],
+    name_of_stdin: str | None = None,
+    unread: list[tuple[str, int]] | None = None,
 ) -> Iterator[Fixed]:
     """The files that can be mended.
 
     Parameters
     ----------
     unread
-        Takes a line for each file that cannot be read; None where a check follows, which tells.
+        Takes a line and an exit status for each file that cannot be mended; None where a check
+        follows, which tells.
     """
     unread = [] if unread is None else unread
     for done in each_limited(paths, lambda path: _fixed(path, name_of_stdin)):
         match done:
             case Fixed():
                 yield done
-            case Lost(path, reason):
-                unread.append(f"{displayed(path, name_of_stdin)}: {reason}; {HELP}")
+            case Lost():
+                unread.append((f"{displayed(done.path, name_of_stdin)}: {done}", done.status))
             case str():
-                unread.append(done)
+                unread.append((done, UNABLE))
 
 
 def _fixed(path: str, name_of_stdin: str | None) -> Fixed | str | None:

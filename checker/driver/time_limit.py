@@ -27,8 +27,8 @@ DEFAULT = 300.0
 FORKS = hasattr(os, "fork")
 """Without it, the time limit ends the whole command instead of the work on one file."""
 
-UNABLE = 2
-"""The exit status of a command that was ended."""
+UNABLE, BUG = 2, 101
+"""The exit statuses of a command that was ended, and of one that met a mistake of ours."""
 
 
 class TimeLimitError(Exception):
@@ -70,11 +70,26 @@ class Lost(Record):
     ----------
     late
         Whether it was ended because of the time limit.
+    traceback
+        The file with the traceback of the exception that ended the work.
     """
 
     path: str
     reason: str
     late: bool = False
+    traceback: str | None = None
+
+    @property
+    def status(self) -> int:
+        """The exit status of the command."""
+        return UNABLE if self.late else BUG
+
+    def __str__(self) -> str:
+        """What the user reads of it, and what to do."""
+        if self.late:
+            return f"{self.reason}; {HELP}"
+        evidence = f"the traceback in {self.traceback}" if self.traceback else "the command line"
+        return f"this is a bug in rlx: {self.reason}; report it with the file and {evidence}"
 
 
 def each_limited(
@@ -87,7 +102,8 @@ def each_limited(
     Parameters
     ----------
     work
-        Raises nothing. It must be possible to pickle what it returns.
+        What it raises is taken for a mistake of ours. It must be possible to pickle what it
+        returns.
     count
         The number of processes.
 
@@ -100,12 +116,21 @@ def each_limited(
     return _Crew(paths, work, limit).run(count) if FORKS else _here(paths, work, limit)
 
 
-def _here(paths: Sequence[str], work: Callable[[str], T], limit: float) -> Iterator[T]:
+def _here(paths: Sequence[str], work: Callable[[str], T], limit: float) -> Iterator[T | Lost]:
     """Do the work in this process; after the limit the whole command ends."""
     for path in paths:
         with _alarm(limit, path):
-            made = work(path)
+            made = _done(work, path)
         yield made
+
+
+def _done(work: Callable[[str], T], path: str) -> T | Lost:
+    try:
+        return work(path)
+    except Exception as error:  # noqa: BLE001 - one file never stops the others
+        from rlx.checker.driver.mistakes import keep_traceback
+
+        return Lost(path, f"{type(error).__name__}: {error}", traceback=keep_traceback())
 
 
 @contextmanager
@@ -196,6 +221,7 @@ class _Forked(Generic[T]):
         _flush()
         self.process = os.fork()
         if not self.process:
+            status = BUG
             try:
                 for end in (ask, answers, self.life):
                     os.close(end)
@@ -203,8 +229,9 @@ class _Forked(Generic[T]):
                     other.close()
                 end_with(held)
                 _serve(asked, answer, work)
+                status = 0
             finally:
-                os._exit(0)
+                os._exit(status)
         for end in (asked, answer, held):
             os.close(end)
         self.asks = os.fdopen(ask, "wb")
@@ -261,7 +288,7 @@ def _serve(asked: int, answer: int, work: Callable[[str], Any]) -> None:
                 path = pickle.load(asks)
             except EOFError:
                 return
-            made = work(path)
+            made = _done(work, path)
             try:
                 data = pickle.dumps(made)
             except Exception as error:  # noqa: BLE001 - whatever keeps it from being carried over
@@ -342,7 +369,7 @@ def supervised(run: Callable[[], int], prog: str) -> int:
     _flush()
     child = os.fork()
     if not child:
-        status = 101
+        status = BUG
         try:
             os.close(watched)
             os.close(life)

@@ -31,13 +31,15 @@ def chunks(state: CampaignState, seed: int) -> Iterator[int]:
         first += CHUNK
 
 
-def local(oracle: str, against: str, jobs: int) -> tuple[ThreadPoolExecutor, Examine]:
+def local(
+    oracle: str, against: str, jobs: int, memory: int | None = None
+) -> tuple[ThreadPoolExecutor, Examine]:
     """Worker processes on this machine: threads that each keep one."""
     own = threading.local()
 
     def run(first: int) -> ChunkResult:
         if not hasattr(own, "worker"):
-            own.worker = Worker(oracle, against)
+            own.worker = Worker(oracle, against, memory=memory)
         return examine(own.worker, first, range(first, first + CHUNK))
 
     return ThreadPoolExecutor(jobs), run

@@ -19,11 +19,12 @@ begins it again.
 """
 
 
-def chunk(oracle: str, against: str, first: int) -> ChunkResult:
+def chunk(oracle: str, against: str, memory: int | None, first: int) -> ChunkResult:
     """Examine one chunk, in a process of its own beside the cluster's worker."""
-    workers: dict[tuple[str, str], Worker] = getattr(_own, "workers", {})
+    workers: dict[tuple[str, str, int | None], Worker] = getattr(_own, "workers", {})
     _own.workers = workers
-    worker = workers.setdefault((oracle, against), Worker(oracle, against))
+    made = Worker(oracle, against, memory=memory)
+    worker = workers.setdefault((oracle, against, memory), made)
     return examine(worker, first, range(first, first + CHUNK))
 
 
@@ -81,7 +82,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def connect(
-    address: str, oracle: str, against: str
+    address: str, oracle: str, against: str, memory: int | None = None
 ) -> tuple[Callable[[int], Future[ChunkResult]], Callable[[], None]]:
     """How to begin a chunk on the cluster, and how to leave it.
 
@@ -97,7 +98,7 @@ def connect(
     executor = client.get_executor(pure=False, retries=RETRIES)
 
     def submit(first: int) -> Future[ChunkResult]:
-        future: Future[ChunkResult] = executor.submit(chunk, oracle, against, first)
+        future: Future[ChunkResult] = executor.submit(chunk, oracle, against, memory, first)
         return future
 
     return submit, client.close

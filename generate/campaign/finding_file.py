@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from rlx.checker.driver.sources import NO_FILE, endless
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.streams import visible
 from rlx.writing import make_folder, write
@@ -197,11 +198,13 @@ def read_entry(path: Path) -> FindingFile:
     Raises
     ------
     EntryError
-        If the file is none.
+        If the file is none; a pipe might never end, and is not read.
     OSError
         If it cannot be read.
     """
     kind, name = path.parent.name, path.stem
+    if endless(str(path)):
+        raise EntryError(f"{path}: {NO_FILE}")
     try:
         return parse_entry(kind, name, path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rlx.generate.campaign.finding_file import KINDS, FindingFile, read_entries
+from rlx.generate.campaign.finding_file import KINDS, EntryError, FindingFile, read_entries
+from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import say_line, visible
 from rlx.writing import write
 
@@ -70,10 +71,20 @@ def write_page_of(entries: Sequence[FindingFile], folder: Path) -> Path:
     return path
 
 
-def main(folders: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     """Write the page of each folder."""
-    for folder in folders:
-        say_line(f"{write_page(Path(folder))}")
+    parser = CommandParser(
+        prog="python -m rlx.generate.campaign.index",
+        description="Write the page README.md of folders of findings.",
+    )
+    parser.add_argument("folder", nargs="+", metavar="DIR", help="a folder of findings")
+    for folder in parser.parse_args(argv).folder:
+        try:
+            if not Path(folder).is_dir():
+                raise EntryError(f"{folder}: no such directory")
+            say_line(f"{write_page(Path(folder))}")
+        except (EntryError, OSError) as error:
+            parser.error(str(error))
     return 0
 
 

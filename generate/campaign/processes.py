@@ -38,11 +38,13 @@ class Worker:
     Parameters
     ----------
     program
-        What Python runs; it is given the oracle and the peer.
+        What Python runs; it is given the oracle, the peer and the memory.
     patience
         Seconds that one stage of a program may take.
     environment
         What the environment of the process has besides ours.
+    memory
+        The bytes that the tensors of a run may take; None for what the machine has.
 
     Attributes
     ----------
@@ -57,9 +59,10 @@ class Worker:
         program: Sequence[str] = ("-m", "rlx.generate.campaign.worker"),
         patience: float = PATIENCE,
         environment: Mapping[str, str] | None = None,
+        memory: int | None = None,
     ) -> None:
         self.oracle, self.against, self.program = oracle, against, program
-        self.patience = patience
+        self.patience, self.memory = patience, memory
         self.environment = {**_ENVIRONMENT, **(environment or {})}
         self.earlier: deque[tuple[int, str]] = deque(maxlen=EARLIER)
         self.process: Child | None = None
@@ -92,7 +95,7 @@ class Worker:
 
     def strict(self) -> Worker:
         """Another worker, whose process notices sooner that its memory is broken."""
-        return Worker(self.oracle, self.against, self.program, self.patience, _STRICT)
+        return Worker(self.oracle, self.against, self.program, self.patience, _STRICT, self.memory)
 
     def close(self) -> None:
         """End the process."""
@@ -103,7 +106,8 @@ class Worker:
     def _running(self) -> Child:
         if self.process is None:
             self.earlier.clear()
-            command = python(*self.program, self.oracle, self.against)
+            command = python(*self.program, "--", self.oracle, self.against)
+            command += [] if self.memory is None else [str(self.memory)]
             # the user's own oracle may read files, and is named from where the user is
             folder = os.getcwd() if ":" in self.oracle else None
             self.process = Child(command, self.environment, folder)

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.generate.campaign.finding_file import ASK, FindingFile, read_entry
+from rlx.generate.campaign.finding_file import ASK, EntryError, FindingFile, read_entry
 from rlx.generate.campaign.message_matching import says
 from rlx.generate.campaign.numpy_text import Shape, argument, call_of, evaluate
 from rlx.grammar.command_line import CommandParser
@@ -298,16 +298,21 @@ def main(argv: Sequence[str]) -> int:
     parser = CommandParser(
         prog="python -m rlx.generate.campaign.replay", description="Reproduce findings."
     )
-    parser.add_argument("path", nargs="*", metavar="PATH", help="a finding")
+    parser.add_argument("path", nargs="+", metavar="PATH", help="a finding")
     parser.add_argument(
         "--oracle", default="", metavar="ORACLE", help="your own oracle, which findings may ask"
     )
     options = parser.parse_args(argv)
     paths: list[str] = options.path
-    entries = [read_entry(Path(path)) for path in paths]
-    if any(entry.see != ASK for entry in entries):
-        import tvm  # noqa: F401 - processes that are forked have it
-        from tvm import relax  # noqa: F401
+    try:
+        entries = [read_entry(Path(path)) for path in paths]
+        if any(entry.see != ASK for entry in entries):
+            import tvm  # noqa: F401 - processes that are forked have it
+            from tvm import relax  # noqa: F401
+    except (EntryError, OSError) as error:
+        parser.error(str(error))
+    except ImportError as error:
+        parser.error(f"this needs TVM: install the extra `tvm` ({error})")
 
     gone = 0
     for path, entry in zip(paths, entries, strict=True):

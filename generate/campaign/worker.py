@@ -1,5 +1,5 @@
 """Examines programs in a process of its own: `python -m rlx.generate.campaign.worker ORACLE
-AGAINST`.
+AGAINST [MEMORY]`.
 
 Tasks come on standard input, each a line of JSON: a seed, and the program's text where it is not
 the seed's own. The answers are lines of JSON on the descriptor that standard output had at the
@@ -12,14 +12,29 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from rlx.grammar.command_line import CommandParser, natural
+from rlx.semantics.live_memory import limited
 
 Say = Callable[..., None]
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Serve until the input ends."""
-    _, oracle_name, against, *_ = sys.argv
+    parser = CommandParser(
+        prog="python -m rlx.generate.campaign.worker",
+        description="Examine random programs, for `rlx fuzz`.",
+    )
+    parser.add_argument("oracle", metavar="ORACLE")
+    parser.add_argument("against", metavar="AGAINST", choices=("", "tvm"))
+    parser.add_argument("memory", metavar="MEMORY", type=natural, nargs="?")
+    options = parser.parse_args(argv)
+    with limited(options.memory):
+        _serve(options.oracle, options.against)
+
+
+def _serve(oracle_name: str, against: str) -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is not for the reader
 
@@ -55,4 +70,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from random import Random
 
 from rlx.generate.casts.law import examine
 from rlx.generate.casts.programs import program
+from rlx.grammar.command_line import CommandParser, integer, natural
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Examine programs until one breaks the law; the exit code says whether one did."""
-    parser = argparse.ArgumentParser(prog="python -m rlx.generate.casts")
-    parser.add_argument("--programs", type=int, default=1000, help="how many legal programs")
-    parser.add_argument("--seed", type=int, default=0, help="seed for the programs and inputs")
+    parser = CommandParser(prog="python -m rlx.generate.casts")
+    parser.add_argument("--programs", type=natural, default=1000, help="how many legal programs")
+    parser.add_argument("--seed", type=integer, default=0, help="seed for the programs and inputs")
     options = parser.parse_args(arguments)
     choose = Random(options.seed)
     legal = made = runs = casts = removed = 0

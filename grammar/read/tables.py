@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rlx.grammar.command_line import CommandParser
 from rlx.grammar.read.automaton import TABLES
 from rlx.writing import write
 
@@ -113,11 +114,14 @@ def _production(rule: Any) -> tuple[str, list[str], list[int], str | None, bool,
     return str(rule.origin.name), names, kept, alias, bool(rule.options.expand1), empty
 
 
-def main() -> int:
+def main(argv: Sequence[str] = ()) -> int:
     """Write the tables."""
+    CommandParser(
+        prog="python -m rlx.grammar.read.tables", description=f"Write {TABLES.name}."
+    ).parse_args(argv)
     write(TABLES, build())
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -70,9 +70,12 @@ class Pipeline(Record):
         The numbers that shape variables get in runs before and after each pass; none for no runs.
     seed
         Of the inputs.
+    memory
+        The bytes that the tensors of runs may take; None for what the machine has.
     """
 
     expression: str = "default"
     target: str = "llvm"
     sizes: tuple[int, ...] = (3, 1)
     seed: int = 0
+    memory: int | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Self
 
 from rlx.bisect.blame import Blame, Pipeline
@@ -29,8 +28,9 @@ class Process:
 
     def __init__(self, pipeline: Pipeline, patience: float = PATIENCE) -> None:
         self.command = [
-            *python("-m", "rlx.bisect.worker"),
-            *(pipeline.expression, pipeline.target, json.dumps(pipeline.sizes), str(pipeline.seed)),
+            *python("-m", "rlx.bisect.worker", "--", pipeline.expression, pipeline.target),
+            *(",".join(map(str, pipeline.sizes)), str(pipeline.seed)),
+            *([] if pipeline.memory is None else [str(pipeline.memory)]),
         ]
         self.patience = patience
         self._process: Child | None = None

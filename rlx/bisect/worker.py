@@ -1,5 +1,5 @@
 """Takes programs through a pipeline in a process of its own: `python -m rlx.bisect.worker PIPELINE
-TARGET SIZES SEED`.
+TARGET SIZES SEED [MEMORY]`.
 
 Tasks come on standard input, each a text as a line of JSON. The answers are lines of JSON on what
 standard output was at the start. What is under way is said before it is begun, so that a process
@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from rlx.grammar.command_line import CommandParser, natural
+from rlx.semantics.live_memory import limited
 from rlx.tvm.instrument import text_of
 from rlx.tvm.watch import ILLEGAL, Problem, Watch
 
@@ -23,25 +25,43 @@ PARSER, OURS = "TVM's parser", "relax-check"
 """What is under way besides passes."""
 
 
-def main() -> int:
+def main(argv: Sequence[str]) -> int:
     """Serve until the input ends."""
+    options = _parser().parse_args(argv)
     answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is not for the reader
 
     def say(**record: object) -> None:
         answers.write(json.dumps(record) + "\n")
 
-    expression, target, sizes, seed = sys.argv[1:5]
     try:
-        take = _taker(expression, target)
+        take = _taker(options.pipeline, options.target)
     except Exception as error:  # noqa: BLE001 - a pipeline is any expression, so any error may come of it
         say(unusable=f"{type(error).__name__}: {error}")
         return 0
-    say(ready=expression)
-    numbers = tuple(json.loads(sizes))
-    for line in sys.stdin:
-        _examine(json.loads(line), take, Telling(say, Watch(numbers, int(seed))))
+    say(ready=options.pipeline)
+    with limited(options.memory):
+        for line in sys.stdin:
+            _examine(json.loads(line), take, Telling(say, Watch(options.sizes, options.seed)))
     return 0
+
+
+def _parser() -> CommandParser:
+    parser = CommandParser(
+        prog="python -m rlx.bisect.worker",
+        description="Take programs through a pipeline, for `rlx bisect`.",
+    )
+    add = parser.add_argument
+    add("pipeline", metavar="PIPELINE")
+    add("target", metavar="TARGET")
+    add("sizes", metavar="SIZES", type=_sizes)
+    add("seed", metavar="SEED", type=natural)
+    add("memory", metavar="MEMORY", type=natural, nargs="?")
+    return parser
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(map(natural, text.split(","))) if text else ()
 
 
 def _taker(expression: str, target: str) -> Callable[[str, Telling], None]:
@@ -146,4 +166,4 @@ def _shown(problem: Problem) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -14,6 +14,7 @@ from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import CommandParser, natural, seconds
 from rlx.grammar.streams import complain, complain_line, say, say_line, write_data
+from rlx.semantics.run.options import add_memory
 from rlx.writing import write
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
         complain(f"\n{wrong.message}\n")
         return BLAMED
     pipeline = Pipeline(
-        options.pipeline, options.target, () if options.no_run else options.sizes, options.seed
+        options.pipeline,
+        options.target,
+        () if options.no_run else options.sizes,
+        options.seed,
+        options.memory,
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
@@ -186,6 +191,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         help="the time limit of one pass in seconds (default: 120)",
     )
     add("--seed", type=natural, default=0, metavar="N", help="the seed of the inputs (default: 0)")
+    add_memory(parser, " in a run")
     add("--format", choices=("human", "json"), default="human")
     add("-o", "--output", metavar="PATH", help="write the report to this file")
     return parser

@@ -165,7 +165,7 @@ def _mended(name: str | None, prog: str) -> int:
 
     from rlx.checker.driver.fix import fixes
 
-    unread: list[str] = []
+    unread: list[tuple[str, int]] = []
     for fixed in fixes([STDIN], name, unread):
         _write(fixed.mended.text, partial(write_program, exactly=True))
         report = fixed.mended.report
@@ -174,18 +174,18 @@ def _mended(name: str | None, prog: str) -> int:
     return _unread(unread, prog)
 
 
-def _unread(lines: Sequence[str], prog: str) -> int:
+def _unread(files: Sequence[tuple[str, int]], prog: str) -> int:
     """Say which files cannot be read; nothing about them is known to be right or wrong."""
-    for line in lines:
+    for line, _ in files:
         complain_line(f"{prog}: {line}")
-    return UNABLE
+    return max((status for _, status in files), default=UNABLE)
 
 
 def _diff(arguments: argparse.Namespace, project: ProjectSettings, prog: str) -> int:
     """Print what `--fix` would change."""
     from rlx.checker.driver.fix import fixes
 
-    unread: list[str] = []
+    unread: list[tuple[str, int]] = []
     changes = [
         fixed.difference()
         for fixed in fixes(_found(arguments.path, project), arguments.stdin_filename, unread)

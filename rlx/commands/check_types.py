@@ -21,7 +21,7 @@ def show(paths: Sequence[str], format: str, prog: str) -> int:
         format is another than those of :data:`FORMATS`.
     """
     from rlx.checker.driver.sources import displayed, find
-    from rlx.checker.driver.time_limit import HELP, Lost, each_limited
+    from rlx.checker.driver.time_limit import Lost, each_limited
 
     if format not in FORMATS:
         complain_line(f"{prog}: --types has the formats {', '.join(FORMATS)}")
@@ -34,9 +34,8 @@ def show(paths: Sequence[str], format: str, prog: str) -> int:
         status = 2
     for made in each_limited(found, lambda path: _viewed(path, format, prog)):
         if isinstance(made, Lost):
-            help = f"; {HELP}" if made.late else ""
-            complain_line(f"{prog}: {displayed(made.path)}: {made.reason}{help}")
-            status = 2
+            complain_line(f"{prog}: {displayed(made.path)}: {made}")
+            status = max(status, made.status)
             continue
         for line in made.complaints:
             complain_line(line)

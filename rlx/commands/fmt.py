@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rlx.checker.driver.sources import NO_FILE, endless
-from rlx.checker.driver.time_limit import HELP, Lost, TimeLimitError, each_limited
+from rlx.checker.driver.time_limit import Lost, TimeLimitError, each_limited
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.nodes.node import Record
@@ -88,8 +88,9 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each file, and the folder whose search found it, if the user has not named it."""
     for path in paths:
         if path != "-" and Path(path).is_dir():
-            for found in sorted(map(str, Path(path).rglob("*.rlx"))):
-                yield found, (path,)
+            for found in sorted(Path(path).rglob("*.rlx")):
+                if not found.is_dir():  # `rlx fuzz` makes a folder .rlx
+                    yield str(found), (path,)
         else:
             yield path, ()
 
@@ -123,8 +124,7 @@ def _read_and_format(path: str, searched: bool, options: argparse.Namespace, pro
 def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace, prog: str) -> int:
     if isinstance(read, Lost):
         shown = "<stdin>" if read.path == "-" else read.path
-        help = f"; {HELP}" if read.late else ""
-        return _complain(f"{prog}: {shown}: {read.reason}{help}", FAILED)
+        return _complain(f"{prog}: {shown}: {read}", read.status)
     path, shown, data, text, outcome = read.path, read.shown, read.data, read.text, read.outcome
     for line in outcome.complaints:
         _complain(line, outcome.status)

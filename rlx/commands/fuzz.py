@@ -38,6 +38,7 @@ from rlx.grammar.streams import (
     say_line,
     visible,
 )
+from rlx.semantics.run.options import add_memory
 from rlx.writing import make_folder, write
 
 NOTHING, FOUND, UNABLE = 0, 1, 2
@@ -180,7 +181,7 @@ def _reduced(finding: Finding, options: argparse.Namespace) -> tuple[Finding, bo
 
     if not options.reduce:
         return finding, False
-    worker = Worker(options.oracle, options.against)
+    worker = Worker(options.oracle, options.against, memory=options.memory)
     try:
         return reduce(finding, worker)
     finally:
@@ -201,8 +202,8 @@ def _submit(
     if options.dask:
         from rlx.generate.campaign.cluster import connect
 
-        return connect(options.dask, options.oracle, options.against)
-    pool, run = local(options.oracle, options.against, options.jobs)
+        return connect(options.dask, options.oracle, options.against, options.memory)
+    pool, run = local(options.oracle, options.against, options.jobs, options.memory)
     return lambda first: pool.submit(run, first), lambda: pool.shutdown(cancel_futures=True)
 
 
@@ -310,6 +311,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         action="store_false",
         help="do not reduce the programs of findings",
     )
+    add_memory(parser, " in one process")
     add("--dask", metavar="ADDRESS", help="use the workers of a Dask scheduler")
     add(
         "--dask-unencrypted",

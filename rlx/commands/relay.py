@@ -18,7 +18,7 @@ from rlx.grammar.streams import (
     write_data,
     write_program,
 )
-from rlx.semantics.run.options import ENDED, STATUS, UNABLE, UsageError, given_inputs
+from rlx.semantics.run.options import BUG, ENDED, STATUS, UNABLE, UsageError, given_inputs
 
 if TYPE_CHECKING:
     from rlx.checker.render.files import FileReport
@@ -154,7 +154,7 @@ _CONVERSIONS: dict[str, Callable[[RelayModule], str]] = {"to-anf": _anf, "to-gra
 
 
 def _check(paths: Sequence[str], form: str) -> int:
-    from rlx.checker.driver.check_files import crashed, late
+    from rlx.checker.driver.check_files import report_of
     from rlx.checker.driver.time_limit import Lost, each_limited, lift
     from rlx.checker.render import human, json
     from rlx.checker.render.human import theme_for
@@ -163,7 +163,7 @@ def _check(paths: Sequence[str], form: str) -> int:
     files = []
     for made in each_limited(_listed(paths), lambda path: _checked(path, form == "human")):
         if isinstance(made, Lost):
-            files.append((late if made.late else crashed)(made.path, made.reason))
+            files.append(report_of(made))
         else:
             file, types = made
             files.append(file)
@@ -172,6 +172,8 @@ def _check(paths: Sequence[str], form: str) -> int:
         write_data(json.render(files))
     else:
         say(human.render(files, theme_for(sys.stdout)))
+    if any(file.outcome == "crashed" for file in files):
+        return BUG
     if any(file.outcome != "checked" for file in files) or not files:
         return UNABLE
     wrong = any(d.is_error for file in files for d in file.diagnostics)
@@ -187,7 +189,11 @@ def _listed(paths: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     for path in paths:
         inside = (
-            sorted(each for each in Path(path).rglob("*.relay") if not endless(str(each)))
+            sorted(
+                each
+                for each in Path(path).rglob("*.relay")
+                if not (each.is_dir() or endless(str(each)))
+            )
             if path != "-" and Path(path).is_dir()
             else []
         )

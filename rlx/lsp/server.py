@@ -18,7 +18,8 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from rlx.checker.driver.check_files import crashed, keep_traceback
+from rlx.checker.driver.check_files import crashed
+from rlx.checker.driver.mistakes import keep_traceback
 from rlx.checker.driver.time_limit import seconds
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.lines import line_end

@@ -18,6 +18,7 @@ from pygls.exceptions import JsonRpcException
 
 from rlx.checker.driver.time_limit import end_with
 from rlx.grammar.stack import recursion_room
+from rlx.grammar.streams import complain_line
 from rlx.lsp.framing import BadMessage, messages
 from rlx.lsp.server import Server, create
 
@@ -41,7 +42,12 @@ class _Output:
 
 def main() -> None:
     """Answer until the input is closed."""
-    held = int(sys.argv[1])
+    try:
+        held = int(sys.argv[1])
+    except (IndexError, ValueError):
+        complain_line(f"usage: python -m rlx.lsp.worker PIPE [{TRUSTED}] [{ISOLATED}]")
+        complain_line("`rlx lsp` starts this process.")
+        sys.exit(2)
     reads, writes = os.dup(0), os.dup(1)
     os.dup2(2, 1)  # what is printed does not get between the messages
     if held >= 0:

@@ -123,13 +123,7 @@ def parser(
             " --backend steps)"
         ),
     )
-    add(
-        "--memory",
-        type=_bytes,
-        metavar="SIZE",
-        help="the largest memory of all tensors that are alive, such as 512M or 2G (default: most"
-        " of what the machine has)",
-    )
+    add_memory(made)
     add(
         "--backend",
         choices=tuple(backends),
@@ -137,6 +131,23 @@ def parser(
         help="; ".join(f"{name}: {BACKENDS[name]}" for name in backends) + " (default: native)",
     )
     return made
+
+
+def add_memory(made: argparse.ArgumentParser, of: str = "") -> None:
+    """Add the option that limits the memory of tensors.
+
+    Parameters
+    ----------
+    of
+        Whose tensors they are, such as ``" in a run"``.
+    """
+    made.add_argument(
+        "--memory",
+        type=_bytes,
+        metavar="SIZE",
+        help=f"the largest memory of all tensors that are alive{of}, such as 512M or 2G (default:"
+        " most of what the machine has)",
+    )
 
 
 def _bytes(text: str) -> int:

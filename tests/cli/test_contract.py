@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from rlx.checker.driver import check_files
+from rlx.checker.driver.mistakes import SHOW_TRACEBACK
 from rlx.checker.render.files import FileReport
 from rlx.commands import check as command
 from rlx.operators import external, registry
@@ -247,7 +248,7 @@ def test_a_traceback_is_shown_to_those_who_ask(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={**os.environ, check_files.SHOW_TRACEBACK: "1"},
+        env={**os.environ, SHOW_TRACEBACK: "1"},
         check=False,
     )
     assert done.returncode == 101

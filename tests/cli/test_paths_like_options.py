@@ -66,3 +66,22 @@ def test_a_dash_alone_is_standard_input(tmp_path: Path) -> None:
         [BIN / "rlx", "check", "-"], cwd=tmp_path, input=b"x", capture_output=True, check=False
     )
     assert b"<stdin>" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "ending", "text"),
+    [
+        (("fmt",), ".rlx", "@R.function\ndef main(x: R.Any):\n    return x\n"),
+        (("relay", "check"), ".relay", "def @main(%x: int32) { %x }\n"),
+        (("check",), ".rlx", "@R.function\ndef main(x: R.Any):\n    return x\n"),
+    ],
+)
+def test_a_folder_with_the_name_of_a_program(
+    command: tuple[str, ...], ending: str, text: str, tmp_path: Path
+) -> None:
+    """`rlx fuzz` makes a folder `.rlx`; what lies in such a folder is found."""
+    for folder in (tmp_path / ending, tmp_path / f"all{ending}"):
+        folder.mkdir()
+        (folder / f"one{ending}").write_text(text)
+    done = rlx(tmp_path, *command, ".")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -14,6 +14,7 @@ from rlx.checker.driver import check_files
 from rlx.checker.driver.check_files import check_all, crashed
 from rlx.checker.driver.time_limit import TimeLimitError, seconds
 from rlx.checker.render.files import FileReport
+from rlx.commands import check, fmt
 
 GOOD = """\
 @R.function
@@ -129,6 +130,56 @@ def test_workers_end_with_the_iteration(tmp_path: Path) -> None:
     del reports
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
+
+
+def ends(how: str) -> Callable[..., object]:
+    """A stand-in for what a command does with a program."""
+
+    def work(*_: object, **__: object) -> object:
+        if how == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if how == "left":
+            raise SystemExit(0)
+        raise ValueError("odd\n::error::x")
+
+    return work
+
+
+ENDINGS = {
+    "raises": "this is a bug in rlx: ValueError: odd\\n::error::x; report it with the file and the traceback in ",
+    "killed": "this is a bug in rlx: its process ended with signal 9",
+    "left": "this is a bug in rlx: its process ended with exit status 101",
+}
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+@pytest.mark.parametrize(
+    ("called", "main", "option"),
+    [
+        ("rlx.commands.fmt.format_text", fmt.main, "--check"),
+        ("rlx.old.two_views.views", check.main, "--types"),
+        ("rlx.checker.driver.fix.mended", check.main, "--diff"),
+    ],
+)
+def test_a_command_says_how_a_process_ended(
+    how: str,
+    called: str,
+    main: Callable[[list[str], str], int],
+    option: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each file has a line, and the status is that of a bug."""
+    paths = [str(tmp_path / name) for name in ("a.rlx", "b.rlx")]
+    for path in paths:
+        Path(path).write_text(GOOD)
+    monkeypatch.setattr(called, ends(how))
+    assert main([option, *paths], "rlx") == 101
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    for line, path in zip(lines, paths, strict=True):
+        assert line.startswith(f"rlx: {path}: {ENDINGS[how]}")
 
 
 @pytest.mark.parametrize("given", ["x", "0", "-1", "nan", "1 s"])

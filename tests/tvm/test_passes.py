@@ -60,6 +60,13 @@ def bisect(
     )
 
 
+def test_memory_limits_the_runs_that_are_compared(tmp_path: Path) -> None:
+    """The pass breaks every program, but nothing is said where the memory is too small to run one."""
+    options = ("--no-reduce", "--pipeline", pipeline(edited("R.add", "R.subtract")))
+    assert bisect(tmp_path, TEXT, *options, "--memory", "1M").returncode == 1
+    assert bisect(tmp_path, TEXT, *options, "--memory", "100").returncode == 0
+
+
 IMPURE = 'R.call_packed("f", b, sinfo_args=R.Tensor((n, 4), "float32"))'
 NORMAL = "relax.transform.Normalize()"
 BROKEN: dict[str, tuple[str, str, str]] = {

@@ -4,9 +4,12 @@ editors and type checkers. The build of the package runs it; it needs the standa
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from inspect import Parameter as Argument
 from pathlib import Path
 
+from rlx.grammar.command_line import CommandParser
 from rlx.operators.reference import summary
 from rlx.operators.registry import every_name, lookup
 from rlx.transform.builder.operators import signature
@@ -73,10 +76,13 @@ def _default(value: object) -> str:
     return "..."
 
 
-def main() -> None:
+def main(argv: Sequence[str] = ()) -> None:
     """Write the file."""
+    CommandParser(
+        prog="python -m rlx.transform.builder.stub", description=f"Write {TARGET.name}."
+    ).parse_args(argv)
     write(TARGET, text())
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

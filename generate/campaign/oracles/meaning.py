@@ -124,7 +124,7 @@ def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> RunDifference
         if not isinstance(one.outcome, Returned) or other is None:
             continue
         where = f"{one.function} with size {one.size}"
-        if isinstance(other, (Unsupported, OutOfFuel)) or _elsewhere(other):
+        if isinstance(other, (Unsupported, OutOfFuel)) or _elsewhere(other) or out_of_memory(other):
             continue
         if not isinstance(other, Returned):
             assert isinstance(other, Ended)
@@ -140,6 +140,11 @@ def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> RunDifference
 def _elsewhere(outcome: Outcome) -> bool:
     """Whether a run ended at a packed function of TVM's, which is not ours to run."""
     return isinstance(outcome, Fault) and outcome.code == "E-extern-registered"
+
+
+def out_of_memory(outcome: Outcome) -> bool:
+    """Whether the limit of memory ended a run, which says nothing about the program."""
+    return isinstance(outcome, Fault) and outcome.code in ("E-alloc-size", "E-result-memory-there")
 
 
 def how(difference: str) -> str:

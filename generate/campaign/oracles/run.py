@@ -18,6 +18,7 @@ from rlx.generate.campaign.oracles.meaning import (
     arguments,
     compare,
     how,
+    out_of_memory,
 )
 from rlx.generate.campaign.oracles.rerun import Rerun
 from rlx.generate.campaign.oracles.rounding import is_rounding
@@ -62,6 +63,8 @@ def run(case: Case) -> list[Finding]:
 
 def backend_findings(case: Case, native: Outcome, steps: Outcome) -> Iterator[Finding]:
     """How a run with native code and one by the rules differ."""
+    if out_of_memory(native) or out_of_memory(steps):
+        return
     match native, steps:
         case (Stuck(message=message, rule=rule), _) | (_, Stuck(message=message, rule=rule)):
             yield case.found("wrong-code", "run", str(message), rule=rule)

@@ -159,7 +159,7 @@ def test_what_a_known_finding_explains_after_reduction(
     said = "TypeError: it requires the input to have float dtype"
     found = Finding("crash", "run", "TVM's build", said, said, "", text, 3)
     monkeypatch.setattr(command, "campaign", lambda state, *_: [found] if state.add(found) else [])
-    monkeypatch.setattr(processes, "Worker", lambda *_: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(processes, "Worker", lambda *_, **__: SimpleNamespace(close=lambda: None))
     monkeypatch.setattr(shrinking, "reduce", lambda finding, _: (finding, True))
     options = ["--out", str(tmp_path), "--known", str(FINDINGS), "--jobs", "1"]
     assert command.main(options) == 0

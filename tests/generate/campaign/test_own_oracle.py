@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rlx.commands import fuzz as command
 from rlx.generate.campaign.finding_file import OWN, read_entries
 from rlx.generate.campaign.oracles import examine
+from rlx.generate.campaign.oracles.case import Case
+from rlx.generate.campaign.oracles.meaning import Meaning, differ
 from rlx.generate.campaign.oracles.own import OwnOracleError, function_of
+from rlx.generate.campaign.oracles.run import backend_findings
+from rlx.generate.campaign.processes import Worker, findings
+from rlx.grammar.read.parser import parse
+from rlx.semantics import Tensor
+from rlx.semantics.live_memory import limited
+from rlx.semantics.machine import load
+from rlx.semantics.outcome import Returned
 
 ORACLES = """
 import rlx
@@ -40,6 +51,25 @@ def fine(module):
 def takes_two(before, after):
     return True
 """
+RUNS = """
+from rlx.grammar.read.parser import parse
+from rlx.semantics import Tensor
+from rlx.semantics.machine import load
+import numpy as np
+
+TEXT = '''
+@R.function
+def main(x: R.Tensor((6,), "float32")):
+    return R.add(x, x)
+'''
+
+def runs(module):
+    (program,) = parse(TEXT).modules
+    x = Tensor(np.ones(6, np.float32))
+    outcome = load(program, backend="steps").run("main", [x], fuel=100)
+    return f"ended with {getattr(outcome, 'code', None)}"
+"""
+DOUBLE = "@R.function\ndef main(x: R.Tensor((6,), 'float32')):\n    return R.add(x, x)\n"
 PROGRAM = "@R.function\ndef main(x: R.Any):\n    return x\n"
 
 
@@ -63,6 +93,33 @@ def test_what_it_says_is_a_finding(file: Path, function: str, sentence: str) -> 
     (found,) = examine(f"{file}:{function}", PROGRAM, 0)
     assert (found.kind, found.stage, found.sentence) == (OWN, function, sentence)
     assert examine(f"{file}:fine", PROGRAM, 0) == []
+
+
+@pytest.mark.parametrize(("memory", "code"), [(None, "None"), (23, "E-result-memory-there")])
+def test_memory_limits_the_runs_of_a_worker(memory: int | None, code: str, tmp_path: Path) -> None:
+    """The result takes 24 bytes."""
+    path = tmp_path / "runs.py"
+    path.write_text(RUNS, encoding="utf-8")
+    worker = Worker(f"{path}:runs", "", memory=memory)
+    for one in (worker, worker.strict()):
+        (found,) = findings(one.examine(0, PROGRAM))
+        assert found.sentence == f"ended with {code}"
+        one.close()
+
+
+@pytest.mark.parametrize(("memory", "backend"), [(23, "steps"), (24, "steps"), (23, "native")])
+def test_the_limit_of_memory_says_nothing_of_a_program(memory: int, backend: str) -> None:
+    """A run that it ends differs from no other one."""
+    module, *_ = parse(DOUBLE).modules
+    given = [Tensor(np.ones(6, np.float32))]
+    before = load(module, backend="steps").run("main", deepcopy(given), fuel=100)
+    with limited(memory):
+        after = load(module, backend=backend).run("main", given, fuel=100)
+    assert isinstance(after, Returned) == (memory == 24)
+    runs = [Meaning("main", 6, given, outcome) for outcome in (before, after)]
+    assert differ(*([run] for run in runs)) is None
+    case = Case(DOUBLE, 0, "", lambda _: None)
+    assert not list(backend_findings(case, after, before))
 
 
 def test_names_that_there_are_not(file: Path) -> None:
