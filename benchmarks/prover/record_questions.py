@@ -65,7 +65,8 @@ class QuestionRecorder:
         yield self._asking("relate_all", lambda pairs: [_pair(a, b) for a, b in pairs])
         for name, module in list(sys.modules.items()):
             same = getattr(module, "same", None)
-            if name.startswith("rlx.operators.") and same is not None:
+            home = getattr(same, "__module__", "")
+            if name.startswith("rlx.operators.") and home == "rlx.operators.dim_arithmetic":
                 yield module, "same", self._sight(same)
 
     def _asking(
