@@ -35,8 +35,6 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     )
     add_options(parser)
     options = parser.parse_args(argv)
-    # the editor may have started us in the folder that it shows
-    os.chdir(os.sep)
     from importlib.util import find_spec
 
     for needed in ("lsprotocol", "pygls"):
