@@ -141,7 +141,9 @@ class FunctionBuilder:
         """
         local = self.dataflow and not self.output
         label = choices.byte()
-        if annotation is None and choices.one_in(4) and not _secret(info):
+        wanted = choices.one_in(4)
+        # in a text, an annotation of the variable of an If belongs to the branches
+        if annotation is None and wanted and type(value) is not ast.If and not _secret(info):
             annotation = info
         made = DataflowVar if local else Var
         var = made(self.name("lv" if local else "gv"), annotation)

@@ -287,6 +287,7 @@ LINES: dict[str, dict[str, Draw]] = {
     },
     "disasm": {"FILE": _only_file, "--python": _nothing, "--c": _nothing, "--stats": _nothing},
     "fuzz": {
+        "--memory": _choice("1G", "1G", "512M", "0", "64", "1e300", "-1", "nan", "x", ""),
         "--against": _choice("tvm", "tvn"),
         "--oracle": _choice("check", "derive", "run", "passes", "roundtrip", "no_such:f", "x"),
         "--time": _choice("0.2s", "0", "nan", "-1s", "1e3", "5x", ""),
@@ -312,6 +313,7 @@ LINES: dict[str, dict[str, Draw]] = {
         **TRUST,
     },
     "bisect": {
+        "--memory": _choice("1G", "1G", "512M", "0", "64", "1e300", "-1", "nan", "x", ""),
         "FILE": _file,
         "--module": _word,
         "--pipeline": _choice(
