@@ -137,6 +137,7 @@ class AtomActions(ExpressionActions):
         if head not in "RTI" and head not in self.scope.modules:
             if rest in self.scope.global_names:
                 self.around.unknown_module(head, span[0])
+            # `b.data` is the memory of a buffer, and the check of PrimFuncs tells if there is no `b`
             elif head not in (*ALIASES, "ty") and rest != "data" and self._is_of_no_module():
                 raise Rejected(f"{head!r} is not defined", *span, certain=True)
         if head == "R" and text not in FORMS and text not in BARE_INFOS:
