@@ -13,7 +13,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.te.errors import TensorExpressionError, here
-from rlx.te.rebuild import Rebuild, once
+from rlx.te.rebuild import Rebuild
 from rlx.te.scalar import Scalar
 from rlx.te.tensor import Operation, Read
 
@@ -184,7 +184,7 @@ class _Ranges:
         verdict = prover.always(inside)
         if verdict.proved:
             return None
-        loads = any(isinstance(node, tir.BufferLoad) for node in once(index))
+        loads = any(isinstance(node, tir.BufferLoad) for node in tir.postorder(index))
         depends = loads or any(var in tir.free_vars(index) for _, var in self.held)
         if depends or not whole:
             return "it depends on the elements of tensors"
@@ -244,7 +244,8 @@ def _number(expr: tir.PrimExpr, values: dict[tir.Var, int]) -> int | None:
 def _expressible(fact: tir.PrimExpr) -> bool:
     """Whether a condition is one over integers, which the prover understands."""
     return not any(
-        isinstance(node, tir.BufferLoad | tir.FloatImm | tir.Call | tir.Cast) for node in once(fact)
+        isinstance(node, tir.BufferLoad | tir.FloatImm | tir.Call | tir.Cast)
+        for node in tir.postorder(fact)
     )
 
 

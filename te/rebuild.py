@@ -15,23 +15,9 @@ from rlx.te.tensor import Read
 Load = Callable[[Read, tuple[Scalar, ...]], Scalar]
 
 
-def once(root: tir.PrimExpr) -> Iterator[tir.PrimExpr]:
-    """The distinct subexpressions (by identity), each before the expressions that contain it."""
-    seen: set[int] = set()
-    stack: list[tuple[tir.PrimExpr, bool]] = [(root, False)]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            yield node
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(tir.children(node)))
-
-
 def reads(root: tir.PrimExpr) -> Iterator[Read]:
     """The distinct reads of tensor elements in an expression."""
-    return (node for node in once(root) if isinstance(node, Read))
+    return (node for node in tir.postorder(root) if isinstance(node, Read))
 
 
 class Rebuild:
@@ -63,7 +49,7 @@ class Rebuild:
     def __call__(self, root: tir.PrimExpr) -> Scalar:
         """The expression, with these in it."""
         made: dict[int, Scalar] = {}
-        for node in once(root):
+        for node in tir.postorder(root):
             made[id(node)] = self._node(node, [made[id(child)] for child in tir.children(node)])
         return made[id(root)]
 
@@ -117,7 +103,7 @@ def _closed(given: Scalar) -> Scalar:
     """A comparison of indices: one variable against a number, and ``i < n + 1`` as ``i <= n``."""
     node = given.node
     if not isinstance(node, tir.LT | tir.LE) or any(
-        isinstance(part, tir.BufferLoad | tir.FloatImm) for part in once(node)
+        isinstance(part, tir.BufferLoad | tir.FloatImm) for part in tir.postorder(node)
     ):
         return given
     match against_number(node):
