@@ -19,6 +19,7 @@ from rlx.checker.derive.knowledge import AliasProver
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.operators.dim_arithmetic import same
 from rlx.solver import prim_exprs
 from rlx.solver.question_parser import show
 
@@ -64,9 +65,8 @@ class QuestionRecorder:
         yield self._asking("never", lambda condition: [(condition,)])
         yield self._asking("relate_all", lambda pairs: [_pair(a, b) for a, b in pairs])
         for name, module in list(sys.modules.items()):
-            same = getattr(module, "same", None)
-            home = getattr(same, "__module__", "")
-            if name.startswith("rlx.operators.") and home == "rlx.operators.dim_arithmetic":
+            # `same` of other modules compares other things
+            if name.startswith("rlx.operators.") and getattr(module, "same", None) is same:
                 yield module, "same", self._sight(same)
 
     def _asking(
