@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import math
 import os
+import random
 import resource
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks import shared_dimensions
 from rlx.grammar.nodes.node import Record
 
 FACTORS = 1, 2, 4, 8
@@ -763,6 +765,14 @@ def _(size: int) -> str:
 
 
 # --- measuring --------------------------------------------------------------------------------
+
+
+def _seeded(make: Callable[[int, random.Random], str]) -> Maker:
+    return lambda size: make(size, random.Random(0))
+
+
+for _name, _make in shared_dimensions.KINDS.items():
+    kind(f"shared dimensions: {_name}", 10, CHECK, FMT, WHY, LOWER)(_seeded(_make))
 
 
 class Figure(Record):

@@ -1,26 +1,13 @@
-"""How the time of commands grows with programs whose dimensions are shared.
+"""Programs whose dimensions are shared: chains of slices, rolls, splits, poolings and calls, chosen at random.
 
-``python -m benchmarks.shared_dimensions [--sizes 10,20,40,80] [--only KIND] [--seed N]`` makes random modules of
-each kind at four sizes, and measures the processor time of `check`, `fmt`, `why` (at the last
-binding) and `lower` in this process. The exponent is the slope of the line through the logarithms of
-size and time, without the time that the command needs for a module of one binding.
+Their kinds are measured by ``python -m benchmarks.growth "shared dimensions"``.
 """
 
 from __future__ import annotations
 
-import argparse
-import io
-import math
-import os
 import random
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable
 from functools import partial
-from importlib import import_module
-from pathlib import Path
 
 HEAD = 'n = TypeVar("n")\nm = TypeVar("m")\nh = TypeVar("h")\nw = TypeVar("w")\n\n'
 ALL = 9223372036854775807
@@ -181,72 +168,3 @@ KINDS: dict[str, Callable[[int, random.Random], str]] = {
     "callees": callees,
     "convolutions": convolutions,
 }
-
-COMMANDS: dict[str, Callable[[Path, int], list[str]]] = {
-    "check": lambda path, _: [str(path)],
-    "fmt": lambda path, _: ["--check", str(path)],
-    "why": lambda path, line: [f"{path}:{line}"],
-    "lower": lambda path, _: [str(path)],
-}
-
-
-def processor_time(command: str, path: Path) -> float:
-    """The seconds of processor time of one command in this process."""
-    run = import_module(f"rlx.commands.{command}").main
-    line = len(path.read_text().rstrip().split("\n")) - 1
-    arguments = COMMANDS[command](path, line)
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        started = time.process_time()
-        try:
-            status = run(arguments, f"rlx {command}")
-        except SystemExit as stop:
-            status = stop.code
-        spent = time.process_time() - started
-    if status not in (0, 1, None):
-        raise RuntimeError(f"`rlx {command}` ended with {status} on {path}")
-    return spent
-
-
-def exponent(sizes: Sequence[int], times: Sequence[float]) -> float:
-    """The slope of the line of least squares through the logarithms."""
-    xs = [math.log(size) for size in sizes]
-    ys = [math.log(max(t, 1e-4)) for t in times]
-    middle, mean = sum(xs) / len(xs), sum(ys) / len(ys)
-    above = sum((x - middle) * (y - mean) for x, y in zip(xs, ys, strict=True))
-    return above / sum((x - middle) ** 2 for x in xs)
-
-
-def measure(kind: str, sizes: Sequence[int], seed: int, commands: Sequence[str]) -> None:
-    """Print one row for each command."""
-    with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for size in (1, *sizes):
-            path = Path(folder, f"{kind}{size}.rlx")
-            path.write_text(KINDS[kind](size, random.Random(seed)))
-            paths.append(path)
-        for command in commands:
-            base, *times = [min(processor_time(command, p) for _ in range(2)) for p in paths]
-            shown = "  ".join(f"{t:7.3f}" for t in times)
-            slope = exponent(sizes, [t - base for t in times])
-            print(f"{kind:13} {command:6} {shown}  exponent {slope:5.2f}", flush=True)
-
-
-def main() -> None:
-    """Measure everything, or what the arguments name."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, prog="python -m benchmarks.shared_dimensions"
-    )
-    parser.add_argument("--sizes", default="10,20,40,80")
-    parser.add_argument("--only", action="append", choices=list(KINDS))
-    parser.add_argument("--commands", default=",".join(COMMANDS))
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    os.environ["NO_COLOR"] = "1"
-    sizes = [int(size) for size in options.sizes.split(",")]
-    for kind in options.only or KINDS:
-        measure(kind, sizes, options.seed, options.commands.split(","))
-
-
-if __name__ == "__main__":
-    main()
