@@ -616,7 +616,7 @@ def collapse_sum_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tens
     lead = x.ndim - out.ndim
     over = [*range(lead)]
     for k, dim in enumerate(out.shape):
-        if not _alike(dim, x.shape[k + lead]):
+        if not dim.written_as(x.shape[k + lead]):
             if not exprs.is_one(dim):
                 decline("the axes that it sums over are known only at run time")
             over.append(k + lead)
@@ -876,7 +876,7 @@ def unflat(shape: Sequence[te.Scalar], place: te.Scalar) -> list[te.Scalar]:
 
 def reshaped(out: Result, x: te.Tensor) -> te.Tensor:
     """The elements in row-major order in the result's shape."""
-    if out.ndim == x.ndim and all(_alike(a, b) for a, b in zip(out.shape, x.shape, strict=True)):
+    if out.ndim == x.ndim and all(a.written_as(b) for a, b in zip(out.shape, x.shape, strict=True)):
         return exprs.filled(out, lambda *i: x(*i))
     return exprs.filled(out, lambda *i: x(*_source(out.shape, x.shape, i)))
 
@@ -888,13 +888,7 @@ def _source(
     stay.
     """
     lead = 0
-    while lead < min(len(shape), len(of)) and _alike(shape[lead], of[lead]):
+    while lead < min(len(shape), len(of)) and shape[lead].written_as(of[lead]):
         lead += 1
     place = flat_index(shape[lead:], indices[lead:])
     return [*indices[:lead], *unflat(of[lead:], place)]
-
-
-def _alike(a: te.Scalar, b: te.Scalar) -> bool:
-    from rlx.grammar.nodes.equal import structural_equal
-
-    return a.node is b.node or structural_equal(a.node, b.node)

@@ -186,7 +186,7 @@ class _Crew(Generic[T]):
             try:
                 answer = worker.answer()
             except (EOFError, OSError, pickle.UnpicklingError):
-                yield self._replaced(worker, worker.end())
+                yield self._replaced(worker, worker.ended())
                 continue
             self._employ(worker)
             yield answer
@@ -257,16 +257,23 @@ class _Forked(Generic[T]):
         made: T | Lost = pickle.load(self.answers)
         return made
 
-    def end(self) -> str:
-        """End it; how it had ended before, if it had."""
+    def end(self) -> None:
+        """End it, and wait until it is gone."""
+        with suppress(ProcessLookupError):
+            os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+        self.close()
+
+    def ended(self) -> str:
+        """How a process ended that has closed its pipes."""
+        until = time.monotonic() + 5
         done, status = os.waitpid(self.process, os.WNOHANG)
-        if not done:
-            time.sleep(0.01)  # a process that closed its pipes is about to end
+        while not done and time.monotonic() < until:  # it is on its way out
+            time.sleep(0.01)
             done, status = os.waitpid(self.process, os.WNOHANG)
         if not done:
-            with suppress(ProcessLookupError):
-                os.kill(self.process, signal.SIGKILL)
-            os.waitpid(self.process, 0)
+            self.end()
+            return "its process closed its pipe"
         self.close()
         code = os.waitstatus_to_exitcode(status)
         return f"its process ended with {f'signal {-code}' if code < 0 else f'exit status {code}'}"

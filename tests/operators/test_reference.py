@@ -35,4 +35,9 @@ def test_the_page_has_every_operator(tmp_path: Path) -> None:
     for names in families().values():
         for name in names:
             assert f"### {name}\n" in text
-    assert main([]) == 2
+
+
+def test_a_page_without_a_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([])
+    assert "required: FILE" in capsys.readouterr().err
