@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SAME, CHANGED, FAILED = 0, 1, 2
 
-_UNKEPT = frozenset(["R.DTensor", "check_well_formed"])
+_UNKEPT = frozenset(["check_well_formed"])
 """Constructs that the syntax tree does not represent, so printing would lose them."""
 
 

@@ -8,11 +8,12 @@ from typing import Any
 from rlx.grammar.dialects import Dialect
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
-from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import of_the_value
 from rlx.grammar.print.calls import ExprPrinter
 from rlx.grammar.print.names import FunctionNames
+from rlx.grammar.print.tir_head import declaration
 from rlx.grammar.read.comments import Remarks, attach
 
 _INDENT = "    "
@@ -78,12 +79,12 @@ class FunctionPrinter:
         outside = [v for v in self._bound_shape_vars() if self._is_type_var(v)]
         return tuple(self.names.get(v) or v.name for v in outside)
 
-    def body_vars(self) -> dict[str, DataType]:
-        """The shape variables that are declared in the body, with their types."""
+    def body_vars(self) -> dict[str, tir.Var]:
+        """The shape variables that are declared in the body, by their names."""
         if self.dialect.prototype:
             return {}
         inside = [v for v in self._bound_shape_vars() if not self._is_type_var(v)]
-        return {self.names.get(v) or v.name: v.dtype for v in inside}
+        return {self.names.get(v) or v.name: v for v in inside}
 
     def _bound_shape_vars(self) -> tuple[tir.Var, ...]:
         found = self.scope.shape_vars + self.scope.binders
@@ -112,7 +113,7 @@ class FunctionPrinter:
         inner = pad + _INDENT
         if outermost:
             declared = self.body_vars()
-            out += [f"{inner}{var} = T.{dtype}()" for var, dtype in declared.items()]
+            out += [f"{inner}{k} = {declaration(v, self.dialect)}" for k, v in declared.items()]
         attrs = {
             k: v
             for k, v in node.attrs.items()

@@ -11,7 +11,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.tir import PrimExpr, Stmt
 from rlx.grammar.print.prim import quoted
-from rlx.grammar.print.tir_head import FLAGS, PrimHeadPrinter
+from rlx.grammar.print.tir_head import FLAGS, PrimHeadPrinter, type_text
 from rlx.grammar.read.comments import attach
 from rlx.grammar.read.prim_scalars import LOCAL, SCALARS, memory_scope
 
@@ -91,10 +91,8 @@ class PrimFuncPrinter(PrimHeadPrinter):
             case tir.While(condition=condition, body=body):
                 self.lines.append(f"{pad}while {self.prim.alone(condition)}:")
                 self._body(body, pad + _INDENT)
-            case tir.LetStmt(var=var, value=value, pointee=pointee):
-                dtype = f"T.{var.dtype}"
-                if pointee:
-                    dtype += f"({', '.join(map(quoted, pointee))})"
+            case tir.LetStmt(var=var, value=value):
+                dtype = type_text(var)
                 if self.dialect.mutable_scalars:
                     dtype = f"T.let[{dtype}]"
                 name = self._name(var)

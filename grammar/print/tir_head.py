@@ -19,6 +19,19 @@ FLAGS = ("private", "s_tir")
 """Attributes that the decorator expresses."""
 
 
+def declaration(var: tir.Var, dialect: Dialect) -> str:
+    """The declaration of a shape variable."""
+    size = "is_size_var=True" if var.is_size and dialect.size_vars else ""
+    return f"T.{var.dtype}({size})"
+
+
+def type_text(var: tir.Var) -> str:
+    """The type of a variable; that of a pointer may say what it points to."""
+    if var.dtype != HANDLE:
+        return f"T.{var.dtype}"
+    return f"T.handle({', '.join(map(quoted, var.pointee))})" if var.pointee else "T.handle"
+
+
 class PrimHeadPrinter:
     """Prints the head of one PrimFunc.
 
@@ -85,8 +98,7 @@ class PrimHeadPrinter:
             name = self._name(buffer)
             return f"{name}: T.Buffer({self._buffer(buffer, self._quoted_dim)})"
         self.known.add(param)
-        dtype = "handle" if param.dtype == HANDLE else str(param.dtype)
-        return f"{self._param_name(param)}: T.{dtype}"
+        return f"{self._param_name(param)}: {type_text(param)}"
 
     def _param_name(self, param: tir.Var) -> str:
         """A handle has a name of its own only where its buffer is matched in the body."""
@@ -103,7 +115,7 @@ class PrimHeadPrinter:
         outside = self.dialect.type_vars
         for var in self.scope.shape_vars:
             if not outside or var.dtype != INT64:
-                self.lines.append(f"{pad}{self._name(var)} = T.{var.dtype}()")
+                self.lines.append(f"{pad}{self._name(var)} = {declaration(var, self.dialect)}")
         for param, buffer in self.function.buffer_map.items():
             if not self._is_direct(buffer):
                 name = self._name(buffer)
