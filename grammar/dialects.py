@@ -50,6 +50,8 @@ class Dialect(Record):
         compare only shapes, ``R.match_shape(x, (n, 4))``, and shape variables are not declared.
     size_vars
         Whether a shape variable may be declared as a size, ``T.int64(is_size_var=True)``.
+    void_dtypes
+        Whether ``dtype="void"`` leaves the data type of a result open; otherwise it is void.
     """
 
     version: str
@@ -70,6 +72,7 @@ class Dialect(Record):
     constant_key: str
     prototype: bool = False
     size_vars: bool = True
+    void_dtypes: bool = True
 
 
 _V16 = Dialect(
@@ -117,6 +120,7 @@ _V27 = replace(
     type_vars=True,
     constant_key="ir.GenericConst",
     size_vars=False,
+    void_dtypes=False,
 )
 
 DIALECTS: Mapping[str, Dialect] = {

@@ -14,6 +14,7 @@ from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, Span, replace
+from rlx.grammar.print.translate import InexpressibleError, expressible
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outer_level import declares
 from rlx.grammar.read.outline import logical_lines, metadata_statement
@@ -95,7 +96,13 @@ def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
     """The text as a dialect writes it, if that reads back as the same program."""
     from rlx.grammar.read.parser import parse
 
-    printed = _printed(text, parsed.modules, _metadata(text), version)
+    try:
+        modules = [expressible(module, dialect(version)) for module in parsed.modules]
+    except InexpressibleError as error:
+        where = _place(parsed, path, error.span[0] if error.span else 0)
+        return Formatted(None, (f"{where}: not formatted: {error.words}",), FAILED)
+    parsed = replace(parsed, modules=tuple(modules))
+    printed = _printed(text, modules, _metadata(text), version)
     again = parse(printed, path)
     lost = lost_at(parsed, again)
     if lost is None:
