@@ -12,7 +12,7 @@ from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
 from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.grammar.print.prim import PrimPrinter, quoted
 from rlx.grammar.print.tir_names import PrimFuncNames
-from rlx.grammar.read.comments import Remarks
+from rlx.grammar.read.comments import Remarks, put
 from rlx.grammar.read.prim_scalars import scalar_buffers
 
 FLAGS = ("private", "s_tir")
@@ -115,12 +115,15 @@ class PrimHeadPrinter:
         outside = self.dialect.type_vars
         for var in self.scope.shape_vars:
             if not outside or var.dtype != INT64:
-                self.lines.append(f"{pad}{self._name(var)} = {declaration(var, self.dialect)}")
+                found = self.remarks.named(f"{var.name} = T.", self.function.span)
+                put(self.lines, f"{self._name(var)} = {declaration(var, self.dialect)}", pad, found)
         for param, buffer in self.function.buffer_map.items():
             if not self._is_direct(buffer):
                 name = self._name(buffer)
                 head = f"{name} = T.match_buffer({self._param_name(param)}, "
-                self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
+                line = f"{head}{self._buffer(buffer, self.prim.text)})"
+                found = self.remarks.named(f"{buffer.name} = T.", self.function.span)
+                put(self.lines, line, pad, found)
 
     def _quoted_dim(self, dim: PrimExpr) -> str:
         """A dimension of a parameter: quoted unless all it mentions is known in front of it."""

@@ -137,6 +137,9 @@ class _Translation(Rewriter):
         return self.renamed[var]
 
     def define(self, var: ast.Var) -> ast.Var:
+        info = var.struct_info_annotation
+        if isinstance(info, ast.PrimStructInfo) and info.value is var.shape_var:
+            return self.renamed.get(var, var)  # what the dialect prints as its type alone
         return self.renamed.get(var) or super().define(var)
 
     def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
