@@ -254,8 +254,10 @@ def _is_subscript(tokens: Sequence[Piece], at: int) -> bool:
 def _preferred(
     tokens: Sequence[Piece], groups: Sequence[tuple[int, int]]
 ) -> tuple[int, int] | None:
-    """The bracket at which a long line is broken: the parameters of a definition, or the last."""
-    usable = [group for group in groups if not _is_subscript(tokens, group[0])]
+    """The bracket at which a long line is broken: the parameters of a definition, or the last; one
+    with indices only if there is no other.
+    """
+    usable = [group for group in groups if not _is_subscript(tokens, group[0])] or groups
     if not usable:
         return None
     return usable[0] if tokens[0].text == "def" else usable[-1]
@@ -346,7 +348,9 @@ def _at_operators(
     value = tokens[begin:stop]
     operators = _operators(value)
     if not operators:
-        return None
+        subscripts = all(_is_subscript(tokens, at) for at, _ in _groups(tokens))
+        if tokens[0].index or not begin or not subscripts:
+            return None
     ends = [*operators, len(value)]
     parts = [value[a:b] for a, b in zip([0, *operators], ends, strict=True)]
     lines: list[Line] = []

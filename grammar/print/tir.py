@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 
 from rlx.grammar.dialects import ALLOC_WORDS, BLOCK_ATTR_WORDS
 from rlx.grammar.nodes import tir
@@ -273,6 +274,11 @@ class PrimFuncPrinter(PrimHeadPrinter):
         inner, text = pad + _INDENT, self.prim.text
         before = len(self.lines)
         self._axes(block.iter_vars, inner)
+        body, early = block.body, _declared_early(block)
+        for stmt in early:
+            self._stmt(stmt, inner)
+        if early and isinstance(body, tir.SeqStmt):
+            body = replace(body, stmts=body.stmts[len(early) :])
         if block.predicate is not None:
             shown = f"T.where({text(block.predicate)})"
             put(self.lines, shown, inner, named("T.where", block.span))
@@ -295,7 +301,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
         if block.init is not None:
             put(self.lines, "with T.init():", inner, named("with T.init", block.span))
             self._body(block.init, inner + _INDENT)
-        self._stmt(block.body, inner)
+        self._stmt(body, inner)
         if len(self.lines) == before:
             self.lines.append(f"{inner}pass")
 
@@ -340,6 +346,20 @@ class PrimFuncPrinter(PrimHeadPrinter):
         start, stop = axis.dom or self._loop_range(axis.binding)
         dom = self.prim.text(stop) if _is_zero(start) else self.prim.tupled((start, stop))
         self.lines.append(f"{pad}{name} = T.axis.{kind}({dom}, {self.prim.text(axis.binding)})")
+
+
+def _declared_early(block: tir.Block) -> tuple[tir.Stmt, ...]:
+    """The first statements of a block as far as they declare buffers that it says it reads or
+    writes.
+    """
+    said = {
+        load.buffer
+        for region in (*(block.reads or ()), *(block.writes or ()))
+        for load in tir.postorder(region)
+        if isinstance(load, tir.BufferLoad)
+    }
+    stmts = block.body.stmts if isinstance(block.body, tir.SeqStmt) else ()
+    return tuple(takewhile(lambda s: isinstance(s, tir.AllocBuffer) and s.buffer in said, stmts))
 
 
 _AXIS = {"S": "spatial", "R": "reduce"}
