@@ -37,7 +37,7 @@ def _looped(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
     from rlx.solver import prim_exprs
 
     (whole,) = prim_exprs.expand([expr])
-    used = [node for node in prim_exprs.topological(whole) if isinstance(node, tir.Var)]
+    used = [node for node in tir.postorder(whole) if isinstance(node, tir.Var)]
     known = [(var, _variable(var, {}, scope)) for var in used]
 
     def run(frame: Frame) -> int:
