@@ -365,22 +365,9 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
 
 def _certain(goals: Iterable[PrimExpr]) -> set[PrimExpr]:
     """The divisors that no ``and``, ``or`` or branch protects."""
-    found: set[PrimExpr] = set()
-    seen: set[PrimExpr] = set()
-    stack = list(goals)
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if isinstance(node, (tir.And, tir.Or)):
-            stack.append(node.a)
-            continue
-        if prim_exprs.conditional(node):
-            chosen, *_ = tir.children(node)
-            stack.append(chosen)
-            continue
-        if isinstance(node, INTEGER_DIVISIONS):
-            found.add(node.b)
-        stack.extend(tir.children(node))
-    return found
+
+    def below(node: PrimExpr) -> tuple[PrimExpr, ...]:
+        protects = isinstance(node, (tir.And, tir.Or)) or prim_exprs.conditional(node)
+        return tir.children(node)[: 1 if protects else None]
+
+    return {node.b for node in tir.reached(goals, below) if isinstance(node, INTEGER_DIVISIONS)}

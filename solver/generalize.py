@@ -53,19 +53,8 @@ def _repeated(roots: Sequence[PrimExpr], order: Sequence[PrimExpr]) -> set[PrimE
 
 def _largest(roots: Sequence[PrimExpr], repeated: set[PrimExpr]) -> set[PrimExpr]:
     """Those that can be reached without passing another."""
-    found: set[PrimExpr] = set()
-    seen: set[PrimExpr] = set()
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node in repeated:
-            found.add(node)
-        else:
-            stack.extend(tir.children(node))
-    return found
+    nodes = tir.reached(roots, lambda e: () if e in repeated else tir.children(e))
+    return repeated.intersection(nodes)
 
 
 def _contains(node: PrimExpr, others: set[PrimExpr]) -> bool:

@@ -99,8 +99,12 @@ def _in(root: tir.PrimExpr, facts: Facts) -> Iterator[Access]:
     or does not.
     """
     pending = [(root, facts)]
+    seen: set[tuple[tir.PrimExpr, Facts]] = set()
     while pending:
         node, known = pending.pop()
+        if (node, known) in seen:
+            continue
+        seen.add((node, known))
         match node:
             case Read():
                 yield Access(node, known)

@@ -8,7 +8,8 @@ deeper than Python can recurse. So whatever is computed from a scalar is compute
 - :func:`fold_lazily`, where the algebra itself decides which operands it needs, and when, because
   something must happen before or between them: C code opens a branch, for instance;
 - :func:`transform`, another expression, from changed operands;
-- :func:`postorder`, a loop over the nodes, where the order of the results matters.
+- :func:`postorder`, a loop over the nodes, where the order of the results matters;
+- :func:`reached`, a loop over those nodes that certain operands lead to.
 
 A node stays a place in a program, with a span, so two equal dimensions are different objects.
 :func:`interned` gives the object that all equal expressions share: it has no span, and its operands
@@ -19,7 +20,15 @@ expression that has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Iterable, Mapping, MutableMapping
+from collections.abc import (
+    Callable,
+    Container,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+)
 from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
@@ -146,22 +155,27 @@ def fold_lazily(
     return value
 
 
-def free_vars(*exprs: PrimExpr) -> tuple[Var, ...]:
-    """The distinct variables of expressions, in order of first appearance."""
-    found: dict[Var, None] = {}
+def reached(
+    roots: Iterable[PrimExpr], below: Callable[[PrimExpr], Iterable[PrimExpr]]
+) -> Iterator[PrimExpr]:
+    """The distinct nodes that can be reached from some, in preorder; ``below`` gives the operands
+    of a node that are followed.
+    """
+    stack = list(roots)[::-1]
     seen: set[PrimExpr] = set()
-    stack = list(reversed(exprs))
     while stack:
         node = stack.pop()
-        if isinstance(node, Var):
-            found[node] = None
-        elif type(node) is not IntImm and node not in seen:
+        if node not in seen:
             seen.add(node)
-            if isinstance(node, Binary):
-                stack += (node.b, node.a)
-            else:
-                stack.extend(reversed(children(node)))
-    return tuple(found)
+            yield node
+            stack.extend(list(below(node))[::-1])
+
+
+def free_vars(*exprs: PrimExpr) -> tuple[Var, ...]:
+    """The distinct variables of expressions, in order of first appearance."""
+    if len(exprs) == 1 and isinstance(exprs[0], Var):
+        return exprs  # type: ignore[return-value]
+    return tuple([node for node in postorder(*exprs) if isinstance(node, Var)])
 
 
 # ---------------------------------------------------------------- other expressions

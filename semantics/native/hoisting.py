@@ -67,22 +67,17 @@ def unguarded(
 ) -> Iterator[tuple[tir.Buffer, tuple[tir.PrimExpr, ...], Span | None]]:
     """The accesses that a store always makes, without those guarded by a condition."""
     yield store.buffer, store.indices, store.span
-    stack: list[tir.PrimExpr] = [*store.indices, store.value]
-    while stack:
-        expr = stack.pop()
-        match expr:
-            case tir.Call(op="if_then_else", args=(condition, _, _)):
-                stack.append(condition)
-                continue
-            case tir.And() | tir.Or():
-                stack.append(expr.a)
-                continue
-            case tir.Let():  # its variable has no value before the body
-                stack.append(expr.value)
-                continue
-            case tir.BufferLoad():
-                yield expr.buffer, expr.indices, expr.span
-        stack.extend(tir.children(expr))
+
+    def below(node: tir.PrimExpr) -> tuple[tir.PrimExpr, ...]:
+        match node:
+            # The variable of a let has no value before its body.
+            case tir.Call(op="if_then_else") | tir.And() | tir.Or() | tir.Let():
+                return tir.children(node)[:1]
+        return tir.children(node)
+
+    for node in tir.reached([*store.indices, store.value], below):
+        if isinstance(node, tir.BufferLoad):
+            yield node.buffer, node.indices, node.span
 
 
 def emit(state: Generation, loop: tir.For) -> set[str]:

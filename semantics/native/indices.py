@@ -4,7 +4,8 @@ nothing wraps.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -19,38 +20,17 @@ TERMS = 32
 PRODUCTS = 256
 """The maximum number of products of terms computed for one sum."""
 
-Visit = Generator[tir.PrimExpr, IndexSum | None, IndexSum | None]
+Visit = tir.Visit[IndexSum | None]
 
 
 def poly_of(state: IndexKnowledge, expr: tir.PrimExpr) -> IndexSum | None:
     """An integer expression as a sum, or None."""
-    if expr in state.polys:
-        return state.polys[expr]
-    stack: list[tuple[tir.PrimExpr, Visit]] = [(expr, _visit(state, expr))]
-    answer: IndexSum | None = None
-    while stack:
-        node, visit = stack[-1]
-        try:
-            wanted = visit.send(answer)
-        except StopIteration as done:
-            stack.pop()
-            answer = done.value
-            if answer is not None and len(answer.terms) > TERMS:
-                answer = None
-            state.polys[node] = answer
-        else:
-            if wanted in state.polys:
-                # A generator just started or answered takes the known value at the next turn.
-                stack.append((wanted, _known(state.polys[wanted])))
-            else:
-                stack.append((wanted, _visit(state, wanted)))
-            answer = None
-    return answer
+    return tir.fold_lazily(expr, partial(_short, state), state.polys)
 
 
-def _known(value: IndexSum | None) -> Visit:
-    return value
-    yield
+def _short(state: IndexKnowledge, expr: tir.PrimExpr) -> Visit:
+    found = yield from _visit(state, expr)
+    return None if found is None or len(found.terms) > TERMS else found
 
 
 def _visit(state: IndexKnowledge, expr: Any) -> Visit:

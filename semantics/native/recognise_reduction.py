@@ -108,16 +108,12 @@ class LoopReduction:
     def shared_operands(self, state: Generation, column: Axis, shared: Axis) -> list[tir.PrimExpr]:
         """Elements that are converted from another memory type and shared by the rows of a tile."""
         found = []
-        stack = [self.store.value]
-        while stack:
-            expr = stack.pop()
+        for expr in tir.reached([self.store.value], _factors):
             load = expr.value if isinstance(expr, tir.Cast) else expr
             if isinstance(load, tir.BufferLoad) and load.buffer is not self.store.buffer:
                 narrow = str(load.buffer.dtype) in c_types.NARROW
                 if (expr is not load or narrow) and self._by_column(state, load, column, shared):
                     found.append(expr)
-            elif isinstance(expr, (tir.Add, tir.Sub, tir.Mul, tir.Max, tir.Min, tir.Cast)):
-                stack.extend(tir.children(expr))
         return found
 
     def _by_column(
@@ -323,3 +319,11 @@ def _flat_address(
         return None
     offset = state.offset(memory, indices)
     return None if offset is None or offset.variables() & state.invented else offset
+
+
+def _factors(expr: tir.PrimExpr) -> tuple[tir.PrimExpr, ...]:
+    """The operands of arithmetic. A converted element is one operand."""
+    if isinstance(expr, tir.Cast) and isinstance(expr.value, tir.BufferLoad):
+        return ()
+    plain = isinstance(expr, (tir.Add, tir.Sub, tir.Mul, tir.Max, tir.Min, tir.Cast))
+    return tir.children(expr) if plain else ()

@@ -179,11 +179,8 @@ class Generation(IndexKnowledge):
 
     def is_total(self, expr: tir.PrimExpr) -> bool:
         """Whether an expression can always be computed: it neither loads nor fails."""
-        for node in tir.postorder(expr):
-            if node not in self._total:
-                below = all(self._total[child] for child in tir.children(node))
-                self._total[node] = below and self._harmless(node)
-        return self._total[expr] and not self.exact
+        total = tir.fold(expr, lambda e, below: all(below) and self._harmless(e), self._total)
+        return total and not self.exact
 
     def _harmless(self, node: tir.PrimExpr) -> bool:
         match node:
