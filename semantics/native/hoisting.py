@@ -12,9 +12,10 @@ from rlx.grammar.nodes.node import Span
 from rlx.semantics.native.conversions import converted
 from rlx.semantics.native.expressions import integral, value_of
 from rlx.semantics.native.indices import usable
-from rlx.semantics.native.ranges import Bounds, IndexSum
+from rlx.semantics.native.ranges import Bounds, text_of
 from rlx.semantics.native.state import Generation, Hoisted
 from rlx.semantics.native.write_analysis import flat
+from rlx.solver.poly import Polynomial
 
 
 def plan(state: Generation, loop: tir.For) -> None:
@@ -106,9 +107,9 @@ def emit(state: Generation, loop: tir.For) -> set[str]:
             if state.bounds:
                 site = state.bounds_site(found.buffer, found.axis, found.span)
                 state.out.stop_if(f"(uint64_t){name} >= (uint64_t){extent}", site, name, extent)
-        last = memory.extents[found.axis] - IndexSum.of(1)
-        state.scope.loops[name] = Bounds(IndexSum({}), last)
-        state.polys[found.index] = IndexSum.of(name)
+        last = memory.extents[found.axis] - Polynomial.of(1)
+        state.scope.loops[name] = Bounds(Polynomial({}), last)
+        state.polys[found.index] = Polynomial.of(name)
         names.add(name)
     return names
 
@@ -117,19 +118,19 @@ def loop_range(state: Generation, loop: tir.For, name: str) -> tuple[str, str]:
     """Declare the variable of a loop; return its first value and its end in C."""
     low, extent = state.poly(loop.min), state.poly(loop.extent)
     if low is not None and extent is not None:
-        last = low + extent - IndexSum.of(1)
+        last = low + extent - Polynomial.of(1)
         state.scope.loops[name] = Bounds(low, last)
-        if usable(state, IndexSum.of(name), loop.loop_var.dtype):
+        if usable(state, Polynomial.of(name), loop.loop_var.dtype):
             state.loop(loop.loop_var, name, state.scope.loops[name])
             if not (low.variables() | extent.variables()) & state.invented:
-                state.lows[loop.loop_var] = low.text()
-                return low.text(), (low + extent).text()
+                state.lows[loop.loop_var] = text_of(low)
+                return text_of(low), text_of(low + extent)
         else:
             del state.scope.loops[name]
     first, count = (integral(state, e, "bound of a loop").text for e in (loop.min, loop.extent))
     if (
         loop.loop_var not in state.sums
-        or state.sums[loop.loop_var].terms != IndexSum.of(name).terms
+        or state.sums[loop.loop_var].terms != Polynomial.of(name).terms
     ):
         state.bind_sum(loop.loop_var, None)
         state.loop(loop.loop_var, name, None)
