@@ -37,6 +37,7 @@ from weakref import WeakValueDictionary
 from rlx.grammar.nodes.node import Node, Span, child_fields, replace
 from rlx.grammar.nodes.tir_exprs import Binary, IntImm, PrimExpr, Var, children
 
+E = TypeVar("E", bound=PrimExpr)
 V = TypeVar("V")
 
 Algebra = Callable[[PrimExpr, list[V]], V]
@@ -236,7 +237,7 @@ class _WithForm(Container[object]):
 _DONE = _WithForm()
 
 
-def interned(expr: PrimExpr) -> PrimExpr:
+def interned(expr: E) -> E:
     """The object that stands for all expressions equal to this one.
 
     Equal are expressions of one structure, with the same numbers, types and names, whatever their
@@ -249,7 +250,7 @@ def interned(expr: PrimExpr) -> PrimExpr:
         for node in postorder(expr, known=_DONE):
             if type(node) is not Var:
                 _set_form(node, _form(node))
-    form: PrimExpr | None = expr._form  # type: ignore[attr-defined]
+    form: E | None = expr._form  # type: ignore[attr-defined]
     return expr if form is None else form
 
 
