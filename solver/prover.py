@@ -132,11 +132,11 @@ class Prover:
             if len(known) > _SHORT:
                 known.clear()
             try:
-                prim_exprs.topological(dim, limit=_SHORTENED)
+                tir.postorder(dim, limit=_SHORTENED)
                 found = Prover.simplify(self, dim)
                 if partial(dim) and not partial(found):
                     found = dim  # that it has a value is known where it stands
-            except prim_exprs.TooLargeError:
+            except tir.TooLargeError:
                 found = dim
             known[dim] = known[found] = found
         return found
@@ -242,15 +242,15 @@ def assumption(session: Session, condition: PrimExpr) -> PrimExpr | None:
     """An assumption under which a condition is proved."""
     if not simple_enough(condition):
         return None
-    limits = _limits_of(session, condition, prim_exprs.topological(condition))
+    limits = _limits_of(session, condition, tir.postorder(condition))
     return _first_that_helps(session, limits, condition, _TRIES)
 
 
 def _related(session: Session, pairs: Pairs) -> Relation:
     condition = prim_exprs.conjunction(_equation(a, b) for a, b in pairs)
     try:
-        prim_exprs.topological(condition, limit=NODES)
-    except prim_exprs.TooLargeError as reason:
+        tir.postorder(condition, limit=NODES)
+    except tir.TooLargeError as reason:
         return Relation("unknown", reason=str(reason))
     verdict = session.always(condition)
     if isinstance(verdict, Proved):
@@ -300,7 +300,7 @@ def _names_zero(condition: PrimExpr) -> bool:
     """Whether some dimension is compared with the literal 0; no remainder is a dimension."""
     return any(
         _zero_beside(node.a, node.b) or _zero_beside(node.b, node.a)
-        for node in prim_exprs.topological(condition, limit=NODES)
+        for node in tir.postorder(condition, limit=NODES)
         if isinstance(node, tir.EQ)
     )
 
@@ -322,7 +322,7 @@ def _reason(verdict: Verdict) -> str:
 
 def _at_least_one(session: Session, condition: PrimExpr) -> list[PrimExpr]:
     """That the variables which may be zero are not."""
-    nodes = prim_exprs.topological(condition)
+    nodes = tir.postorder(condition)
     limits = _limited(session, nodes)
     return [tir.GE(var, prim_exprs.ONE) for var, (low, high) in limits if low == 0 != high]
 
@@ -342,8 +342,8 @@ def _suggested(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr 
 def simple_enough(condition: PrimExpr) -> bool:
     """Whether assumptions are tried for a condition, since each is a question of its size."""
     try:
-        prim_exprs.topological(condition, limit=_NODES)
-    except prim_exprs.TooLargeError:
+        tir.postorder(condition, limit=_NODES)
+    except tir.TooLargeError:
         return False
     return True
 
@@ -364,7 +364,7 @@ def _first_that_helps(
 
 
 def _candidates(session: Session, pairs: Pairs) -> Iterator[PrimExpr]:
-    nodes = prim_exprs.topological(*(e for pair in pairs for e in pair))
+    nodes = tir.postorder(*(e for pair in pairs for e in pair))
     yield from _positive(session, nodes)
     yield from _divisible(nodes)
     left = [(a, b) for a, b in pairs if not isinstance(session.always(_equation(a, b)), Proved)]

@@ -153,7 +153,7 @@ class Knowledge:
         if scope.facts >= REMEMBERED:
             return
         fact = self.prover.resolved(fact)
-        used = prim_exprs.variables([fact])
+        used = tir.free_vars(fact)
         if self.connected.connected(used) >= CONNECTED:
             return
         if scope.around is None:
@@ -189,10 +189,6 @@ def _shape_vars(part: Node) -> Iterable[object]:
     return tir.free_vars(part) if isinstance(part, tir.PrimExpr) else free_shape_vars(part)  # type: ignore[arg-type]
 
 
-_KEPT = 100_000
-"""Expressions of which equal ones become one object; then it begins anew."""
-
-
 class AliasProver(Prover):
     """Answers questions after replacing variables by what they stand for.
 
@@ -202,13 +198,12 @@ class AliasProver(Prover):
         What variables stand for; no image mentions a variable that is a key.
     """
 
-    __slots__ = ("_known", "aliases")
+    __slots__ = ("aliases",)
 
     def __init__(self, statistics: Statistics) -> None:
         super().__init__(Context())
         self.statistics = statistics
         self.aliases: dict[tir.Var | object, PrimExpr] = {}
-        self._known: dict[object, PrimExpr] = {}
 
     def alias(self, var: tir.Var, image: PrimExpr) -> None:
         """Let a variable that was not mentioned so far stand for an expression, from now on."""
@@ -220,28 +215,7 @@ class AliasProver(Prover):
         """
         if self.aliases:
             expr = substitute_prim(expr, self.aliases)
-        return expr if type(expr) is tir.Var else self._shared(expr)
-
-    def _shared(self, expr: PrimExpr) -> PrimExpr:
-        known = self._known
-        if len(known) > _KEPT:
-            known.clear()
-        done: dict[PrimExpr, PrimExpr] = {}
-        for node in prim_exprs.topological(expr):
-            if isinstance(node, tir.Binary):
-                a, b = done[node.a], done[node.b]
-                key: object = (type(node), a, b)
-                if key not in known:
-                    known[key] = node if a is node.a and b is node.b else type(node)(a, b)
-                done[node] = known[key]
-            elif type(node) is tir.IntImm:
-                done[node] = known.setdefault((node.value, node.dtype), node)
-            elif type(node) is tir.Not:
-                a = done[node.a]
-                done[node] = known.setdefault((tir.Not, a), node if a is node.a else tir.Not(a))
-            else:
-                done[node] = node
-        return done[expr]
+        return tir.interned(expr)
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
         """Whether two expressions have the same value wherever both are defined."""

@@ -20,7 +20,6 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.solver.order.substitute import (
     Dimensions,
     Image,
@@ -229,7 +228,7 @@ def _function(pattern: FuncStructInfo, info: FuncStructInfo, matcher: _Matcher) 
         inner.match(p, i)
     own = set(info.binders)
     for var, image in inner.images:
-        if not (isinstance(image, PrimExpr) and own.intersection(prim_exprs.variables((image,)))):
+        if not (isinstance(image, PrimExpr) and own.intersection(tir.free_vars(image))):
             matcher.images.append((var, image))
 
 
@@ -258,7 +257,7 @@ def unify(
     for left, right in equations:
         a, b = substitute_prim(left, solution), substitute_prim(right, solution)
         for var, image in ((a, b), (b, a)):
-            if var in flexible and var not in prim_exprs.variables((image,)):
+            if var in flexible and var not in tir.free_vars(image):
                 assert isinstance(var, tir.Var)
                 _solve(var, image, solution)
                 break
