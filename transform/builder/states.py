@@ -11,6 +11,7 @@ from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize_function
 from rlx.checker.well_formed.functions import recursive_result_is_annotated, symbol_is_name
 from rlx.checker.well_formed.state import WellFormedCheck
+from rlx.checker.well_formed.traversal import RULES as WALK
 from rlx.checker.well_formed.traversal import walk_function
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
@@ -151,7 +152,7 @@ def derivation(signatures: Signatures, values: Mapping[ast.Var, Expr]) -> _Growi
 
 def walk(signatures: Signatures, own: GlobalVar) -> WellFormedCheck:
     """A walk of the well-formedness rules, positioned at the beginning of a function."""
-    state = WellFormedCheck(signatures.module, frozenset())
+    state = WellFormedCheck(signatures.module, WALK)
     state.global_name = own
     state.reachable = _Reachable(signatures)
     return state
