@@ -79,11 +79,10 @@ def _check(
             derivations.append(derived)
             diagnostics += derived.diagnostics
     told = tuple(replace(d, source=source) for d in sorted(_once(diagnostics), key=_position))
-    operators = [derived.operators for derived in derivations]
     obligations = Obligations(
-        sum(each.proved + each.discharged for each in operators),
-        sum(each.refuted for each in operators),
-        sum(each.unknown for each in operators),
+        sum(each.proved + each.discharged for each in derivations),
+        sum(each.refuted for each in derivations),
+        sum(each.unknown for each in derivations),
     )
     return OlderReport(source, told, obligations, tuple(modules), {}, (), tuple(derivations))
 
