@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 
 from rlx.checker.derive import literals
 from rlx.checker.well_formed.functions import call_graph, on_circle
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar
 from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.visit import callees_first
 from rlx.grammar.stack import recursion_room
 from rlx.old import bindings, calls, expressions
 from rlx.old.annotations import insert_cast, shape_of_annotation, type_of
@@ -46,28 +47,8 @@ def module_types(state: OlderDerivation) -> None:
             state.set(gv, signature(function))
             if function.ret_struct_info is None:  # OWF07 has said so
                 state.poison.add(gv)
-    for gv in _callees_first(graph, functions):
+    for gv in callees_first({gv: graph[gv] for gv in functions}):
         state.set(gv, function_type(state, functions[gv], gv))
-
-
-def _callees_first(
-    graph: Mapping[GlobalVar, list[GlobalVar]], among: Mapping[GlobalVar, ast.Function]
-) -> Iterator[GlobalVar]:
-    begun: set[GlobalVar] = set()
-    for root in among:
-        if root in begun:
-            continue
-        begun.add(root)
-        stack = [(root, iter(graph[root]))]
-        while stack:
-            gv, callees = stack[-1]
-            callee = next((c for c in callees if c in among and c not in begun), None)
-            if callee is None:
-                stack.pop()
-                yield gv
-            else:
-                begun.add(callee)
-                stack.append((callee, iter(graph[callee])))
 
 
 def signature(function: ast.Function) -> FuncType:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.stack import finished
 from rlx.relay.nodes import (
     RelayCall,
     RelayConstant,
@@ -117,27 +118,10 @@ class Evaluator:
         closure = next(c for var, c in self._globals.items() if var.name == entry)
         self._fuel, self._span = fuel, closure.function.span
         try:
-            value = self._drive(self._call(closure, args))
+            value = finished(self._call(closure, args))
         except faults.Stop as stop:
             return ended(stop, None, "RL-run", (), self._span)
         return Returned(value)
-
-    def _drive(self, first: Run) -> Value:
-        """Run parts until the first one has a value."""
-        stack = [first]
-        sent: Value | None = None
-        while True:
-            try:
-                inner = stack[-1].send(sent)  # type: ignore[arg-type]
-            except StopIteration as end:
-                stack.pop()
-                value: Value = end.value
-                if not stack:
-                    return value
-                sent = value
-            else:
-                stack.append(inner)
-                sent = None
 
     # ------------------------------------------------------------ rules
 

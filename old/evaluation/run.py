@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rlx.grammar.nodes import ast
+from rlx.grammar.stack import finished
 from rlx.old.evaluation.calls import entered
-from rlx.old.evaluation.machine import Evaluating, OlderMachine
+from rlx.old.evaluation.machine import OlderMachine
 from rlx.old.evaluation.outside import Outside, OutsideEnded
 from rlx.old.evaluation.rules import RULES
 from rlx.old.evaluation.scopes import OlderClosure, OlderScope
@@ -66,21 +67,3 @@ def run(
     except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
         return ended(stop, None, "OE-entry", tuple(args), callee.code.function.span)
     return Returned(value)
-
-
-def finished(first: Evaluating) -> Value:
-    """The value of an evaluation; what it waits for is on a stack of our own."""
-    stack = [first]
-    given: Value | None = None
-    while stack:
-        try:
-            asked = stack[-1].send(given)
-        except StopIteration as done:
-            stack.pop()
-            given = done.value
-        else:
-            assert asked is not None
-            stack.append(asked)
-            given = None
-    assert given is not None
-    return given

@@ -17,7 +17,7 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.grammar.nodes.visit import bindings, called_globals
+from rlx.grammar.nodes.visit import bindings, called_globals, reached
 from rlx.grammar.stack import recursion_room
 
 
@@ -93,14 +93,7 @@ class Signatures:
 
     def reaches(self, start: GlobalVar) -> set[GlobalVar]:
         """The functions that a function can reach by calls, including itself."""
-        seen: set[GlobalVar] = set()
-        stack = [start]
-        while stack:
-            at = stack.pop()
-            if at not in seen:
-                seen.add(at)
-                stack.extend(self._mentions(at))
-        return seen
+        return reached([start], self._mentions)
 
     def _mentions(self, gv: GlobalVar) -> tuple[GlobalVar, ...]:
         found = self._mentioned.get(gv)
