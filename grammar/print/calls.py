@@ -133,6 +133,10 @@ class ExprPrinter:
         data = node.data
         if data.value is None:
             return reference(data.key, self.dialect)
+        if node.distribution is not None:
+            shape = ast.ShapeExpr(tuple(map(tir.IntImm, data.shape or ())))
+            info = ast.TensorStructInfo(shape, data.dtype, distribution=node.distribution)
+            return f"R.dist.const({_array(data.value)}, {self.info.body(info)})"
         return f'R.const({_array(data.value)}, "{data.dtype}")'
 
     def _extern(self, node: ast.ExternFunc) -> str:

@@ -9,7 +9,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.dtype import INT64, VOID
 from rlx.grammar.nodes.node import tuple_text
-from rlx.grammar.print.prim import Names, PrimPrinter, in_shape, quoted
+from rlx.grammar.print.prim import Names, PrimPrinter, in_shape, quoted, value_text
 
 LONGEST = 1 << 20
 """Characters of the text of a type. Fields that stand for each other's fields double it each time."""
@@ -113,7 +113,8 @@ class InfoPrinter:
         raise TypeError(f"not struct info: {type(info).__name__}")
 
     def _tensor(self, info: ast.TensorStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
-        if self.dialect.prototype and info.vdevice is None and _says_rank(info):
+        plain = info.vdevice is None and info.distribution is None
+        if self.dialect.prototype and plain and _says_rank(info):
             element = "_" if info.dtype.is_void else f'"{info.dtype}"'
             return f"R.Tensor[{self._shape(info.shape, dim)}, {element}]"
         parts = []
@@ -128,7 +129,16 @@ class InfoPrinter:
             parts.append(f"ndim={info.ndim}")
         if info.vdevice is not None:
             parts.append(f"vdevice={quoted(device_text(info.vdevice))}")
+        if info.distribution is not None:
+            return self._distributed(info.distribution, parts)
         return f"R.Tensor({', '.join(parts)})" if parts else "R.Tensor"
+
+    def _distributed(self, distribution: tuple[object, object], parts: list[str]) -> str:
+        """A tensor of `R.DTensor`, whose other arguments are those of a tensor."""
+        for name, value in zip(("device_mesh", "placement"), distribution, strict=True):
+            if value is not None:
+                parts.append(f"{name}={value_text(value, self.prim.text)}")
+        return f"R.DTensor({', '.join(parts)})"
 
     def _shape(self, shape: ast.Expr | None, dim: Callable[[tir.PrimExpr], str]) -> str:
         """The shape of a tensor between brackets."""

@@ -57,10 +57,7 @@ def without_unknown(info: ast.StructInfo, unknown: AbstractSet[tir.PrimExpr]) ->
 @form("R.Tensor", "R.DTensor")
 def tensor(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Tensor(shape, dtype, vdevice, ndim)`, all parts are optional; `R.Tensor("float32")`."""
-    if a.head == "R.DTensor":
-        a.positional = a.positional[:2]
-        for name in ("device_mesh", "placement"):
-            a.keywords.pop(name, None)
+    distribution = _distribution(context, a) if a.head == "R.DTensor" else None
     shape_entry, dtype_entry = a.take(0, "shape"), a.take(1, "dtype")
     device, rank = a.take(2, "vdevice"), a.take(3, "ndim")
     a.done(4)
@@ -76,10 +73,24 @@ def tensor(context: ReadContext, a: Arguments) -> ast.StructInfo:
     elif isinstance(shape, ast.Var):
         annotation = shape.struct_info_annotation
         ndim = annotation.ndim if isinstance(annotation, ast.ShapeStructInfo) else -1
-    made = ast.TensorStructInfo(shape, data_type, ndim, _vdevice(context, device), a.span)
+    on = _vdevice(context, device)
+    made = ast.TensorStructInfo(shape, data_type, ndim, on, a.span, distribution)
     if _captured(shape_entry, dtype_entry, rank):
         context.coerce.captured.add(made)
     return made
+
+
+def _distribution(context: ReadContext, a: Arguments) -> tuple[object, object]:
+    """Take the mesh and the placement of `R.DTensor`; the other arguments are those of a tensor."""
+    mesh, placement = a.take(2, "device_mesh"), a.take(3, "placement")
+    a.positional = a.positional[:2]
+    for name in ("device_mesh", "placement"):
+        a.keywords.pop(name, None)
+    return _attribute(context, mesh), _attribute(context, placement)
+
+
+def _attribute(context: ReadContext, entry: Entry | None) -> object:
+    return None if entry is None else context.coerce.attr(entry)
 
 
 def _captured(*entries: Entry | None) -> bool:
