@@ -240,13 +240,14 @@ def show_errors(report: Report) -> None:
 
 
 def _read(path: str) -> str:
+    from rlx.checker.driver.sources import text_of, why_no_text
+
     try:
-        match path:
-            case "-":
-                return sys.stdin.read()
-        return Path(path).read_text(encoding="utf-8")
+        if path == "-":
+            return sys.stdin.read()
+        return text_of(Path(path).read_bytes(), path)
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 (byte {error.start})") from None
+        raise UsageError(why_no_text(path, error)) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
 
