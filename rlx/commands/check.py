@@ -214,7 +214,7 @@ def status(files: Sequence[FileReport], strict: bool = False) -> int:
     outcomes = {file.outcome for file in files}
     if "crashed" in outcomes:
         return BUG
-    if outcomes & {"unreadable", "late"}:
+    if outcomes & {"unreadable", "late", "killed"}:
         return UNABLE
     summary = summarise(files)
     return FOUND if summary.errors or (strict and summary.warnings) else CLEAN
