@@ -259,7 +259,7 @@ class AliasProver(Prover):
         self._many = False
         if len(self._facts) <= WHOLE:
             return state
-        used = prim_exprs.variables(parts)
+        used = tir.free_vars(*parts)
         affordable = self._spent < ALLOWANCE
         near = self._nearest(used, THOROUGH if affordable else WHOLE + 1)
         if len(near) > WHOLE and not affordable:
