@@ -167,7 +167,9 @@ def _there(value: Value, info: ast.StructInfo, sizes: Known) -> Value:
         case TupleValue(fields=fields), ast.TupleStructInfo(fields=infos) if len(fields) == len(
             infos
         ):
-            return TupleValue(tuple(_there(*each, sizes) for each in zip(fields, infos, strict=True)))
+            return TupleValue(
+                tuple(_there(*each, sizes) for each in zip(fields, infos, strict=True))
+            )
     return value
 
 

@@ -110,9 +110,9 @@ def cases(seed: int, length: int, kinds: Sequence[str] = KINDS) -> Iterator[Case
         )
 
 
-def wrong(case: Case, blame: Blame | None) -> str | None:
+def wrong(case: Case, blame: Blame | Fine | None) -> str | None:
     """What is wrong with a blame; None if nothing is."""
-    found = "nobody" if blame is None else f"{blame.pass_name} ({blame.kind})"
+    found = f"{blame.pass_name} ({blame.kind})" if isinstance(blame, Blame) else "nobody"
     expected = f"pass_{case.place} ({case.kind})"
     return None if found == expected else f"seed {case.seed}: expected {expected}, found {found}"
 
