@@ -77,6 +77,12 @@ class InfoPrinter:
             info = info if info.value is not var.shape_var else ast.PrimStructInfo(info.dtype)
         return self.signature(info)
 
+    def part(self, info: StructInfo) -> str | None:
+        """A scalar as a part of another annotation or of a list; None for any other annotation."""
+        if isinstance(info, ast.PrimStructInfo) and info.value is None:
+            return self._text(info, self.prim.text, inside=True)
+        return None
+
     def quoted_dim(self, dim: tir.PrimExpr) -> str:
         """A dimension of a signature."""
         if self.dialect.prototype:
@@ -87,7 +93,10 @@ class InfoPrinter:
             return self.prim.text(dim)
         return quoted(self.prim.text(dim))
 
-    def _text(self, info: StructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
+    def _text(
+        self, info: StructInfo, dim: Callable[[tir.PrimExpr], str], inside: bool = False
+    ) -> str:
+        """An annotation; ``inside`` another one, TVM does not read ``T.int64``."""
         match info:
             case ast.TensorStructInfo():
                 return self._tensor(info, dim)
@@ -100,14 +109,17 @@ class InfoPrinter:
             case ast.ObjectStructInfo():
                 return self.dialect.object_info
             case ast.PrimStructInfo(dtype=dtype, value=None):
-                return f"T.{dtype}" if self.dialect.prim_types else f'R.Prim("{dtype}")'
+                if inside or not self.dialect.prim_types:
+                    return f'R.Prim("{dtype}")'
+                return f"T.{dtype}"
             case ast.PrimStructInfo(value=value) if value is not None:
                 return f"R.Prim(value={dim(value)})"
             case ast.TupleStructInfo(fields=()):
                 return "R.Tuple"
             case ast.TupleStructInfo(fields=fields):
                 each = self.body if dim == self.prim.text else self.signature
-                return f"R.Tuple({fields_text(list(map(each, fields)))})"
+                shown = [self.part(field) or each(field) for field in fields]
+                return f"R.Tuple({fields_text(shown)})"
             case ast.FuncStructInfo():
                 return self._callable(info, dim)
         raise TypeError(f"not struct info: {type(info).__name__}")
@@ -156,9 +168,9 @@ class InfoPrinter:
         return tuple_text([(dim or self.prim.text)(value) for value in values])
 
     def _callable(self, info: ast.FuncStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
-        ret = self._text(info.ret, dim)
+        ret = self._text(info.ret, dim, inside=True)
         if info.params is not None:
-            shown = tuple_text([self._text(p, dim) for p in info.params])
+            shown = tuple_text([self._text(p, dim, inside=True) for p in info.params])
             return f"R.Callable({shown}, {ret}, {info.purity})"
         # TVM takes a result or a function that derives it, not both; Object is what there is
         # without either.

@@ -110,6 +110,9 @@ class _ModulePrinter:
             (gv.name_hint, function_printer(f, spelling, around, global_names, remarks))
             for gv, f in module.functions.items()
         ]
+        outside = set(self._type_vars())
+        for _, printer in self.functions:
+            printer.rename_declared(outside)
 
     def print(self) -> str:
         # A text from hand-made nodes has no spans, and no remarks either.

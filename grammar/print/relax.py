@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from rlx.grammar.dialects import Dialect
@@ -85,6 +86,14 @@ class FunctionPrinter:
             return {}
         inside = [v for v in self._bound_shape_vars() if not self._is_type_var(v)]
         return {self.names.get(v) or v.name: v for v in inside}
+
+    def rename_declared(self, outside: AbstractSet[str]) -> None:
+        """Rename the shape variables that the body declares and that have the name of one that is
+        declared before the class.
+        """
+        for name, var in self.body_vars().items():
+            if name in outside:
+                self.names[var] = self.scope.fresh(name)
 
     def _bound_shape_vars(self) -> tuple[tir.Var, ...]:
         found = self.scope.shape_vars + self.scope.binders

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 
 from rlx.grammar.dialects import Dialect
 from rlx.grammar.nodes import tir
@@ -68,6 +69,14 @@ class PrimHeadPrinter:
     def type_vars(self) -> tuple[str, ...]:
         """Names of the shape variables that can be declared before the class."""
         return tuple(self._name(v) for v in self.scope.shape_vars if v.dtype == INT64)
+
+    def rename_declared(self, outside: AbstractSet[str]) -> None:
+        """Rename the shape variables that the body declares and that have the name of one that is
+        declared before the class.
+        """
+        for var in self.scope.shape_vars:
+            if self._name(var) in outside and var.dtype != INT64:
+                self.names[var] = self.scope.fresh(var.name)
 
     def is_schedulable(self) -> bool:
         """Whether the function may have blocks."""

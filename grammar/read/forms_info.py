@@ -27,6 +27,17 @@ def dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
     )
 
 
+def annotated_dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
+    """The dimensions of an annotation, which are not negative."""
+    found = dims(context, items)
+    for item, dim in zip(items, found, strict=True):
+        if isinstance(dim, tir.IntImm) and dim.value < 0:
+            words = f"a dimension cannot be negative, found {dim.value}"
+            help = 'write a variable, such as "n", or only the rank: ndim=' + str(len(items))
+            context.reports.error(words, item.span, help)
+    return found
+
+
 def _is_unknown(value: object) -> bool:
     match value:
         case "_" | Name(text="_") | ast.Var(name_hint="_"):
@@ -105,7 +116,7 @@ def tensor_shape(context: ReadContext, entry: Entry) -> ast.Expr | None:
         case None | Name(text="_") | ast.Var(name_hint="_") | CapturedName():
             return None
         case Sequence(items=items):
-            return ast.ShapeExpr(dims(context, items), (start, end))
+            return ast.ShapeExpr(annotated_dims(context, items), (start, end))
         case ast.ShapeExpr() | ast.Var():
             return value
         case Name():
@@ -147,7 +158,7 @@ def shape_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
         return made
     if not isinstance(values.value, Sequence):
         raise Rejected("R.Shape takes a list of dimensions", values[1], values[2])
-    found = dims(context, values.value.items)
+    found = annotated_dims(context, values.value.items)
     return ast.ShapeStructInfo(found, len(found) if rank is None else _rank(rank), a.span)
 
 

@@ -108,27 +108,38 @@ def pipelines() -> Iterator[tuple[str, Make]]:
         yield name, relax.get_pipeline(name)
 
 
-def accusations(text: str, make: Make) -> list[Problem]:
-    """What an instrument says of each pass."""
+@tvm.ir.instrument.pass_instrument
+class _Kept:
+    """Keeps what passes make, by its text."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, Any] = {}
+
+    def run_after_pass(self, module: Any, info: Any) -> None:
+        self.made[module.script(show_meta=True)] = module
+
+
+def accusations(text: str, make: Make) -> list[tuple[Problem, Any]]:
+    """What an instrument says of each pass, with the module that the pass made."""
     module = tvm.script.from_source(text, check_well_formed=False)
     if not isinstance(module, tvm.IRModule):
         module = tvm.IRModule({"main": module})
+    kept: Any = _Kept()
     instrument: Any = rlx.tvm.Instrument(run=True, stop=False, known=FINDINGS)
     try:
         with (
             tvm.target.Target("llvm"),
-            tvm.transform.PassContext(opt_level=3, instruments=[instrument]),
+            tvm.transform.PassContext(opt_level=3, instruments=[kept, instrument]),
         ):
             make(module)
     except Exception:  # noqa: BLE001, S110 - a pass that raises an error accuses itself
         pass
-    return [*instrument.problems]
+    return [(problem, kept.made[problem.after]) for problem in instrument.problems]
 
 
-def is_right(problem: Problem, table: Sequence[FindingFile]) -> bool:
+def is_right(problem: Problem, made: Any, table: Sequence[FindingFile]) -> bool:
     """Whether TVM's own check, or a finding, says the same of the pass."""
     if problem.kind == "illegal":
-        made = tvm.script.from_source(problem.after, check_well_formed=False)
         try:
             if not relax.analysis.well_formed(made):
                 return True
@@ -164,8 +175,8 @@ def wrong(programs: Iterator[tuple[str, str]]) -> Iterator[str]:
     table = [entry for entry in read_entries(FINDINGS) if entry.kind != "by-choice"]
     for name, text in programs:
         for title, make in pipelines():
-            for problem in accusations(text, make):
-                if not is_right(problem, table):
+            for problem, made in accusations(text, make):
+                if not is_right(problem, made, table):
                     yield f"{name}, {title}: {problem.kind}: {problem}"
 
 
