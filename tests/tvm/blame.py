@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import rlx
-from rlx.bisect.blame import Blame, Pipeline
+from rlx.bisect.blame import Blame, Fine, Pipeline
 from rlx.bisect.process import Process
 from rlx.generate.programs import Options, random_module
 from rlx.grammar.nodes.ast import Function
