@@ -20,11 +20,15 @@ TEXTS = [
         'f: R.Callable((R.Prim("int64"), R.Object), R.Object)', "return f(R.prim_value(0), f)"
     ),
     '@R.function(pure=False)\ndef main():\n    return R.call_packed("f", sinfo_args=(R.Prim("int64"),))\n',
-    "@T.prim_func\ndef f(a: T.handle):\n    n = T.int64(is_size_var=True)\n"
-    '    A = T.match_buffer(a, (n,), "float32")\n    A[0] = 1.0\n',
-    "@I.ir_module\nclass M:\n    @R.function\n    def first(x: R.Tensor(('n',))):\n        return x\n\n"
-    "    @R.function\n    def second(o: R.Object):\n        n = T.int64()\n"
-    "        y = R.match_cast(o, R.Tensor((n,)))\n        return y\n",
+    (
+        "@T.prim_func\ndef f(a: T.handle):\n    n = T.int64(is_size_var=True)\n"
+        '    A = T.match_buffer(a, (n,), "float32")\n    A[0] = 1.0\n'
+    ),
+    (
+        "@I.ir_module\nclass M:\n    @R.function\n    def first(x: R.Tensor(('n',))):\n        return x\n\n"
+        "    @R.function\n    def second(o: R.Object):\n        n = T.int64()\n"
+        "        y = R.match_cast(o, R.Tensor((n,)))\n        return y\n"
+    ),
 ]
 
 
