@@ -81,7 +81,7 @@ _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
 }
 
 
-@rule("OBL-element", "29f757fc", "obligation")
+@rule("OBL-element", "obligation")
 def elements(site: Site, info: Operand, index: int, group: str) -> None:
     """Check that the operand's element type is in a group of types (a key of the table), or is one
     of the named types.
@@ -101,7 +101,7 @@ def elements(site: Site, info: Operand, index: int, group: str) -> None:
         )
 
 
-@rule("OBL-known", "0942e6bb", "obligation")
+@rule("OBL-known", "obligation")
 def known(site: Site, what: str, *operands: tuple[int, Tensor]) -> None:
     """Check that the rank, shape or element type of these operands is known; at most one is
     reported.
@@ -121,7 +121,7 @@ def _missing(site: Site, what: str, info: Tensor) -> bool:
     return (site.rank if what == "rank" else site.dims)(info) is None
 
 
-@rule("OBL-agree", "278dba8c", "obligation")
+@rule("OBL-agree", "obligation")
 def agree(
     site: Site,
     infos: Sequence[Operand],
@@ -150,7 +150,7 @@ def agree(
     return VOID if any(info.dtype.is_void for info in infos) else kind
 
 
-@rule("OBL-place", "2635676e", "obligation")
+@rule("OBL-place", "obligation")
 def place(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> VDevice | None:
     """Check that the operands are on the same virtual device, as far as their devices are known."""
     found: VDevice | None = None
@@ -173,7 +173,7 @@ def _device(device: VDevice) -> str:
     return f"{device.target}:{device.index}:{device.memory_scope}"
 
 
-@rule("OBL-rank", "ceb72744", "obligation")
+@rule("OBL-rank", "obligation")
 def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None) -> int | None:
     """Check that the operand's rank is ``low``, or between ``low`` and ``high`` (-1: no limit).
 
@@ -190,7 +190,7 @@ def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None
     site.fail("OBL-rank-operand", f"{site.shown(index)} has rank {found}, expected {wanted}", index)
 
 
-@rule("OBL-axis", "9afe56f0", "obligation")
+@rule("OBL-axis", "obligation")
 def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT) -> list[int]:
     """Axes counted from 0, after a check that each is within the rank and none is repeated."""
     found: list[int] = []
@@ -225,7 +225,7 @@ def _of_first(site: Site) -> str:
     return f" {site.of(0)}" if site.call.args else ""
 
 
-@rule("OBL-choice", "dafc2029", "obligation")
+@rule("OBL-choice", "obligation")
 def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> None:
     """Check that an attribute names one of the operator's variants."""
     if given not in words and not (given is None and None in words):
@@ -235,7 +235,7 @@ def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> No
         )
 
 
-@rule("OBL-gradient", "a6d9d23c", "obligation")
+@rule("OBL-gradient", "obligation")
 def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
     """Check that the gradient of a result has the result's element type and shape."""
     if not isinstance(result, TensorStructInfo):

@@ -141,7 +141,7 @@ class Evaluator:
 
     # ------------------------------------------------------------ rules
 
-    @rule("RL-run", "8ce22dbc", "Relay evaluation")
+    @rule("RL-run", "Relay evaluation")
     def _scope(
         self, scope: EvaluationScope, schedule: Schedule, memo: Memo, outer: Mapping[str, int]
     ) -> Run:

@@ -34,7 +34,7 @@ class RunChecks:
         belongs(value, var.annotation, dims, f"%{var.name}")
 
 
-@rule("RL-check", "475f77a2", "Relay evaluation")
+@rule("RL-check", "Relay evaluation")
 def belongs(value: Value, type_: RelayType | None, dims: dict[str, int], what: str) -> None:
     """Compare a value with a type.
 

@@ -27,7 +27,7 @@ from rlx.solver.prim_exprs import topological
 from rlx.spec.registry import rule
 
 
-@rule("D11", "84146c25", "binding")
+@rule("D11", "binding")
 def bind(state: DerivationState, binding: ast.Binding) -> None:
     state.statistics.place = binding
     if type(binding) is ast.VarBinding:

@@ -18,7 +18,7 @@ from rlx.operators import is_known, lookup, similar
 from rlx.spec.registry import rule
 
 
-@rule("D14", "f7c3dcf1", "derivation")
+@rule("D14", "derivation")
 def call(state: DerivationState, node: ast.Call) -> StructInfo:
     info_of = state.info_of
     for arg in node.args:

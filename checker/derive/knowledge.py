@@ -18,7 +18,7 @@ from rlx.solver.context import Context, Groups
 from rlx.solver.order import erase, free_shape_vars, substitute, substitute_prim
 from rlx.solver.prover import IDENTICAL, Prover
 from rlx.solver.verdict import Relation, Verdict
-from rlx.spec.registry import refuted
+from rlx.spec.registry import judged, reported
 
 CONNECTED = 32
 """The number of facts about a group of connected variables: a question about one of them is asked
@@ -180,8 +180,7 @@ class Knowledge:
 
     def add(self, code: str, severity: str, message: str, span: Span | None, **extra: Any) -> None:
         """Report a diagnostic at a place of the text."""
-        refuted(code)
-        self.diagnostics.append(Diagnostic(code, severity, message, span, **extra))
+        self.diagnostics.append(reported(Diagnostic(code, severity, message, span, **extra)))
 
 
 def _shape_vars(part: Node) -> Iterable[object]:
@@ -243,6 +242,7 @@ class AliasProver(Prover):
                 done[node] = node
         return done[expr]
 
+    @judged("question", "equal")
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
         """Whether two expressions have the same value wherever both are defined."""
         if prim_exprs.alike(a, b):
@@ -250,10 +250,12 @@ class AliasProver(Prover):
             return IDENTICAL
         return super().equal(self.resolved(a), self.resolved(b))
 
+    @judged("question", "always")
     def always(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for all values."""
         return super().always(self.resolved(condition))
 
+    @judged("question", "never")
     def never(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for no value; a counterexample makes it true."""
         return super().never(self.resolved(condition))
@@ -262,6 +264,7 @@ class AliasProver(Prover):
         """An expression of the same value wherever ``expr`` is defined."""
         return super().simplify(self.resolved(expr))
 
+    @judged("question", "relate_all")
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
         """How two lists of dimensions compare, all pairs under the same values."""
         resolved = self.resolved

@@ -70,7 +70,7 @@ def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Op
     return signature(node, result, state.held)
 
 
-@rule("D15", "3a356a63", "derivation")
+@rule("D15", "derivation")
 def function(state: DerivationState, node: ast.Function) -> StructInfo:
     opened = begin(state, node)
     own = state.doubted.get(node)
@@ -186,7 +186,7 @@ def _callees(function: ast.Function, among: set[GlobalVar]) -> Iterator[GlobalVa
 _NOTHING = TupleStructInfo(())
 
 
-@rule("D16", "b19393e7", "derivation")
+@rule("D16", "derivation")
 def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
     """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
     33).
@@ -351,7 +351,7 @@ def _doubted(state: DerivationState) -> dict[ast.Function, ast.GlobalVar]:
     return {f: gv for gv, f in state.module.functions.items() if f in state.contradicted}
 
 
-@rule("D01", "cebc0ecb", "module")
+@rule("D01", "module")
 def module_(state: DerivationState) -> None:
     """Annotated functions are known to all; one without a result annotation to those derived after
     it.

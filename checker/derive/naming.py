@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rlx.checker.derive.knowledge import Knowledge
 
 
-@rule("D17", "d5197f39", "derivation")
+@rule("D17", "derivation")
 def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
     """A variable that is a shape variable, too; what is known of it then names that."""
     state.bind_shape_vars((shape_var,))

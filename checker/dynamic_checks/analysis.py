@@ -128,7 +128,7 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
     state.bind(var, _annotated(state, found, wanted))
 
 
-@rule("CHECK-annotation", "d5ad696f", "dynamic check")
+@rule("CHECK-annotation", "dynamic check")
 def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) -> StructInfo:
     """What an annotation that nobody checks leaves: all that follows believes it, so no more than
     it proves.
@@ -258,7 +258,7 @@ def _result(state: Analysis, node: ast.Function, wanted: StructInfo, found: Stru
     state.checks.append(summed_up(check, judgement.contradictory))
 
 
-@rule("CHECK-call", "cb0adeed", "dynamic check")
+@rule("CHECK-call", "dynamic check")
 def call(state: Analysis, node: ast.Call) -> StructInfo:
     """D14, as far as what it says is checked by someone."""
     before = len(state.diagnostics)

@@ -209,7 +209,7 @@ class PartJudge:
         status = _status(bool(given), given == wanted)
         return self._add(demand.path, demand.premise, status, wanted + unit, given)
 
-    @rule("CHECK-function", "4afcbbe0", "dynamic check")
+    @rule("CHECK-function", "dynamic check")
     def _function(self, found: Any, demand: Demand) -> PartStatus:
         """A run refuses a closure only if it cannot fit, so what is known of it has to be neither
         more nor less.
@@ -228,7 +228,7 @@ class PartJudge:
 
     # ------------------------------------------------------------ numbers
 
-    @rule("CHECK-number", "dce0581f", "dynamic check")
+    @rule("CHECK-number", "dynamic check")
     def _number(self, whole: Info, demand: Demand) -> PartStatus:
         """One dimension, or the value of a scalar."""
         wanted, path, premise = demand.wanted, demand.path, demand.premise
@@ -257,7 +257,7 @@ class PartJudge:
         assert image is not None
         return CheckPart(path, premise, "binds", show(var), show(image), None, var, image)
 
-    @rule("CHECK-variable", "d9c42823", "dynamic check")
+    @rule("CHECK-variable", "dynamic check")
     def _stands_for(self, var: tir.Var, image: PrimExpr | None) -> bool:
         """Whether an expression may be written in place of a variable."""
         if image is None:
@@ -348,7 +348,7 @@ def always_fails(
     return EXCLUDE if judgement.contradictory else None
 
 
-@rule("CHECK-plain", "d0693553", "dynamic check")
+@rule("CHECK-plain", "dynamic check")
 def _status(known: bool, same: bool) -> PartStatus:
     """Of a part whose two sides are plain data."""
     if not known:

@@ -43,7 +43,7 @@ class EntryCalls:
         """Whether every call is made with dimensions that exclude each other."""
         return not self.open and bool(self.calls) and all(self.contradictory)
 
-    @rule("CHECK-entry", "18ac6f5e", "dynamic check")
+    @rule("CHECK-entry", "dynamic check")
     def parts(
         self, index: int, anyone: Sequence[CheckPart], unused: Collection[tir.Var]
     ) -> list[CheckPart]:

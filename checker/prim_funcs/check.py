@@ -93,7 +93,7 @@ def regions(state: PrimFuncCheck) -> None:
         covers(state, block)
 
 
-@rule("TIR12", "711e838f", "PrimFunc")
+@rule("TIR12", "PrimFunc")
 def covers(state: PrimFuncCheck, block: tir.Block) -> None:
     """A block without others in it says which buffers from around it it stores to, and of which it
     stores elements.
@@ -125,7 +125,7 @@ def covers(state: PrimFuncCheck, block: tir.Block) -> None:
 _BLOCKS = frozenset(["T.sblock", "T.sblock_alloc_buffer"])
 
 
-@rule("TIR13", "4f246076", "PrimFunc")
+@rule("TIR13", "PrimFunc")
 def is_marked(state: PrimFuncCheck) -> None:
     """A function with blocks says that it is one for schedules."""
     function = state.function

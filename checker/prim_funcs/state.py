@@ -10,7 +10,7 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import evaluated, shape_vars_of
 from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import reported, rule
 
 Named = tir.Var | tir.Buffer
 
@@ -148,11 +148,9 @@ class PrimFuncCheck:
         help: str | None = None,
     ) -> None:
         """Report that a premise fails."""
-        refuted(code)
         where = span or self.span
-        self.diagnostics.append(
-            Diagnostic(code, severity, message, where, related=related, help=help)
-        )
+        found = Diagnostic(code, severity, message, where, related=related, help=help)
+        self.diagnostics.append(reported(found))
 
     def once(self, key: object) -> bool:
         """Whether this is the first report about something: one mistake is one error."""
@@ -182,7 +180,7 @@ def bound_here(node: Named) -> tuple[Label, ...]:
     return () if node.span is None else (Label(node.span, f"{node.name!r} is bound here"),)
 
 
-@rule("TIR01", "42c8053d", "PrimFunc")
+@rule("TIR01", "PrimFunc")
 def is_bound(state: PrimFuncCheck, node: Named, span: Span | None) -> bool:
     """Whether a name is in scope; if not, that is reported, once for a name."""
     if node in state.in_scope:

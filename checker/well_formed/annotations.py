@@ -92,7 +92,7 @@ HOW_TO_BIND = (
 )
 
 
-@rule("WF14", "4c63279f", "well-formed", refuses=True)
+@rule("WF14", "well-formed", refuses=True)
 def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a tensor annotation are in scope."""
     state.report(
@@ -105,7 +105,7 @@ def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | Non
     )
 
 
-@rule("WF15", "b479424e", "well-formed", refuses=True)
+@rule("WF15", "well-formed", refuses=True)
 def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a shape annotation are in scope."""
     state.report(
@@ -118,7 +118,7 @@ def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | No
     )
 
 
-@rule("WF16", "0f7af8aa", "well-formed", refuses=True)
+@rule("WF16", "well-formed", refuses=True)
 def scalar_value_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a scalar annotation are in scope."""
     state.report(
@@ -160,7 +160,7 @@ def shape_variable_in_scope(state: WellFormedCheck, var: ast.Var, use: Span | No
         )
 
 
-@rule("WF04", "4b3f17f8", "well-formed")
+@rule("WF04", "well-formed", refuses=True)
 def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a result are those of the signature or of an outer scope."""
     if state.once_unbound(var):
@@ -176,7 +176,7 @@ def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
         )
 
 
-@rule("WF05", "655f62d0", "well-formed")
+@rule("WF05", "well-formed", refuses=True)
 def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of shapes and scalars are in scope."""
     if state.once_unbound(var):
@@ -190,7 +190,7 @@ def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) 
         )
 
 
-@rule("WF06", "5b3d017c", "well-formed", refuses=True)
+@rule("WF06", "well-formed", refuses=True)
 def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
     if state.once_unbound(var):
@@ -320,7 +320,7 @@ class AnnotationForm:
         self.state.report(code, message, ast.locate(at, self.root, self.use), help=help)
 
 
-@rule("WF10", "0db32cd4", "well-formed")
+@rule("WF10", "well-formed", refuses=True)
 def rank_agrees(
     form: AnnotationForm, info: ast.StructInfo, elsewhere: str, ndim: int, count: int
 ) -> None:
@@ -335,21 +335,21 @@ def rank_agrees(
     )
 
 
-@rule("WF17", "1751c48a", "well-formed")
+@rule("WF17", "well-formed")
 def function_has_one_kind(form: AnnotationForm, info: ast.FuncStructInfo) -> None:
     """A function annotation has parameters or a derivation."""
     if info.params is not None and info.derive_func is not None:
         form.report("WF17-both", "a function annotation has both parameters and a derivation", info)
 
 
-@rule("WF19", "689bc750", "well-formed")
+@rule("WF19", "well-formed")
 def scalar_type(form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType) -> None:
     """A scalar has a number's type."""
     if data_type.code == "handle":
         form.report("WF19-dtype", f"a scalar cannot have the data type {data_type}", info)
 
 
-@rule("WF20", "9072b6ef", "well-formed")
+@rule("WF20", "well-formed")
 def type_exists(form: AnnotationForm, info: ast.StructInfo, data_type: DataType) -> None:
     """A data type has one lane and a width that exists, and is none of handles."""
     found = lacking(data_type)
@@ -361,7 +361,7 @@ def type_exists(form: AnnotationForm, info: ast.StructInfo, data_type: DataType)
         form.report(f"WF20-{found[0]}", found[1], info, meant)
 
 
-@rule("WF22", "f212e032", "well-formed")
+@rule("WF22", "well-formed")
 def value_agrees(
     form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType, value: tir.PrimExpr
 ) -> None:
@@ -373,7 +373,7 @@ def value_agrees(
         )
 
 
-@rule("WF24", "2db874a3", "well-formed")
+@rule("WF24", "well-formed")
 def device_is_declared(form: AnnotationForm, device: ast.VDevice) -> None:
     """A virtual device is in the module's list."""
     state = form.state

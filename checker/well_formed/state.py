@@ -13,7 +13,7 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.vdevices import declared, kind_of
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.suggest import did_you_mean
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import reported, rule
 
 
 class WellFormedCheck:
@@ -163,10 +163,10 @@ class WellFormedCheck:
         unknown: str = "",
     ) -> None:
         """Report that a premise fails; ``unknown`` is the name that it says nothing binds."""
-        refuted(code)
-        self.diagnostics.append(
-            Diagnostic(code, severity, message, span, label, related, notes, help, unknown=unknown)
+        found = Diagnostic(
+            code, severity, message, span, label, related, notes, help, unknown=unknown
         )
+        self.diagnostics.append(reported(found))
 
     def once(self, key: object) -> bool:
         """Whether this is the first report about something: one mistake is one error."""
@@ -191,7 +191,7 @@ meant.
 """
 
 
-@rule("WF01", "23f6e8e8", "well-formed")
+@rule("WF01", "well-formed")
 def dataflow_variable_is_bound_inside(state: WellFormedCheck, var: ast.DataflowVar) -> None:
     """A dataflow variable is bound in a dataflow block."""
     if state.block is None:
@@ -223,7 +223,7 @@ def dataflow_variable_stays_inside(
             )
 
 
-@rule("WF02", "a36f0897", "well-formed")
+@rule("WF02", "well-formed")
 def is_bound_once(state: WellFormedCheck, var: ast.Var) -> None:
     """No variable is bound a second time."""
     if var in state.bound and state.once((var, "twice")):
@@ -231,7 +231,7 @@ def is_bound_once(state: WellFormedCheck, var: ast.Var) -> None:
     state.bound.add(var)
 
 
-@rule("WF03", "648bd38f", "well-formed")
+@rule("WF03", "well-formed", refuses=True)
 def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
     """Report a variable that is used where it is not in scope: nowhere bound, too early, or too
     late.
@@ -317,7 +317,7 @@ def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str |
     return known[name]
 
 
-@rule("WF09", "7cf2c0e3", "well-formed", refuses=True)
+@rule("WF09", "well-formed", refuses=True)
 def is_no_value(state: WellFormedCheck, op: ast.Op, span: Span | None) -> None:
     """An operator stands only as a callee."""
     state.report(
@@ -328,7 +328,7 @@ def is_no_value(state: WellFormedCheck, op: ast.Op, span: Span | None) -> None:
     )
 
 
-@rule("WF11", "55a68e0e", "well-formed", refuses=True)
+@rule("WF11", "well-formed", refuses=True)
 def captured_by_function(state: WellFormedCheck, var: ast.DataflowVar, span: Span | None) -> None:
     """A function in a dataflow block captures none of its dataflow variables."""
     state.report(

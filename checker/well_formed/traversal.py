@@ -176,7 +176,7 @@ def _prim_value(state: WellFormedCheck, value: ast.PrimValue, span: Span | None)
         scalar_has_one_lane(state, value)
 
 
-@rule("WF18", "b28b774d", "well-formed")
+@rule("WF18", "well-formed")
 def scalar_has_one_lane(state: WellFormedCheck, value: ast.PrimValue) -> None:
     """A scalar is of a data type with one lane."""
     found = tir.type_of(value.value)

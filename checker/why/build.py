@@ -50,9 +50,9 @@ class StepBuilder:
         while stack:
             record, subject = stack.pop()
             if record.name == "D01":
-                self._tables.append(record.arguments["state"].info_of)
+                self._tables.append(record.given[0].info_of)
             if record.name in OF_EXPRESSIONS:
-                own = next((v for v in record.arguments.values() if isinstance(v, _SUBJECTS)), None)
+                own = next((v for v in record.given if isinstance(v, _SUBJECTS)), None)
                 if own is not None:
                     subject = own
                     self.records.setdefault(own, record)

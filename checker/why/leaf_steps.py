@@ -60,7 +60,7 @@ def sentence(code: str) -> str:
 
 def changed_nothing(record: Application) -> bool:
     """Whether a rule that rewrites gave back what it was given."""
-    given = next((v for v in record.arguments.values() if isinstance(v, StructInfo)), None)
+    given = next((v for v in record.given if isinstance(v, StructInfo)), None)
     match given, record.result:
         case StructInfo(), StructInfo():
             return show(given) == show(record.result)

@@ -131,7 +131,7 @@ class Keywords:
             self._bytes = sum(array.nbytes for array in _arrays(result))
         return result
 
-    @rule("E-result-memory", "8a80c679", "step")
+    @rule("E-result-memory", "step")
     def _fit(
         self,
         key: obligations.Key,
@@ -170,7 +170,7 @@ def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
     return Keywords(call, body.scope, found)
 
 
-@rule("E-evaluate", "5d814566", "step")
+@rule("E-evaluate", "step")
 def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
     call = at.expr
     assert isinstance(call, ast.Call) and isinstance(call.op, ast.Op)
@@ -266,7 +266,7 @@ def _device(values: Sequence[Value]) -> Device | None:
     return None
 
 
-@rule("E-to-vdevice", "542d4817", "step")
+@rule("E-to-vdevice", "step")
 def to_vdevice(at: Instruction[Device | None], c: Configuration) -> Configuration:
     (read, *_), device = at.operands, at.payload
     value = read(c.frame)
@@ -299,7 +299,7 @@ def target_device(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device
     return target, int(index) if index.isdigit() else 0
 
 
-@rule("E-hint-on-device", "9efbcbe7", "step")
+@rule("E-hint-on-device", "step")
 def hint_on_device(at: Instruction[Device | None], c: Configuration) -> Configuration:
     value, *named = (read(c.frame) for read in at.operands)
     device = at.payload
@@ -319,14 +319,14 @@ def _named(value: Value, c: Configuration) -> Device | None:
     return None
 
 
-@rule("E-device", "7cc16f49", "step")
+@rule("E-device", "step")
 def device(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given = at.payload
     number, index = (argument(given[name](c.frame), "number") for name in ("device_type", "index"))
     return bind(at, c, Opaque((number, index)))
 
 
-@rule("E-assert", "a190b684", "step")
+@rule("E-assert", "step")
 def assert_op(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given, frame = at.payload, c.frame
     readable(c.version.store, [read(frame) for read in at.operands], "E-evaluate-written")
@@ -335,7 +335,7 @@ def assert_op(at: Instruction[Arguments], c: Configuration) -> Configuration:
     return bind(at, c, UNIT)
 
 
-@rule("E-print", "5992c96c", "step")
+@rule("E-print", "step")
 def print_(at: Instruction[Arguments], c: Configuration) -> Configuration:
     store = c.version.store
     readable(store, [read(c.frame) for read in at.operands], "E-evaluate-written")

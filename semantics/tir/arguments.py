@@ -29,7 +29,7 @@ from rlx.spec.registry import rule
 Values = dict[tir.Var | tir.Buffer, Any]
 
 
-@rule("E-tir-argument", "c0fc2040", "TIR statement")
+@rule("E-tir-argument", "TIR statement")
 def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) -> Values:
     """The values of parameters, of their buffers, and of the variables in their shapes.
 

@@ -22,7 +22,7 @@ from rlx.semantics.tir.values import Number, into, to_integer, unsupported, vect
 from rlx.spec.registry import rule
 
 
-@rule("E-tir-call", "c51a244d", "TIR expression")
+@rule("E-tir-call", "TIR expression")
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
     """Call an external function, if the caller registered it."""
     function = known.get(name)
@@ -54,7 +54,7 @@ def extreme(word: str, dtype: DataType) -> Number:
     return {"min_value": smallest, "max_value": largest}[word]
 
 
-@rule("E-tir-if-then-else", "9af12077", "TIR expression")
+@rule("E-tir-if-then-else", "TIR expression")
 def _if_then_else(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """Only the value that the condition asks for is evaluated."""
     decides, one, other, *_ = expr.args

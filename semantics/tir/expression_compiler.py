@@ -14,7 +14,7 @@ _SHOWN = 80
 """The length of the text that a message has."""
 
 
-@rule("E-tir-opaque", "4d9cfaf0", "TIR statement", refuses=True)
+@rule("E-tir-opaque", "TIR statement", refuses=True)
 def opaque(node: Any) -> Term:
     """The exception for uninterpreted text."""
     text, *_ = getattr(node, "text", type(node).__name__).strip().split("\n")
@@ -83,7 +83,7 @@ class ExpressionCompiler:
         self.exact = before
         return term
 
-    @rule("E-tir-let", "eb816662", "TIR statement")
+    @rule("E-tir-let", "TIR statement")
     def bind(self, var: tir.Var, value: tir.PrimExpr) -> tuple[int, Evaluate]:
         """The slot of a variable, and its value converted to its type."""
         term = converted(self.value(value), vector_element(var.dtype))

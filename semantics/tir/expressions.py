@@ -115,7 +115,7 @@ def _operation(run: ExpressionCompiler, node: tir.Binary, a: Term, b: Term) -> O
     return located(apply, node.span) if fails and not meet.is_float else apply
 
 
-@rule("E-tir-index", "0c3a8d15", "TIR expression")
+@rule("E-tir-index", "TIR expression")
 def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     """An operation in the index of a buffer: on integers it is exact and must fit into 64 bits."""
     if dtype.is_float or kind not in (tir.Add, tir.Sub, tir.Mul):
@@ -131,7 +131,7 @@ def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     return apply
 
 
-@rule("E-tir-logic", "779295c1", "TIR expression")
+@rule("E-tir-logic", "TIR expression")
 def _logical(run: ExpressionCompiler, expr: Any) -> Term:
     """`and`, `or`: the right operand is evaluated where the left one does not decide."""
     kind: type[tir.Binary] = type(expr)
@@ -158,7 +158,7 @@ def _not(run: ExpressionCompiler, expr: Any) -> Term:
     return Term(lifted(lambda value: not value, a), BOOL, a.vector)
 
 
-@rule("E-tir-select", "82f0f36a", "TIR expression")
+@rule("E-tir-select", "TIR expression")
 def _select(run: ExpressionCompiler, expr: Any) -> Term:
     """Both values are evaluated."""
     c = run.value(expr.condition)

@@ -69,12 +69,12 @@ def _apart(a: StructInfo, b: StructInfo, goal: Goal) -> None:
         _other_kind(a, b, goal)
 
 
-@rule("MEET-kind", "79d024f6", "meeting", refuses=True)
+@rule("MEET-kind", "meeting", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     goal.fail("MEET-kind-same", a, b)
 
 
-@rule("MEET-tensor", "e43e1931", "meeting")
+@rule("MEET-tensor", "meeting")
 def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     known = not unknown_type(a.dtype) and not unknown_type(b.dtype)
     if known and not same_type(a.dtype, b.dtype):
@@ -85,7 +85,7 @@ def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     _dimensions("MEET-tensor-rank", "MEET-tensor-shape", a, b, goal)
 
 
-@rule("MEET-shape", "bf91a7fc", "meeting")
+@rule("MEET-shape", "meeting")
 def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
     _dimensions("MEET-shape-rank", "MEET-shape-values", a, b, goal)
 
@@ -105,7 +105,7 @@ def _dimensions(
         goal.equate(dims_code, xs, ys, a, b)
 
 
-@rule("MEET-prim", "a44501d1", "meeting")
+@rule("MEET-prim", "meeting")
 def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype):
         goal.fail("MEET-prim-dtype", a, b)
@@ -113,7 +113,7 @@ def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
         goal.equate("MEET-prim-value", (a.value,), (b.value,), a, b)
 
 
-@rule("MEET-tuple", "8538d2de", "meeting")
+@rule("MEET-tuple", "meeting")
 def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
     if len(a.fields) != len(b.fields):
         goal.fail("MEET-tuple-length", a, b)
@@ -130,7 +130,7 @@ def _inside(step: str, index: int, a: StructInfo, b: StructInfo, goal: Goal) -> 
     goal.path.pop()
 
 
-@rule("MEET-function", "a7cde51f", "meeting")
+@rule("MEET-function", "meeting")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if a.params is None or b.params is None:
         if a.params is not b.params:

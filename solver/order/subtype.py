@@ -222,17 +222,17 @@ def compare(a: StructInfo, b: StructInfo, goal: Goal) -> None:
         _other_kind(a, b, goal)
 
 
-@rule("SUB-object", "541d9aeb", "subtyping")
+@rule("SUB-object", "subtyping")
 def _object(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     """Every value is an object."""
 
 
-@rule("SUB-kind", "864d2956", "subtyping", refuses=True)
+@rule("SUB-kind", "subtyping", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     goal.fail("SUB-kind-same", a, b)
 
 
-@rule("SUB-tensor", "7ffa47af", "subtyping")
+@rule("SUB-tensor", "subtyping")
 def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype) and not unknown_type(b.dtype):
         goal.fail("SUB-tensor-dtype", a, b)
@@ -256,7 +256,7 @@ def _tensor_shape(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
         goal.fail("SUB-tensor-shape", a, b)
 
 
-@rule("SUB-shape", "80b81000", "subtyping")
+@rule("SUB-shape", "subtyping")
 def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
     wanted = rank(b)
     if wanted < 0:
@@ -271,7 +271,7 @@ def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
             goal.equate("SUB-shape-values", xs, ys, a, b)
 
 
-@rule("SUB-prim", "fb79eb50", "subtyping")
+@rule("SUB-prim", "subtyping")
 def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype):
         goal.fail("SUB-prim-dtype", a, b)
@@ -282,7 +282,7 @@ def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
             goal.equate("SUB-prim-value", (a.value,), (b.value,), a, b)
 
 
-@rule("SUB-tuple", "192c298f", "subtyping")
+@rule("SUB-tuple", "subtyping")
 def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
     if len(a.fields) != len(b.fields):
         goal.fail("SUB-tuple-length", a, b)
@@ -301,7 +301,7 @@ def _callable(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
         _function(a, b, goal)
 
 
-@rule("SUB-function", "c6a787b5", "subtyping")
+@rule("SUB-function", "subtyping")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     assert b.params is not None
     if b.purity and not a.purity:
@@ -347,7 +347,7 @@ def _names(count: int) -> tuple[tir.Var, ...]:
     return tuple(tir.Var(f"d{i}") for i in range(count))
 
 
-@rule("SUB-opaque", "808c31da", "subtyping")
+@rule("SUB-opaque", "subtyping")
 def _opaque(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if b.purity and not a.purity:
         goal.fail("SUB-opaque-purity", a, b)
