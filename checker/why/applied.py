@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rlx.checker.why import values
@@ -30,7 +30,10 @@ _GRAVITY = {"compatible": HOLDS, "possible": WARNING, "incompatible": ERROR}
 
 
 def rule_step(
-    name: str, text: str, span: Span | None = None, info: StructInfo | None = None
+    name: str,
+    text: str | Callable[[], str],
+    span: Span | None = None,
+    info: StructInfo | None = None,
 ) -> Step:
     """An application of a rule."""
     title = rules()[name].title if name in rules() else ""
@@ -66,7 +69,7 @@ class Applied:
         failed = {*record.failed, *(d.code for d in reported)}
         if record.name in rules():
             known = that_apply(record, rules()[record.name].premises)
-            step.held = tuple(code for code in known if code not in failed)
+            step.holds(code for code in known if code not in failed)
 
     def _reattributed(
         self, record: Application, reported: Iterable[Diagnostic]
@@ -98,7 +101,7 @@ class Applied:
         for diagnostic in reported:
             self.premise(found, diagnostic)
         failed = {d.code for d in reported}
-        found.held = tuple(code for code in found.held if code not in failed)
+        found.holds(code for code in found.held if code not in failed)
         step.has("", found)
 
     def _images(self, step: Step, record: Application) -> None:
@@ -106,9 +109,7 @@ class Applied:
         mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
         whose = "callee's " if step.code == "D14" else ""
         for var, image in mapping.items():
-            pair = (f"{whose}{show(var)}", values.value_text(image))
-            if pair not in step.values:
-                step.values.append(pair)
+            step.takes(f"{whose}{show(var)}", values.value_text(image))
 
     def _of_record(self, record: Application, fails: bool) -> Step | None:
         match record.kind:
@@ -156,9 +157,9 @@ def _withhold(step: Step, code: str) -> None:
     failed = code.replace("COMPAT", "SUB")
     for below in every([step]):
         if failed.startswith("SUB-joint"):
-            below.held = tuple(c for c in below.held if not c.endswith(_EQUATIONS))
+            below.holds([c for c in below.held if not c.endswith(_EQUATIONS)])
         else:
-            below.held = tuple(c for c in below.held if c != failed)
+            below.holds([c for c in below.held if c != failed])
 
 
 def _visible(records: Iterable[Application]) -> Iterator[Application]:

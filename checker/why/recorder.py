@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
-from inspect import signature
+from functools import cache, cached_property
+from inspect import Parameter, signature
 from threading import get_ident
 from typing import Any
 
@@ -64,14 +64,25 @@ class Application:
     @cached_property
     def arguments(self) -> dict[str, Any]:
         """What the function was given, by parameter."""
-        bound = signature(self._function).bind(*self.given, **self._named)
-        bound.apply_defaults()
-        return bound.arguments
+        found: dict[str, Any] = {}
+        for at, parameter in enumerate(_parameters(self._function)):
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                found[parameter.name] = self.given[at:]
+            elif at < len(self.given):
+                found[parameter.name] = self.given[at]
+            else:
+                found[parameter.name] = self._named.get(parameter.name, parameter.default)
+        return found
 
     @property
     def is_quiet(self) -> bool:
         """Whether nothing failed here or further inside; asked of shallow records only."""
         return not (self.failed or self.diagnostics) and all(r.is_quiet for r in self.inner)
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    return tuple(signature(function).parameters.values())
 
 
 class DerivationRecorder(Observer):
