@@ -22,7 +22,7 @@ from rlx.operators.argument_kinds import UNKNOWN
 from rlx.operators.parameters import Operand, Tensor
 from rlx.operators.site import Dims, Site, show
 from rlx.solver.order.substitute import same_device
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 
 def tensor(dims: Iterable[PrimExpr], kind: DataType, vdevice: VDevice | None = None) -> Tensor:
@@ -86,19 +86,16 @@ def elements(site: Site, info: Operand, index: int, group: str) -> None:
     """Check that the operand's element type is in a group of types (a key of the table), or is one
     of the named types.
     """
-    if info.dtype.is_void:
-        return
+    kind = info.dtype
     known = _GROUPS.get(group)
     if known is None:
-        if str(info.dtype) not in group.split():
+        if not need("OBL-element-type", kind.is_void or str(kind) in group.split()):
             words = f"{site.shown(index)} must have elements of {' or '.join(group.split())}"
             site.fail("OBL-element-type", words, index)
-    elif not known[0](info.dtype):
-        site.fail(
-            f"OBL-element-{group.rpartition(' ')[2]}",
-            f"{site.shown(index)} must have elements that are {known[1]}",
-            index,
-        )
+        return
+    label = f"OBL-element-{group.rpartition(' ')[2]}"
+    if not need(label, kind.is_void or known[0](kind)):
+        site.fail(label, f"{site.shown(index)} must have elements that are {known[1]}", index)
 
 
 @rule("OBL-known", "obligation")
@@ -106,12 +103,13 @@ def known(site: Site, what: str, *operands: tuple[int, Tensor]) -> None:
     """Check that the rank, shape or element type of these operands is known; at most one is
     reported.
     """
+    label = f"OBL-known-{what}"
     for index, info in operands:
-        if info is UNKNOWN or not _missing(site, what, info):
+        if need(label, info is UNKNOWN or not _missing(site, what, info)):
             continue
         word = "element type" if what == "dtype" else what
         shown = site.shown(index, info)
-        site.warn(f"OBL-known-{what}", f"needs the {word} of {shown}, which is not known", index)
+        site.warn(label, f"needs the {word} of {shown}, which is not known", index)
         return
 
 

@@ -115,6 +115,13 @@ def need(label: str, holds: bool) -> bool:
     return holds
 
 
+def decide(label: str, holds: bool) -> bool:
+    """Whether a premise holds, of which nobody is told but observers."""
+    if not need(label, holds):
+        refuted(label)
+    return holds
+
+
 def refuted(label: str, diagnostic: Diagnostic | None = None) -> None:
     """Note that a premise fails, and the diagnostic that says so."""
     for observer in _observers:

@@ -15,7 +15,7 @@ from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TupleStructInfo
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators import is_known, lookup, similar
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 
 @rule("D14", "derivation")
@@ -34,6 +34,7 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
     operator = lookup(op.op_name)
     if operator is None:
         return _call_unknown(state, node, op)
+    need("D14-operator", True)
     if op.op_name in IN_PLACE:
         state.overwrites = True
     if op.op_name in LOWERED:
@@ -124,6 +125,7 @@ def _call_function(state: DerivationState, node: ast.Call) -> StructInfo:
             return OBJECT
     if not isinstance(function, FuncStructInfo):
         return _not_a_function(state, node, function)
+    need("D14-callee", True)
     if not function.purity:
         check_effect(state, node, node.op)
         state.overwrites |= isinstance(node.op, ast.GlobalVar)  # it may be a PrimFunc
@@ -171,7 +173,7 @@ def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructIn
     result.
     """
     assert function.params is not None
-    if len(function.params) != len(node.args):
+    if not need("D14-arity", len(function.params) == len(node.args)):
         expected, given = len(function.params), len(node.args)
         message = f"{callee(node.op)} takes {_counted(expected)}, but {given} {_are(given)} given"
         related = of_global(state, node.op) or definition(state, node.op)
@@ -217,6 +219,7 @@ def check_effect(state: DerivationState, node: ast.Call, function: ast.Expr) -> 
         where = "in a pure function"
         help = "declare the function impure: @R.function(pure=False)"
     else:
+        need("D14-impure", True)
         return
     name = _name(function)
     message = f"a call of {name} may have effects, which are not allowed {where}"

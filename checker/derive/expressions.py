@@ -26,7 +26,7 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import lub
 from rlx.solver.prim_exprs import may_be_condition
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
 """The struct info of every packed function about which nothing more is said."""
@@ -95,7 +95,8 @@ def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo
         message = f"only a tuple can be indexed with {node.index}, but this is {show(info)}"
         state.add("D12-tuple", "error", message, _place(node), **_about(state, node, info))
         return _part_of_unknown(state, node, info)
-    if node.index not in range(len(info.fields)):
+    need("D12-tuple", True)
+    if not need("D12-index", node.index in range(len(info.fields))):
         count = len(info.fields)
         have = f"its fields are 0 to {count - 1}" if count else "it is empty"
         message = f"the tuple has no field {node.index}: {have}"
@@ -174,7 +175,9 @@ def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> 
     span = node.cond_span or node.span
     must = "the condition must be a Boolean tensor of rank 0 or a Boolean scalar"
     related = definition(state, node.cond)
-    match _is_condition(info):
+    answer = _is_condition(info)
+    need("D09-condition", answer == "yes")
+    match answer:
         case "no":
             message = f"{must}, but it is {show(info)}"
             state.add("D09-condition", "error", message, span, related=related)

@@ -58,7 +58,7 @@ def begin(state: DerivationState, node: ast.Function) -> Opened:
 def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Opened) -> StructInfo:
     """Leave a function whose body is of this struct info; the struct info of the function."""
     wanted = opened.wanted
-    if wanted is not None and node.body not in state.poison and body is not wanted:
+    if wanted is not None and node.body not in state.poison:
         _check_result(state, node, body, wanted)
     _tell_unchecked(state, node)
     state.effects = opened.effects
@@ -93,7 +93,7 @@ def _check_result(
 ) -> None:
     """The annotation is what callers rely on, so the body has to keep it (ledger 32)."""
     state.statistics.place = node
-    result = policy.mismatch(state, found, wanted)
+    result = policy.mismatch(state, "D15-result", found, wanted)
     if result is None or policy.repeated(state, node.body, result):
         return
     if state.effects.lowered and policy.unknown_only(result):

@@ -23,7 +23,7 @@ from rlx.grammar.nodes.struct_infos import OBJECT, held_shape, numbers, of_the_v
 from rlx.solver import prim_exprs
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
     from rlx.checker.derive.knowledge import Knowledge
@@ -38,6 +38,7 @@ def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo)
             _no_dimension(state, var, info)
         state.prover.context.declare(shape_var, None, None)
         return info
+    need("D17-dimension", True)
     value = info.value
     if value is None:
         state.prover.context.declare(shape_var, None, None)

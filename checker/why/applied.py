@@ -7,7 +7,6 @@ from typing import Any
 
 from rlx.checker.why import values
 from rlx.checker.why.leaf_steps import alike, changed_nothing, failed_premise, question, sentence
-from rlx.checker.why.premises import that_apply
 from rlx.checker.why.recorder import Application
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.diagnostic import Diagnostic
@@ -67,9 +66,7 @@ class Applied:
             if not any(diagnostic in moved for moved in elsewhere.values()):
                 self.premise(step, diagnostic)
         failed = {*record.failed, *(d.code for d in reported)}
-        if record.name in rules():
-            known = that_apply(record, rules()[record.name].premises)
-            step.holds(code for code in known if code not in failed)
+        step.holds(code for code in _held(record) if code not in failed)
 
     def _reattributed(
         self, record: Application, reported: Iterable[Diagnostic]
@@ -148,6 +145,21 @@ class Applied:
         """A premise that fails, with what the checker says about it."""
         step.has("", failed_premise(diagnostic))
         step.failed(diagnostic.severity)
+
+
+def _held(record: Application) -> Iterable[str]:
+    """The premises that an application says to hold, in the order of the rule.
+
+    The rule of an obligation stops where a premise fails, so all hold if it came to its end; where
+    it asks for one of several, it says which.
+    """
+    rule = rules().get(record.name)
+    if rule is None:
+        return ()
+    ended = record.completed and rule.block is not None and rule.block.judgement == "obligation"
+    if ended and not (record.held or record.failed):
+        return tuple(rule.premises)
+    return tuple(code for code in rule.premises if code in record.held)
 
 
 def _withhold(step: Step, code: str) -> None:

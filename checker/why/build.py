@@ -331,7 +331,8 @@ class StepBuilder:
             text = ", ".join(f"{n} = {v}" for n, v in values.given(record.arguments))
         step = rule_step(rule.identifier, text, diagnostic.span, None)
         self.applied.premise(step, diagnostic)
-        step.holds(code for code in rule.premises if code != diagnostic.code)
+        if record is not None:
+            step.holds(code for code in record.held if code != diagnostic.code)
         return step
 
     # ------------------------------------------------------------ words

@@ -31,8 +31,8 @@ class Application:
         The rule's id; of a question the method of the prover.
     given
         What the function was given by position.
-    result
-        What it returned; None also where it gave up.
+    result, completed
+        What it returned; None where it gave up, and whether it did not.
     inner
         What was applied on the way, in order.
     held, failed
@@ -53,6 +53,7 @@ class Application:
         self.given = given
         self._function, self._named = function, named
         self.result: Any = None
+        self.completed = False
         self.inner: list[Application] = []
         self.held: dict[str, None] = {}
         self.failed: list[str] = []
@@ -117,7 +118,7 @@ class DerivationRecorder(Observer):
         if begun is None:
             return
         self._open.pop()
-        begun.result = result
+        begun.result, begun.completed = result, completed
         if self._open:
             self._open[-1].inner.append(begun)
         elif begun.name in _KEPT or not begun.is_quiet:

@@ -32,7 +32,7 @@ from rlx.solver.order.substitute import (
     substitute_prim,
 )
 from rlx.solver.verdict import Relation
-from rlx.spec.registry import judged, refuted, rule
+from rlx.spec.registry import decide, judged, rule
 
 if TYPE_CHECKING:
     from rlx.solver.prover import Prover
@@ -170,20 +170,18 @@ def instantiate(func: FuncStructInfo, args: Sequence[StructInfo], prover: Prover
 def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Conflict]:
     """The conflict between two images of one variable, if there is one."""
     relation: Relation | None = None
+    alike = False
     if isinstance(first, PrimExpr) and isinstance(second, PrimExpr):
-        if identical(first, second):
-            return []
-        relation = prover.relate(first, second)
-        if relation.kind == "always":
-            return []
+        alike = identical(first, second)
+        relation = None if alike else prover.relate(first, second)
     elif isinstance(first, ast.ShapeExpr) and isinstance(second, ast.ShapeExpr):
         if len(first.values) == len(second.values):
             relation = prover.relate_all(list(zip(first.values, second.values, strict=True)))
         else:
             relation = Relation("never")
-        if relation.kind == "always":
-            return []
-    refuted("BIND-conflict-agree")
+    alike = alike or (relation is not None and relation.kind == "always")
+    if decide("BIND-conflict-agree", alike):
+        return []
     return [Conflict(var, first, second, relation)]
 
 

@@ -25,7 +25,7 @@ from rlx.solver.order.partial import demand
 from rlx.solver.order.substitute import apart, rank, same_text, unknown_type
 from rlx.solver.order.subtype import Goal, Mismatch, Path, compare, sides
 from rlx.solver.verdict import Relation
-from rlx.spec.registry import judged, refuted, rule
+from rlx.spec.registry import judged, need, refuted, rule
 
 if TYPE_CHECKING:
     from rlx.solver.prover import Prover
@@ -217,6 +217,7 @@ def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> C
         case _:
             found = _culprit(equations, relation, prover)
     if found is None:
+        need("COMPAT-joint-solvable", True)
         return _where_given(equations, prover) if directed else COMPATIBLE
     culprit, alone = found
     if alone is not None:
