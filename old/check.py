@@ -38,21 +38,18 @@ def check_text(text: str, path: str = "<text>") -> OlderReport:
     from rlx.grammar.read.parser import parse
 
     parsed = parse(text, path)
-    return check_modules(
-        parsed.modules, parsed.source, parsed.diagnostics, parsed.holes, parsed.captured
-    )
+    return check_modules(parsed.modules, parsed.source, parsed.diagnostics, parsed.captured)
 
 
 def check_modules(
     modules: Sequence[ast.IRModule],
     source: Source,
     found: Sequence[Diagnostic] = (),
-    holes: Collection[Node] = (),
     captured: Collection[Node] = (),
 ) -> OlderReport:
     """Check modules of one text; see :func:`rlx.checker.check.check_modules`."""
     try:
-        return _check(modules, source, found, holes, captured)
+        return _check(modules, source, found, captured)
     except RecursionError:
         words = "the values are nested too deeply for the check"
         deep = Diagnostic("PARSE", "error", words, None, source=source)
@@ -63,19 +60,18 @@ def _check(
     modules: Sequence[ast.IRModule],
     source: Source,
     found: Sequence[Diagnostic],
-    holes: Collection[Node],
     captured: Collection[Node],
 ) -> OlderReport:
     diagnostics = list(found)
     derivations: list[OlderDerivation] = []
     with recursion_room():
         for module in modules:
-            diagnostics += well_formed(module, holes)
+            diagnostics += well_formed(module, captured)
             if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
                 # The document leaves PrimFuncs to a specification of their own.
                 wrong = [d.span for d in found if d.is_error and d.span is not None]
-                diagnostics += prim_funcs(module, source, wrong, holes)
-            derived = derive(module, {*captured, *holes})
+                diagnostics += prim_funcs(module, source, wrong, captured)
+            derived = derive(module, captured)
             derivations.append(derived)
             diagnostics += derived.diagnostics
     told = tuple(replace(d, source=source) for d in sorted(_once(diagnostics), key=_position))

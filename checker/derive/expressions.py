@@ -41,6 +41,12 @@ def variable(state: DerivationState, var: ast.Var | ast.GlobalVar) -> StructInfo
     return OBJECT
 
 
+def error(state: DerivationState, node: ast.ErrorExpr) -> StructInfo:
+    """What could not be read was reported when it was read."""
+    state.poison.add(node)
+    return OBJECT
+
+
 @rule("D03", "2f6139be", "derivation")
 def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
     data = node.data

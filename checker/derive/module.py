@@ -252,6 +252,7 @@ RULES: Mapping[type[Node], Rule] = {
     ast.PrimValue: expressions.prim_value,
     ast.StringImm: expressions.string,
     ast.DataTypeImm: expressions.data_type,
+    ast.ErrorExpr: expressions.error,
     ast.Tuple: expressions.tuple_,
     ast.ShapeExpr: expressions.shape,
     ast.If: expressions.if_,

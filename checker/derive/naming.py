@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 @rule("D17", "d5197f39", "derivation")
 def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
     """A variable that is a shape variable, too; what is known of it then names that."""
+    if var in state.poison:  # of this dimension nothing is known
+        return info
     state.bind_shape_vars((shape_var,))
     if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
-        if var not in state.poison:
-            _no_dimension(state, var, info)
+        _no_dimension(state, var, info)
         state.prover.context.declare(shape_var, None, None)
         return info
     value = info.value

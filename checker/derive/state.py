@@ -169,6 +169,9 @@ class DerivationState(Knowledge):
             case "sometimes" if self.depends(policy.conditions_of(condition)):
                 self.unknown += 1
                 return True
+            case "sometimes" | "unknown" if not self.knows(policy.conditions_of(condition)):
+                self.unknown += 1  # well-formedness has reported the variable
+                return True
             case "unknown":
                 self.unknown += 1
             case _:

@@ -15,15 +15,15 @@ from rlx.old.well_formed.state import OlderCriteria
 Visit = Callable[[OlderCriteria, Any, Span | None], None]
 
 
-def well_formed(module: ast.IRModule, holes: Collection[Node] = frozenset()) -> list[Diagnostic]:
+def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) -> list[Diagnostic]:
     """Every violation of OWF01 to OWF16 in a module, and every word that only the later system has.
 
     Parameters
     ----------
-    holes
-        Variables that a syntax error left without a definition: nothing is said of them.
+    captured
+        Variables and shape variables whose values the surrounding Python code gives.
     """
-    state = OlderCriteria(module, holes)
+    state = OlderCriteria(module, captured)
     for name, function in module.functions.items():
         calls.symbol_is_name(state, name)
         if isinstance(function, ast.Function):
@@ -38,6 +38,8 @@ def well_formed(module: ast.IRModule, holes: Collection[Node] = frozenset()) -> 
 
 def visit(state: OlderCriteria, expr: ast.Expr, span: Span | None, argument: bool = False) -> None:
     """Put the criteria to an expression."""
+    if type(expr) is ast.ErrorExpr:
+        return
     calls.has_older_form(state, expr, span, argument)
     found = _VISITS.get(type(expr))
     if found is not None:

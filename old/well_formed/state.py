@@ -25,6 +25,8 @@ class OlderCriteria:
         Every variable bound so far, and the names of those of the function at hand.
     later
         The names that the function at hand binds anywhere.
+    may_bind
+        Whether a part of the function could not be read that may have bound more.
     block
         The dataflow block at hand, or None.
     blocks_around
@@ -35,9 +37,10 @@ class OlderCriteria:
         Which global functions each one mentions, and which it can call in the end.
     """
 
-    def __init__(self, module: ast.IRModule, holes: Collection[Node]) -> None:
+    def __init__(self, module: ast.IRModule, captured: Collection[Node]) -> None:
         self.module = module
-        self.holes = holes
+        self.captured = captured
+        self.may_bind = False
         self.diagnostics: list[Diagnostic] = []
         self.in_scope: dict[ast.Var, ast.DataflowBlock | None] = {}
         self.shape_vars: set[tir.Var] = set()
@@ -94,9 +97,11 @@ class OlderCriteria:
 
     def note_names(self, function: ast.Function) -> None:
         """Note the names that a global function binds anywhere."""
-        self.names = set()
+        self.names, self.may_bind = set(), False
         self.later = {param.name_hint for param in function.params}
         for binding in bindings(function.body):
+            value = getattr(binding, "value", None)
+            self.may_bind |= isinstance(value, ast.ErrorExpr) and value.may_bind
             var = getattr(binding, "var", None)
             if var is not None:
                 self.later.add(var.name_hint)
