@@ -73,13 +73,7 @@ def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Op
 @rule("D15", "3a356a63", "derivation")
 def function(state: DerivationState, node: ast.Function) -> StructInfo:
     opened = begin(state, node)
-    own = state.doubted.get(node)
-    if own is not None:  # what its own body makes of its annotation is a mistake of its own
-        state.poison.discard(own)
-    info = end(state, node, state.info(node.body), opened)
-    if own is not None:
-        state.poison.add(own)
-    return info
+    return end(state, node, state.info(node.body), opened)
 
 
 def _leave_parameters(state: DerivationState) -> None:
@@ -105,9 +99,8 @@ def _check_result(
     extra["label"] = show(found)
     promised = f"the result is annotated {show(wanted)}"
     if result.never_fits:
-        state.contradicted.add(node)
         severity, message = "error", f"{promised}, but the body yields {show(found)}"
-        state.poison.add(node.body)
+        state.poison |= {node, node.body}
     else:
         severity = "warning"
         known = (
@@ -152,14 +145,13 @@ def _result_span(node: ast.Function) -> Span | None:
 Functions = Mapping[GlobalVar, ast.Function]
 
 
-def bottom_up(functions: Functions) -> Iterator[GlobalVar]:
-    """Functions in an order in which one without a result annotation comes before its callers.
+def bottom_up(functions: Functions, first: Collection[GlobalVar]) -> Iterator[GlobalVar]:
+    """Functions in an order in which those of ``first`` come before their callers.
 
     Where such functions call each other in a circle, the order inside the circle is that of the
     text.
     """
-    silent = {gv for gv, f in functions.items() if f.ret_struct_info is None}
-    if not silent:
+    if not first or len(functions) == 1:
         yield from functions
         return
     begun: set[GlobalVar] = set()
@@ -167,7 +159,7 @@ def bottom_up(functions: Functions) -> Iterator[GlobalVar]:
         if root in begun:
             continue
         begun.add(root)
-        stack = [(root, _callees(functions[root], silent))]
+        stack = [(root, _callees(functions[root], first))]
         while stack:
             gv, callees = stack[-1]
             callee = next((c for c in callees if c not in begun), None)
@@ -176,10 +168,10 @@ def bottom_up(functions: Functions) -> Iterator[GlobalVar]:
                 yield gv
             else:
                 begun.add(callee)
-                stack.append((callee, _callees(functions[callee], silent)))
+                stack.append((callee, _callees(functions[callee], first)))
 
 
-def _callees(function: ast.Function, among: set[GlobalVar]) -> Iterator[GlobalVar]:
+def _callees(function: ast.Function, among: Collection[GlobalVar]) -> Iterator[GlobalVar]:
     return (gv for gv in called_globals(function) if gv in among)
 
 
@@ -252,7 +244,7 @@ RULES: Mapping[type[Node], Rule] = {
     ast.PrimValue: expressions.prim_value,
     ast.StringImm: expressions.string,
     ast.DataTypeImm: expressions.data_type,
-    ast.ErrorExpr: expressions.error,
+    ast.ErrorExpr: expressions.variable,
     ast.Tuple: expressions.tuple_,
     ast.ShapeExpr: expressions.shape,
     ast.If: expressions.if_,
@@ -320,15 +312,8 @@ def derive(
     """
     with recursion_room():
         unknown = set() if unknown_operators is None else unknown_operators
-        known = set(unknown)
         state = DerivationState(module, RULES, unknown, captured)
         module_(state)
-        doubted = _doubted(state)
-        if doubted:
-            again = DerivationState(module, RULES, known, captured)
-            again.doubted = doubted
-            module_(again)
-            state = again if again.contradicted else state
     return Derivation(
         state.info_of,
         tuple(state.diagnostics),
@@ -343,19 +328,10 @@ def derive(
     )
 
 
-def _doubted(state: DerivationState) -> dict[ast.Function, ast.GlobalVar]:
-    """The functions whose bodies break their annotations, where that may be the reason of other
-    errors.
-    """
-    if not state.contradicted or sum(d.is_error for d in state.diagnostics) < 2:
-        return {}
-    return {f: gv for gv, f in state.module.functions.items() if f in state.contradicted}
-
-
 @rule("D01", "cebc0ecb", "module")
 def module_(state: DerivationState) -> None:
     """Annotated functions are known to all; one without a result annotation to those derived after
-    it.
+    it, as are the mistakes of a function.
     """
     relax: dict[ast.GlobalVar, ast.Function] = {}
     for gv, function in state.module.functions.items():
@@ -364,12 +340,13 @@ def module_(state: DerivationState) -> None:
         else:
             relax[gv] = function
             state.info_of[gv] = signature(function)
-            if function.ret_struct_info is None or function in state.doubted:
+            if function.ret_struct_info is None:
                 state.poison.add(gv)
-    for gv in bottom_up(relax):
+    for gv in bottom_up(relax, relax):
         function = relax[gv]
         info = state.info(function)
         if function.ret_struct_info is None:
             state.info_of[gv] = info
-            if function not in state.poison:
-                state.poison.discard(gv)
+            state.poison.discard(gv)
+        if function in state.poison:
+            state.poison.add(gv)

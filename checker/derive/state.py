@@ -62,11 +62,6 @@ class DerivationState(Knowledge):
         Whether the module handles memory or shapes by itself.
     places
         Arguments of calls, of which no device is known yet, with the devices that are expected.
-    contradicted
-        The functions whose bodies yield something else than their annotations say.
-    doubted
-        Such functions of an earlier derivation, with their names: what follows from their
-        annotations is not reported.
     """
 
     def __init__(
@@ -87,8 +82,6 @@ class DerivationState(Knowledge):
         self._calls: dict[ast.Var, Expr] | None = None
         self.overwrites = False
         self.lowered = False
-        self.contradicted: set[ast.Function] = set()
-        self.doubted: dict[ast.Function, ast.GlobalVar] = {}
         self.places: list[tuple[ast.Call, int, VDevice]] = []
 
     def info(self, expr: Expr) -> StructInfo:
