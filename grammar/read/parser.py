@@ -97,7 +97,7 @@ class TextReader:
             self._beside(read)
         else:
             self._python(self.around, read)
-        if not self._has_errors() or "TypeVar" not in self.text:
+        if self._declarations_are_read(read) or "TypeVar" not in self.text:
             self.diagnostics += self.undeclared[:MAX_ERRORS]
             self._late_errors([found.span for found in self.undeclared])
         if "tvm.script" in self.text:
@@ -281,6 +281,11 @@ class TextReader:
 
         found = (each for span in between for each in declarations(self.text, span))
         self.diagnostics += [each for each in found if isinstance(each, Diagnostic)][:MAX_ERRORS]
+
+    def _declarations_are_read(self, read: list[Span]) -> bool:
+        """Whether all errors stand in definitions, so that no declaration beside them is missing."""
+        errors = (d.span for d in self.diagnostics if d.is_error)
+        return all(at and any(a <= at[0] < b for a, b in read) for at in errors)
 
     def _has_errors(self) -> bool:
         return any(d.is_error for d in self.diagnostics)

@@ -382,6 +382,7 @@ class RelaxStatements(BranchReader):
                 self.reports.error(f"{value.text!r} is not defined", span, help)
             for name in meant:
                 export(own[name])
+            self.scope.missing += not meant  # another one was meant to be exported
             self.scope.bind(value.text, ast.ErrorExpr(False, span))
         elif isinstance(value, ast.ErrorExpr):
             pass
