@@ -138,6 +138,7 @@ def check_modules(
     source: Source,
     found: Sequence[Diagnostic] = (),
     captured: Collection[Node] = (),
+    findings: Findings | None = None,
 ) -> Report:
     """Check modules of one text.
 
@@ -147,30 +148,38 @@ def check_modules(
         What is known to be wrong already: syntax errors.
     captured
         Variables, shape variables and annotations whose meaning Python around the program gives.
+    findings
+        Takes what the rules of another specification find.
     """
     from rlx.grammar.stack import recursion_room
 
     with recursion_room():
         try:
-            return _check(modules, source, found, captured)
+            return _check(modules, source, found, captured, findings or Findings())
         except RecursionError:
             words = "values are nested deeper, one in another, than the check can follow"
             deep = Diagnostic("PARSE", "error", words, None, source=source)
             return Report(source, (*found, deep), Obligations(), (), {})
 
 
-class _Found:
-    """What the modules of a text gave so far."""
+class Findings:
+    """What the rules of a specification, here of today's, have found in the modules of a text."""
 
-    def __init__(self, found: Sequence[Diagnostic]) -> None:
-        self.diagnostics = list(found)
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
         self.info: dict[Node, StructInfo] = {}
         self.normal: list[ast.IRModule] = []
         self.unknown_operators: set[str] = set()
         self.statistics: list[Statistics] = []
         self.proved = self.refuted = self.unknown = 0
 
-    def add(self, module: ast.IRModule, captured: Collection[Node]) -> None:
+    def look(self, module: ast.IRModule, captured: Collection[Node]) -> None:
+        """Apply the criteria of well-formedness to a module."""
+        from rlx.checker.well_formed import well_formed
+
+        self.diagnostics += well_formed(module, captured)
+
+    def derive(self, module: ast.IRModule, captured: Collection[Node]) -> None:
         """Derive a module, and take over what that gives."""
         from rlx.checker.derive import derive, propagate_vdevices
         from rlx.checker.normalize import normalize
@@ -208,18 +217,17 @@ def _check(
     source: Source,
     found: Sequence[Diagnostic],
     captured: Collection[Node],
+    gathered: Findings,
 ) -> Report:
-    from rlx.checker.well_formed import well_formed
-
-    gathered = _Found(found)
+    gathered.diagnostics += found
     errors = [d.span for d in found if d.is_error]
     for module in modules:
-        gathered.diagnostics += well_formed(module, captured)
+        gathered.look(module, captured)
         if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
             from rlx.checker.prim_funcs.check import prim_funcs
 
             gathered.diagnostics += prim_funcs(module, source, errors, captured)
-        gathered.add(module, captured)
+        gathered.derive(module, captured)
     diagnostics = gathered.diagnostics
     if MARK in source.text:
         from rlx.checker.ignores import without_ignored

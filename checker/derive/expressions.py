@@ -33,9 +33,7 @@ EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
 
 
 @rule("D02", "8075a233", "derivation")
-def variable(
-    state: DerivationState, var: ast.Var | ast.GlobalVar | ast.ErrorExpr
-) -> StructInfo:
+def variable(state: DerivationState, var: ast.Var | ast.GlobalVar | ast.ErrorExpr) -> StructInfo:
     """A variable that Γ does not know was reported by well-formedness, and what could not be read
     when it was read: say nothing more about them.
     """
@@ -162,13 +160,13 @@ def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> 
         case _:
             yield  # a value of another type than its annotation says is reported where it stands
             return
-    context = state.prover.context
-    context.push()
-    context.assume(known if holds else tir.Not(known))
+    prover = state.prover
+    prover.push()
+    prover.assume(known if holds else tir.Not(known))
     try:
         yield
     finally:
-        context.pop()
+        prover.pop()
 
 
 def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> None:

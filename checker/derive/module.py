@@ -27,10 +27,9 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import HANDLE, INT64
 from rlx.grammar.nodes.node import Node, Record, Span
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.grammar.nodes.visit import called_globals
+from rlx.grammar.nodes.visit import called_globals, callees_first
 from rlx.grammar.stack import recursion_room
 from rlx.solver.budget import Statistics
-from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import rule
 
 
@@ -146,33 +145,12 @@ Functions = Mapping[GlobalVar, ast.Function]
 
 
 def bottom_up(functions: Functions, first: Collection[GlobalVar]) -> Iterator[GlobalVar]:
-    """Functions in an order in which those of ``first`` come before their callers.
-
-    Where such functions call each other in a circle, the order inside the circle is that of the
-    text.
-    """
+    """Functions in an order in which those of ``first`` come before their callers."""
     if not first or len(functions) == 1:
-        yield from functions
-        return
-    begun: set[GlobalVar] = set()
-    for root in functions:
-        if root in begun:
-            continue
-        begun.add(root)
-        stack = [(root, _callees(functions[root], first))]
-        while stack:
-            gv, callees = stack[-1]
-            callee = next((c for c in callees if c not in begun), None)
-            if callee is None:
-                stack.pop()
-                yield gv
-            else:
-                begun.add(callee)
-                stack.append((callee, _callees(functions[callee], first)))
-
-
-def _callees(function: ast.Function, among: Collection[GlobalVar]) -> Iterator[GlobalVar]:
-    return (gv for gv in called_globals(function) if gv in among)
+        return iter(functions)
+    return callees_first(
+        {gv: [c for c in called_globals(f) if c in first] for gv, f in functions.items()}
+    )
 
 
 _NOTHING = TupleStructInfo(())
@@ -231,7 +209,7 @@ def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr
     match extent:
         case tir.IntImm() | tir.Var():
             return widen(extent) or extent
-    (found,) = transform((extent,), widen)
+    (found,) = tir.transform((extent,), widen)
     return found
 
 
