@@ -214,6 +214,9 @@ def _compound(state: OlderDerivation, expr: Expr) -> Type:
             for part in (expr.cond, expr.true_branch, expr.false_branch):
                 visit(state, part)
             state.set(expr, expressions.if_type(state, expr), expressions.if_shape(state, expr))
+        case ast.ErrorExpr():
+            state.poison.add(expr)
+            state.set(expr, OBJECT)
         case _:  # OMIX-value has said so, or it is an attribute
             state.set(expr, OBJECT)
     return state.type(expr)

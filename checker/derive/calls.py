@@ -44,33 +44,19 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
         check_effect(state, node, op)
     outer, state.call = state.call, node
     before = len(state.diagnostics)
-    counted = state.refuted, state.unknown
     info = operator.derive(node, state)
     state.call = outer
     state.inherit(node, node.args)
-    if state.diagnostics[before:]:
-        if state.spoiled(node):
-            _withdraw(state, node, before)
-            state.poison.add(node)
-            if not state.poison_is_wrong(node):
-                state.unsaid.add(node)
-            state.refuted, state.unknown = counted
-        severities = {found.severity for found in state.diagnostics[before:]}
-        if "error" in severities:
-            state.poison.add(node)
-        elif "warning" in severities:
-            state.vague.add(node)
+    severities = {found.severity for found in state.diagnostics[before:]}
+    if (severities or state.poison) and state.spoiled(node):
+        state.poison.add(node)
+        if not state.poison_is_wrong(node):
+            state.unsaid.add(node)
+    elif "error" in severities:
+        state.poison.add(node)
+    elif "warning" in severities:
+        state.vague.add(node)
     return info
-
-
-def _withdraw(state: DerivationState, node: ast.Call, before: int) -> None:
-    """Of a call with an argument that is already wrong, keep only what does not depend on the
-    values of arguments.
-    """
-    keywords = [name for name, _ in node.attr_spans.values()]
-    found = state.diagnostics[before:]
-    kept = [each for each in found if each.code == "D14-arity" or each.span in keywords]
-    state.diagnostics[before:] = kept
 
 
 SUGGESTED = 200

@@ -33,9 +33,9 @@ EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
 
 
 @rule("D02", "derivation")
-def variable(state: DerivationState, var: ast.Var | ast.GlobalVar) -> StructInfo:
-    """A variable that Γ does not know was reported by well-formedness: say nothing more about
-    it.
+def variable(state: DerivationState, var: ast.Var | ast.GlobalVar | ast.ErrorExpr) -> StructInfo:
+    """A variable that Γ does not know was reported by well-formedness, and what could not be read
+    when it was read: say nothing more about them.
     """
     state.poison.add(var)
     return OBJECT

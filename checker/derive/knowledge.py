@@ -122,6 +122,10 @@ class Knowledge:
         captured = self.captured
         return bool(captured) and any(not captured.isdisjoint(_shape_vars(part)) for part in parts)
 
+    def knows(self, conditions: Iterable[PrimExpr]) -> bool:
+        """Whether all shape variables in some conditions are bound."""
+        return all(var in self.shape_vars for each in conditions for var in tir.free_vars(each))
+
     def inherit(self, node: Node, parts: Sequence[Expr]) -> None:
         """What is made from something poisoned or vague is so as well."""
         if not self.poison.isdisjoint(parts):

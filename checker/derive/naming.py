@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 @rule("D17", "derivation")
 def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
     """A variable that is a shape variable, too; what is known of it then names that."""
+    if var in state.poison:  # of this dimension nothing is known
+        return info
     state.bind_shape_vars((shape_var,))
     if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
-        if var not in state.poison:
-            _no_dimension(state, var, info)
+        _no_dimension(state, var, info)
         state.prover.declare(shape_var)
         return info
     need("D17-dimension", True)

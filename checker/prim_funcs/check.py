@@ -24,7 +24,7 @@ def prim_funcs(
     module: IRModule,
     source: Source | None = None,
     errors: Sequence[Span | None] = (),
-    holes: Collection[Node] = frozenset(),
+    captured: Collection[Node] = frozenset(),
 ) -> list[Diagnostic]:
     """Every violation of TIR01 to TIR15 in the PrimFuncs of a module.
 
@@ -34,16 +34,16 @@ def prim_funcs(
         The text that the module was read from. In a Python file, names may be captured.
     errors
         Where the text has syntax errors.
-    holes
-        Variables of which nothing is known: captured ones.
+    captured
+        Variables and annotations whose meaning Python around the program gives.
     """
     found: list[Diagnostic] = []
-    captured = _captures(module, source)
+    names = _captures(module, source)
     for function in module.functions.values():
         if isinstance(function, tir.PrimFunc):
             text = None if source is None else source.text
-            state = PrimFuncCheck(function, captured, text, module.type_vars)
-            state.holes = holes
+            state = PrimFuncCheck(function, names, text, module.type_vars)
+            state.from_python = captured
             state.incomplete = any(_within(span, function.span) for span in errors)
             survey(state)
             enter_parameters(state)

@@ -52,7 +52,7 @@ class PrimFuncCheck:
         Variables that are bound once, to numbers.
     doubtful
         Variables bound to what is wrong: nothing follows from them.
-    holes
+    from_python
         Variables of which nothing is known.
     incomplete
         Whether syntax errors may have cost bindings: nothing is said of names.
@@ -84,7 +84,7 @@ class PrimFuncCheck:
         self.fixed: set[object] = set()
         self.doubtful: set[tir.Var] = set()
         self.incomplete = False
-        self.holes: Collection[Node] = frozenset()
+        self.from_python: Collection[Node] = frozenset()
         self.span: Span | None = function.name_span
         self.reported: set[object] = set()
         self.compared = 0
@@ -131,7 +131,7 @@ class PrimFuncCheck:
         text.
         """
         match buffer.shape:
-            case (whole,) if whole in self.holes or isinstance(whole, tir.OpaqueExpr):
+            case (whole,) if whole in self.from_python or isinstance(whole, tir.OpaqueExpr):
                 return None
         return len(buffer.shape)
 
@@ -185,7 +185,7 @@ def is_bound(state: PrimFuncCheck, node: Named, span: Span | None) -> bool:
     """Whether a name is in scope; if not, that is reported, once for a name."""
     if node in state.in_scope:
         return True
-    if node in state.holes:
+    if node in state.from_python:
         return False
     name = node.name
     if state.excused(name) or not state.once(("name", name)):

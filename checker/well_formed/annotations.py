@@ -43,7 +43,7 @@ def check_annotation(
         state.sound.add(info)
         AnnotationForm(state, info, use, of_variable).check(info)
     for var in free_shape_vars(state, info):
-        if var not in state.shape_vars and var not in may_bind and var not in state.holes:
+        if var not in state.shape_vars and var not in may_bind and var not in state.captured:
             _unbound(state, info, var, use)
         elif var in state.scalars:
             scalar_in_scope(state, var, use)
@@ -99,7 +99,6 @@ def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | Non
         "WF14-unbound",
         f"the shape variable {var.name!r} in this tensor's annotation is not bound",
         span,
-        unknown=var.name,
         notes=(HOW_TO_BIND,),
         help=similar(state, var.name, names_in_scope(state)),
     )
@@ -112,7 +111,6 @@ def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | No
         "WF15-unbound",
         f"the shape variable {var.name!r} in this shape's annotation is not bound",
         span,
-        unknown=var.name,
         notes=(HOW_TO_BIND,),
         help=similar(state, var.name, names_in_scope(state)),
     )
@@ -125,7 +123,6 @@ def scalar_value_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | Non
         "WF16-unbound",
         f"the shape variable {var.name!r} in this scalar's annotation is not bound",
         span,
-        unknown=var.name,
         notes=(HOW_TO_BIND,),
         help=similar(state, var.name, names_in_scope(state)),
     )
@@ -151,7 +148,8 @@ def shape_variable_in_scope(state: WellFormedCheck, var: ast.Var, use: Span | No
     """
     if type(var) is ast.DataflowVar and var in state.in_scope:
         dataflow_variable_stays_inside(state, var, use)
-    elif var not in state.in_scope and var not in state.holes and state.once((var, use)):
+    elif var not in state.in_scope and var not in state.captured and state.once((var, use)):
+        state.may_bind = True  # it may be meant to be a dimension
         state.report(
             "WF14-variable",
             f"{var.name_hint!r} is used as a tensor's shape, but is not bound here",
@@ -168,7 +166,6 @@ def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
             "WF04-unbound",
             f"no parameter binds the shape variable {var.name!r} of the result",
             span,
-            unknown=var.name,
             notes=("a variable that the body binds is not visible to a caller",),
             help=similar(state, var.name, names_in_scope(state))
             or "annotate the parameter that has this dimension, or omit the shape: "
@@ -184,7 +181,6 @@ def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) 
             "WF05-unbound",
             f"the shape variable {var.name!r} is not bound",
             span,
-            unknown=var.name,
             notes=(HOW_TO_BIND,),
             help=similar(state, var.name, names_in_scope(state)),
         )
@@ -193,12 +189,12 @@ def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) 
 @rule("WF06", "well-formed", refuses=True)
 def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
-    if state.once_unbound(var):
+    # A place that binds nothing is one mistake.
+    if state.once_unbound(var) and state.once((span, "signature")):
         state.report(
             "WF06-unbound",
             f"no dimension of a parameter is the shape variable {var.name!r} alone",
             span,
-            unknown=var.name,
             notes=("a dimension binds a variable only if it is that variable alone",),
             help=similar(state, var.name, names_in_scope(state)),
         )

@@ -74,8 +74,7 @@ def bind_variable(state: OlderCriteria, var: ast.Var) -> None:
 
 def global_is_defined(state: OlderCriteria, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (OWF02)."""
-    known = var in state.module.functions or var.name_hint in state.lost
-    if not known and var not in state.holes:
+    if var not in state.module.functions and var.name_hint not in state.module.lost:
         message = f"the module has no function {var.name_hint!r}"
         state.report("OWF02-global", message, span or var.span)
 
@@ -83,7 +82,7 @@ def global_is_defined(state: OlderCriteria, var: ast.GlobalVar, span: Span | Non
 @rule("OWF03", "well-formed")
 def use_variable(state: OlderCriteria, var: ast.Var, span: Span | None) -> None:
     """A variable is used behind its binding, inside of its scope."""
-    if var in state.holes:
+    if var in state.captured:
         return
     if isinstance(var, ast.DataflowVar):
         dataflow_variable(state, var, span or var.span)
@@ -113,7 +112,7 @@ def result_annotation(state: OlderCriteria, function: ast.Function) -> None:
 def dimension(state: OlderCriteria, dim: tir.PrimExpr, span: Span | None, code: str) -> None:
     """The shape variables of a dimension have a value."""
     for var in tir.free_vars(dim):
-        if var not in state.shape_vars and var not in state.holes:
+        if not (var in state.shape_vars or var in state.captured or state.may_bind):
             message = f"the shape variable {var.name!r} has no value here"
             help = None
             if dim is not var:
