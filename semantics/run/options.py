@@ -221,9 +221,8 @@ def checked(path: str, name: str | None = None) -> ast.IRModule:
     if not report.ok:
         raise IllFormedError(report)
     found = [m for m in report.modules if name in (None, m.name)]
-    match found:
-        case [module]:
-            return module
+    if len(found) == 1:
+        return found[0]
     known = ", ".join(m.name for m in report.modules) or "none"
     wanted = "one module" if name is None else f"one module {name!r}"
     raise UsageError(f"{path}: expected {wanted}, found {known}; select one with --module NAME")
@@ -241,9 +240,8 @@ def show_errors(report: Report) -> None:
 
 def _read(path: str) -> str:
     try:
-        match path:
-            case "-":
-                return sys.stdin.read()
+        if path == "-":
+            return sys.stdin.read()
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 (byte {error.start})") from None
