@@ -23,7 +23,6 @@ from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.solver.order import Compatibility, disjoint, substitute
 from rlx.solver.order import bind as bind_dimensions
 from rlx.solver.order.substitute import Image, Key, dimensions
-from rlx.solver.prim_exprs import topological
 from rlx.spec.registry import rule
 
 
@@ -291,7 +290,7 @@ def _is_natural(expr: tir.PrimExpr) -> bool:
 def _of_naturals(state: DerivationState, size: tir.PrimExpr) -> bool:
     """Whether a size is a sum, product or quotient of what is not negative by itself."""
     range_of = state.prover.context.state.range_of
-    for node in topological(size):
+    for node in tir.postorder(size):
         match node:
             case tir.Var():
                 least = range_of(node)[0]

@@ -30,7 +30,6 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import called_globals, callees_first
 from rlx.grammar.stack import recursion_room
 from rlx.solver.budget import Statistics
-from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import rule
 
 
@@ -218,7 +217,7 @@ def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr
     match extent:
         case tir.IntImm() | tir.Var():
             return widen(extent) or extent
-    (found,) = transform((extent,), widen)
+    (found,) = tir.transform((extent,), widen)
     return found
 
 

@@ -26,7 +26,6 @@ from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.struct_infos import numbers, of_the_value
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.solver.order import disjoint, substitute, substitute_prim, subtype
 from rlx.solver.order.demands import KINDS, Demand, demands, every, repeats_too_much, sizes
 from rlx.solver.order.partial import demand as definedness
@@ -263,7 +262,7 @@ class PartJudge:
         if image is None:
             refuted("CHECK-variable-known")
             return False
-        nodes = prim_exprs.topological(image)
+        nodes = tir.postorder(image)
         premises = {
             "CHECK-variable-scope": all(v in self.written for v in nodes if type(v) is tir.Var),
             "CHECK-variable-type": tir.type_of(image) == var.dtype,
@@ -287,7 +286,7 @@ class PartJudge:
 
     def _unknown(self, wanted: PrimExpr) -> bool:
         """Whether a dimension depends on a variable that is bound here to an unknown number."""
-        return any(self.images.get(v, v) is None for v in prim_exprs.variables((wanted,)))
+        return any(self.images.get(v, v) is None for v in tir.free_vars(wanted))
 
     def _equal(
         self, said: PrimExpr, found: PrimExpr, path: Path, premise: str, name: str

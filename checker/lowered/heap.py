@@ -10,7 +10,6 @@ from rlx.checker.lowered.slot_values import KnownValues
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
-from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import refuted, rule
 
 _IMMEDIATE, _FROM_HEAP = 0, 1
@@ -186,7 +185,7 @@ class Heaps:
             slot = _index(node.indices)
             return None if slot is None else self.number(heap, slot)
 
-        (found,) = transform([store.value], number)
+        (found,) = tir.transform([store.value], number)
         unknown = any(isinstance(node, tir.BufferLoad) for node in tir.postorder(found))
         return None if unknown else found
 

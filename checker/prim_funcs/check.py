@@ -16,6 +16,7 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import evaluated
 from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.read.source_tokens import words_in
+from rlx.solver.prim_exprs import conditional
 from rlx.spec.registry import rule
 
 
@@ -180,15 +181,12 @@ def _loads(value: tir.PrimExpr) -> Iterator[tuple[tir.Buffer, str, Span | None]]
     """The elements that a value is made of: TVM's own kernels leave out what only indices and
     conditions read.
     """
-    pending = [value]
-    while pending:
-        node = pending.pop()
-        match node:
-            case tir.BufferLoad(buffer=buffer):
-                yield buffer, "reads", node.span
-            case tir.Select(true_value=then, false_value=other):
-                pending += [then, other]
-            case tir.Call(op="if_then_else", args=(_, then, other)):
-                pending += [then, other]
-            case _:
-                pending += tir.children(node)
+
+    def below(node: tir.PrimExpr) -> Sequence[tir.PrimExpr]:
+        if isinstance(node, tir.BufferLoad):
+            return ()
+        return tir.children(node)[1 if conditional(node) else 0 :]
+
+    for node in tir.reached([value], below):
+        if isinstance(node, tir.BufferLoad):
+            yield node.buffer, "reads", node.span

@@ -43,17 +43,13 @@ def value(state: PrimFuncCheck, expr: tir.PrimExpr) -> Typed:
         return _var(state, expr, ())
     if kind is tir.IntImm or kind is tir.FloatImm:
         return literal(state, expr, ())
-    nodes = list(tir.postorder(expr))
     outer = state.open()
-    for node in nodes:
-        if type(node) is tir.Let:
+    for node in tir.postorder(expr):
+        if isinstance(node, tir.Let):
             state.enter(node.var)
-    found: dict[int, Typed] = {}
-    for node in nodes:
-        operands = [found[id(child)] for child in tir.children(node)]
-        found[id(node)] = _CHECKS.get(type(node), _binary)(state, node, operands)
+    found = tir.fold(expr, lambda e, below: _CHECKS.get(type(e), _binary)(state, e, below))
     state.close(outer)
-    return found[id(expr)]
+    return found
 
 
 def number(state: PrimFuncCheck, expr: tir.PrimExpr, what: str) -> Typed:

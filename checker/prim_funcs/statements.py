@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import Any
 
 from rlx.checker.prim_funcs.expressions import (
@@ -243,7 +242,7 @@ def _apart(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
     match a, b:
         case tir.IntImm(value=one), tir.IntImm(value=other):
             return one != other
-    if any(True for _ in islice(tir.postorder(tir.Sub(a, b)), _LONG, None)):
+    if tir.larger_than(_LONG, tir.Sub(a, b)):
         return False
     from rlx.solver.prover import Prover
 

@@ -230,18 +230,18 @@ def _type_of_dimension(value: tir.PrimExpr) -> DataType:
         return INT64
     if type(value) is tir.Var:
         return value.dtype
-    found: dict[tir.PrimExpr, DataType | None] = {}
-    for node in tir.postorder(value):
-        match node:
-            case tir.IntImm():
-                found[node] = None
-            case tir.Comparison() | tir.And() | tir.Or():
-                found[node] = BOOL
-            case tir.Binary(a=a, b=b) | tir.Select(true_value=a, false_value=b):
-                found[node] = _wider(found[a], found[b])
-            case _:
-                found[node] = tir.type_of(node)
-    return found[value] or INT64
+    return tir.fold(value, _dimension_type) or INT64
+
+
+def _dimension_type(node: tir.PrimExpr, operands: list[DataType | None]) -> DataType | None:
+    match node:
+        case tir.IntImm():
+            return None
+        case tir.Comparison() | tir.And() | tir.Or():
+            return BOOL
+        case tir.Binary() | tir.Select():
+            return _wider(*operands[-2:])
+    return tir.type_of(node)
 
 
 def _wider(a: DataType | None, b: DataType | None) -> DataType | None:

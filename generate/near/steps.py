@@ -202,7 +202,7 @@ def cast_to(info: Callable[[], StructInfo]) -> Step:
 
 def squeezed(builder: FunctionBuilder, choices: Choices) -> None:
     two = tir.Add(builder.shape_vars[0], const(2))
-    x = builder.fresh(choices, FLOAT, (const(3), builder.module.interner.intern(two)), False)
+    x = builder.fresh(choices, FLOAT, (const(3), tir.interned(two)), False)
     hide(builder, ast.Call(ast.op("relax.squeeze"), (x,), (), {"axis": (1,)}))
 
 

@@ -6,7 +6,8 @@ There is no recursion: visitors are generators that yield their operands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -27,7 +28,7 @@ from rlx.semantics.native.indices import poly_of
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Generation
 
-Visit = Generator[tir.PrimExpr, CValue, CValue]
+Visit = tir.Visit[CValue]
 
 UINT64 = dtype_of("uint64")
 _CHECKED = (tir.Add, tir.Sub, tir.Mul)
@@ -35,19 +36,7 @@ _CHECKED = (tir.Add, tir.Sub, tir.Mul)
 
 def value_of(state: Generation, expr: tir.PrimExpr) -> CValue:
     """Emit the computation of ``expr``; its value."""
-    stack: list[Visit] = [_visit(state, expr)]
-    answer: Any = None
-    while stack:
-        try:
-            answer = stack[-1].send(answer)
-        except StopIteration as done:
-            stack.pop()
-            answer = done.value
-        else:
-            stack.append(_visit(state, answer))
-            answer = None
-    assert isinstance(answer, CValue)
-    return answer
+    return tir.fold_lazily(expr, partial(_visit, state))
 
 
 def _visit(state: Generation, expr: tir.PrimExpr) -> Visit:

@@ -20,7 +20,6 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.solver.order.substitute import (
     Dimensions,
     Image,
@@ -96,7 +95,7 @@ class _Matcher:
     __slots__ = ("binders", "images", "met")
 
     def __init__(self, binders: Collection[Key]) -> None:
-        self.binders = binders
+        self.binders = frozenset(binders)
         self.images: list[tuple[Key, Image]] = []
         self.met: set[tuple[int, int]] = set()
 
@@ -224,12 +223,12 @@ def _function(pattern: FuncStructInfo, info: FuncStructInfo, matcher: _Matcher) 
     """Match parameters; what either function binds itself is nothing outside of it (ledger 13)."""
     if pattern.params is None or info.params is None or len(pattern.params) != len(info.params):
         return
-    inner = _Matcher([b for b in matcher.binders if b not in pattern.binders])
+    inner = _Matcher(matcher.binders.difference(pattern.binders))
     for p, i in zip(pattern.params, info.params, strict=True):
         inner.match(p, i)
     own = set(info.binders)
     for var, image in inner.images:
-        if not (isinstance(image, PrimExpr) and own.intersection(prim_exprs.variables((image,)))):
+        if not (isinstance(image, PrimExpr) and own.intersection(tir.free_vars(image))):
             matcher.images.append((var, image))
 
 
@@ -258,7 +257,7 @@ def unify(
     for left, right in equations:
         a, b = substitute_prim(left, solution), substitute_prim(right, solution)
         for var, image in ((a, b), (b, a)):
-            if var in flexible and var not in prim_exprs.variables((image,)):
+            if var in flexible and var not in tir.free_vars(image):
                 assert isinstance(var, tir.Var)
                 _solve(var, image, solution)
                 break

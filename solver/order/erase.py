@@ -20,7 +20,6 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.struct_infos import OBJECT, with_children
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.solver.order.bind import bound_by
 from rlx.solver.order.substitute import dimensions, rank
 from rlx.spec.registry import rule
@@ -59,7 +58,7 @@ class _Scope:
                     return False
             elif type(value) is not tir.IntImm:
                 compound.append(value)
-        return not compound or all(map(self._knows_shape_var, prim_exprs.variables(compound)))
+        return not compound or all(map(self._knows_shape_var, tir.free_vars(*compound)))
 
     def _knows_shape_var(self, var: tir.Var) -> bool:
         return var in self._bound or var in self._shape_vars

@@ -21,7 +21,6 @@ from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import children, held_shape, numbers, with_children
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.spec.registry import rule
 
 Key = tir.Var | ast.Var
@@ -83,9 +82,9 @@ def substitute_prim(expr: PrimExpr, mapping: Mapped, in_place: bool = False) -> 
     def change(node: PrimExpr) -> PrimExpr | None:
         return _image(node, mapping) if type(node) is tir.Var else _fold(node)
 
-    if not any(v in mapping for v in prim_exprs.variables((expr,))):
+    if not any(v in mapping for v in tir.free_vars(expr)):
         return expr
-    return prim_exprs.transform((expr,), change, in_place)[0]
+    return tir.transform((expr,), change, in_place)[0]
 
 
 def _image(var: PrimExpr, mapping: Mapped) -> PrimExpr | None:
@@ -183,7 +182,7 @@ def _variables_of_images(images: Iterable[Image]) -> tuple[tir.Var, ...]:
             roots.append(image)
         elif type(image) is ShapeExpr:
             roots.extend(image.values)
-    return prim_exprs.variables(roots)
+    return tir.free_vars(*roots)
 
 
 def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
@@ -239,7 +238,7 @@ def _collect(
     if held is not None:
         variables[held] = None
     values = numbers(info)
-    for v in prim_exprs.variables(values) if values else ():
+    for v in tir.free_vars(*values) if values else ():
         if v not in bound:
             shapes[v] = None
 

@@ -74,7 +74,7 @@ def _ended(frame: Frame, body: ast.SeqExpr, place: Place) -> ast.FuncStructInfo:
     try:
         frame.settle(place, len(frame.walk.added), len(state.info_of))
     except BuildError:
-        inner.facts = frame.outer_scope.facts = 0
+        inner.pushed = False
         state.scope, state.effects = inner, effects
         state.shape_vars, state.shapes = shape_vars, shapes
         raise
