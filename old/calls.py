@@ -64,9 +64,8 @@ def is_pure(state: OlderDerivation, node: ast.Call) -> bool:
 @rule("OT-extern", "checked type")
 def packed_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A packed function returns what the type argument says."""
-    match node.sinfo_args:
-        case (info,):
-            return type_of(info)
+    if len(node.sinfo_args) == 1:
+        return type_of(node.sinfo_args[0])
     state.poison.add(node)  # OWF10 has said so
     return OBJECT
 

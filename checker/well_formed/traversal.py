@@ -47,7 +47,7 @@ from rlx.grammar.nodes.visit import argument_places, places
 from rlx.spec.registry import rule
 
 
-class Around(NamedTuple):
+class SavedScope(NamedTuple):
     """Where the expressions stood before it entered a function."""
 
     function: ast.Function | None
@@ -64,7 +64,7 @@ def walk_function(state: WellFormedCheck, function: ast.Function, name: str) -> 
     end(state, around)
 
 
-def begin(state: WellFormedCheck, function: ast.Function, name: str) -> Around:
+def begin(state: WellFormedCheck, function: ast.Function, name: str) -> SavedScope:
     """Enter a function, and apply the rules to its signature."""
     around = enter(state, function)
     purity_is_declared(state, function, name)
@@ -72,9 +72,11 @@ def begin(state: WellFormedCheck, function: ast.Function, name: str) -> Around:
     return around
 
 
-def enter(state: WellFormedCheck, function: ast.Function) -> Around:
+def enter(state: WellFormedCheck, function: ast.Function) -> SavedScope:
     """Open the scope of a function."""
-    around = Around(state.function, state.block, state.blocks_around, state.later, len(state.added))
+    around = SavedScope(
+        state.function, state.block, state.blocks_around, state.later, len(state.added)
+    )
     state.function = function
     if state.block is not None:
         state.blocks_around = (*state.blocks_around, state.block)
@@ -84,7 +86,7 @@ def enter(state: WellFormedCheck, function: ast.Function) -> Around:
     return around
 
 
-def end(state: WellFormedCheck, around: Around) -> None:
+def end(state: WellFormedCheck, around: SavedScope) -> None:
     """Leave a function."""
     state.leave(around.mark)
     state.function, state.block, state.blocks_around, state.later = around[:4]

@@ -241,15 +241,12 @@ _TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "roc
 
 @rule("E-builtin-draw", "step")
 def _multinomial(prob: Tensor, sample: Tensor) -> Value:
-    match prob.data.shape:
-        case (rows, _) if sample.data.size == rows:
-            pass
-        case _:
-            words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
-            raise FaultStop("E-builtin-draw-rows", words)
+    if prob.data.ndim != 2 or sample.data.size != prob.data.shape[0]:
+        words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
+        raise FaultStop("E-builtin-draw-rows", words)
     try:
         found = multinomial_from_uniform_value(
-            prob.data, sample.data.ravel()[:, np.newaxis], np.arange(rows), None
+            prob.data, sample.data.ravel()[:, np.newaxis], np.arange(sample.data.size), None
         )
     except OperatorFault as fault:
         raise FaultStop(fault.code, fault.message) from None

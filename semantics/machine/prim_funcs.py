@@ -131,9 +131,8 @@ class PrimFuncs:
         return self._runners[func]
 
     def _compiled(self, func: tir.PrimFunc) -> Kernel | None:
-        match self.backend:
-            case "steps":
-                return None
+        if self.backend == "steps":
+            return None
         from rlx.semantics.native import NoCompiler
 
         try:

@@ -248,10 +248,7 @@ def callable_functions(
 
 def default_entry(functions: Mapping[str, object]) -> str:
     """The function that is called by default: ``main``, or the only one."""
-    match [*functions]:
-        case [only]:
-            return only
-    return "main"
+    return next(iter(functions)) if len(functions) == 1 else "main"
 
 
 _YOUNG = 200_000

@@ -86,9 +86,8 @@ def _array(at: int, buffer: tir.Buffer, arg: Any) -> Array:
 
 
 def _scalar(at: int, dtype: DataType, arg: Any) -> Number:
-    match dtype.code:
-        case "handle":
-            return arg  # type: ignore[no-any-return]
+    if dtype.code == "handle":
+        return arg  # type: ignore[no-any-return]
     only_number(at, arg)
     if dtype.is_float:
         return into(dtype)(float(arg))

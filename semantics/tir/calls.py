@@ -40,9 +40,8 @@ def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[A
 
 def extreme(word: str, dtype: DataType) -> Number:
     """`T.min_value`, `T.max_value`, `T.infinity` of a type."""
-    match word:
-        case "infinity":
-            return math.inf
+    if word == "infinity":
+        return math.inf
     largest: Number
     if dtype.is_float:
         import ml_dtypes
@@ -125,11 +124,9 @@ def _extreme(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
-    match expr.args:
-        case (_, _, _):
-            base, stride, lanes = map(run.compile, expr.args)
-        case _:
-            return opaque(expr)
+    if len(expr.args) != 3:
+        return opaque(expr)
+    base, stride, lanes = map(run.compile, expr.args)
     start, step, count = base.run, stride.run, lanes.run
 
     def ramp(frame: Frame) -> tuple[Any, ...]:
@@ -140,11 +137,9 @@ def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def _broadcast(run: ExpressionCompiler, expr: tir.Call) -> Term:
-    match expr.args:
-        case (_, _):
-            value, lanes = map(run.compile, expr.args)
-        case _:
-            return opaque(expr)
+    if len(expr.args) != 2:
+        return opaque(expr)
+    value, lanes = map(run.compile, expr.args)
     one, count = value.run, lanes.run
     return Term(lambda frame: (one(frame),) * count(frame), value.dtype, True)
 
