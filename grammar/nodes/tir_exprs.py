@@ -29,16 +29,16 @@ class Var(PrimExpr):
     Attributes
     ----------
     pointee
-        The words in the type of a pointer: `T.handle("float32", "global")`.
+        The words in the type of a pointer: `T.handle("float32", "global")`; None without any.
     is_size
-        Whether the text declares a size, which is not negative: `T.int64(is_size_var=True)`.
+        True for a size, which is not negative: `T.int64(is_size_var=True)`; None otherwise.
     """
 
     name: str
     dtype: DataType = INT64
     span: Span | None = None
-    pointee: tuple[str, ...] = ()
-    is_size: bool = False
+    pointee: tuple[str, ...] | None = None
+    is_size: bool | None = None
 
 
 class IntImm(PrimExpr):

@@ -132,15 +132,15 @@ class PrimBuffers:
         return replace(scalar_buffer(name.value, data_type, name.span), attrs=attrs)
 
 
-def pointee(annotation: Entry | None) -> tuple[str, ...]:
+def pointee(annotation: Entry | None) -> tuple[str, ...] | None:
     """The words in the type of a pointer: the element type, and the scope."""
     form = None if annotation is None else annotation.value
     if not isinstance(form, Form) or form.head not in ("T.handle", "T.Ptr"):
-        return ()
+        return None
     words = [item.value for item in form.args]
     # `T.Ptr[T.float32]` names the element type.
     named = [word.text[2:] if isinstance(word, Name) else word for word in words]
-    return tuple(word for word in named if isinstance(word, str))
+    return tuple(word for word in named if isinstance(word, str)) or None
 
 
 def declares_size(form: Form) -> bool:
