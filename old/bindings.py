@@ -22,18 +22,18 @@ def bind(state: OlderDerivation, binding: ast.Binding) -> None:
     match binding:
         case ast.VarBinding(var=var, value=value):
             found = bound_type(state, binding)
-            state.bind(var, found, bound_shape(state, binding))
+            state.bind_typed(var, found, bound_shape(state, binding))
             if value in state.functions:
                 state.functions[var] = state.functions[value]
             _inherit(state, var, value)
         case ast.MatchCast(var=bound, value=value):
-            state.bind_shape_vars([binding.struct_info])
+            state.bind_dimensions([binding.struct_info])
             if binding.by_shape:
                 type, shape = matched_type(state, binding), matched_shape(state, binding)
             else:
                 type, shape = cast_type(state, binding), cast_shape(state, binding)
             if bound is not None:
-                state.bind(bound, type, _as_annotated(state, binding, bound, shape))
+                state.bind_typed(bound, type, _as_annotated(state, binding, bound, shape))
                 if binding.by_shape:
                     _inherit(state, bound, value)
 
@@ -50,7 +50,7 @@ def bound_type(state: OlderDerivation, binding: ast.VarBinding) -> Type:
     if wanted is None:
         return found
     annotated = type_of(wanted)
-    if state.is_poisoned(binding.value):
+    if binding.value in state.poison:
         return annotated
     span = binding.value_span or binding.span
     _compare(state, BIND, f"{binding.var.name_hint!r} is annotated", annotated, found, span)
@@ -74,9 +74,9 @@ def _compare(
     if find_glb(found, wanted) is not None:
         message = f"{said} {wanted}, but the value is only known to be {found}"
         help = insert_cast(wanted)
-        state.report(castable, message, span, help=help)
+        state.add(castable, "error", message, span, help=help)
     else:
-        state.report(never, f"{said} {wanted}, but the value is {found}", span)
+        state.add(never, "error", f"{said} {wanted}, but the value is {found}", span)
 
 
 @rule("OS-bind", "2854d3fe", "shape computation")
@@ -85,12 +85,12 @@ def bound_shape(state: OlderDerivation, binding: ast.VarBinding) -> Expr:
     found, info = state.shape(binding.value), binding.var.struct_info_annotation
     wanted = shape_of_annotation(info)
     merged, proved = _annotated(state, found, wanted)
-    if not proved and not state.is_poisoned(binding.value) and _has_type(state, binding):
+    if not proved and binding.value not in state.poison and _has_type(state, binding):
         message = f"the shape is annotated {shape_text(wanted)}, but is {shape_text(found)}"
         if isinstance(found, ast.ShapeExpr):
             message += ", which is not provably equal"
         help = f"check it when the program runs: R.match_shape(…, {shape_text(wanted)})"
-        state.report("OS-bind-proved", message, binding.value_span or binding.span, help=help)
+        state.add("OS-bind-proved", "error", message, binding.value_span or binding.span, help=help)
     return merged
 
 
@@ -100,10 +100,10 @@ def _as_annotated(
     """The shape of a matched variable, whose annotation says the same (ledger 84)."""
     wanted = shape_of_annotation(var.struct_info_annotation)
     merged, proved = _annotated(state, shape, wanted)
-    if not proved and not state.is_poisoned(binding.value):
+    if not proved and binding.value not in state.poison:
         said, found = shape_text(wanted), shape_text(shape)
         message = f"the shape is annotated {said}, but the matched shape is {found}"
-        state.report("OS-bind-proved", message, var.annotation_span or binding.span)
+        state.add("OS-bind-proved", "error", message, var.annotation_span or binding.span)
     return merged
 
 
@@ -144,7 +144,7 @@ def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     info = None if binding.var is None else binding.var.struct_info_annotation
     wanted = None if info is None else type_of(info)
     span = binding.value_span or binding.span
-    if state.is_poisoned(binding.value):
+    if binding.value in state.poison:
         return wanted or OBJECT
     known: Type
     match found:
@@ -154,11 +154,11 @@ def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
             count = dims_of_pattern(binding.struct_info)
             if ndim not in (-1, count):
                 message = f"the pattern has {count} dimensions, but the value has rank {ndim}"
-                state.report("OT-match-rank", message, binding.struct_info_span or span)
+                state.add("OT-match-rank", "error", message, binding.struct_info_span or span)
             known = DynTensorType(count, dtype)
         case _:
             message = f"only a tensor or a shape can be matched with a shape, but this is {found}"
-            state.report("OT-match-kind", message, span)
+            state.add("OT-match-kind", "error", message, span)
             return wanted or OBJECT
     if wanted is not None:
         _compare(state, MATCH, "the matched value is annotated", wanted, known, span)
@@ -184,9 +184,9 @@ def cast_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     """The type that the value is cast to; a cast that no value passes is warned of."""
     found, wanted = state.type(binding.value), type_of(binding.struct_info)
     span = binding.struct_info_span or binding.span
-    if find_glb(found, wanted) is None and not state.is_poisoned(binding.value):
+    if find_glb(found, wanted) is None and binding.value not in state.poison:
         message = f"this cast to {wanted} always fails: the value is {found}"
-        state.report("OT-cast-never", message, span, severity="warning")
+        state.add("OT-cast-never", "warning", message, span)
     info = None if binding.var is None else binding.var.struct_info_annotation
     if info is None:
         return wanted

@@ -79,15 +79,17 @@ def tuple_shape(state: OlderDerivation, node: ast.Tuple) -> Expr:
 def field_type(state: OlderDerivation, node: ast.TupleGetItem) -> Type:
     """The type of the field, counted from 0 (ledger OLDFIELD)."""
     whole = state.type(node.tuple_value)
-    if state.is_poisoned(node.tuple_value):
+    if node.tuple_value in state.poison:
         state.poison.add(node)
         return OBJECT
     if not isinstance(whole, TupleType):
         message = f"only a tuple has fields, but this is {whole}"
-        state.report("OT-field-tuple", message, node.span, help=cast_help(whole, "R.Tuple(…)"))
+        state.add(
+            "OT-field-tuple", "error", message, node.span, help=cast_help(whole, "R.Tuple(…)")
+        )
     elif not 0 <= node.index < len(whole.fields):
         message = f"the tuple has {len(whole.fields)} fields; index {node.index} is out of range"
-        state.report("OT-field-index", message, node.span)
+        state.add("OT-field-index", "error", message, node.span)
     else:
         return whole.fields[node.index]
     state.poison.add(node)
@@ -115,14 +117,13 @@ def field_shape(state: OlderDerivation, node: ast.TupleGetItem) -> Expr:
 def if_type(state: OlderDerivation, node: ast.If) -> Type:
     """The least upper bound of the branches; the condition is a Boolean tensor of rank 0."""
     found = state.type(node.cond)
-    if found != CONDITION and not state.is_poisoned(node.cond):
+    if found != CONDITION and node.cond not in state.poison:
         cast = is_subtype(CONDITION, found)
         help = insert_cast(CONDITION) if cast else None
         message = f"the condition of an if is {found}, expected {CONDITION}"
-        state.report("OT-if-condition", message, node.cond_span or node.span, help=help)
+        state.add("OT-if-condition", "error", message, node.cond_span or node.span, help=help)
     branches = (node.true_branch, node.false_branch)
-    if state.is_poisoned(*branches):
-        state.poison.add(node)
+    state.inherit(node, branches)
     return find_lub(*map(state.type, branches))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rlx.grammar.stack import recursion_room, roomy
@@ -10,6 +11,7 @@ from rlx.subject import (
     Subject,
     SubjectError,
     chosen,
+    flag,
     functions_by_name,
     module_of,
     name_or_none,
@@ -154,11 +156,15 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
     from rlx.grammar.dialects import dialect as known
     from rlx.grammar.nodes.node import Node
     from rlx.grammar.print.printer import print_module, print_node
+    from rlx.grammar.print.translate import InexpressibleError, expressible
 
     known(dialect)
     if isinstance(subject, Node):
         return print_node(subject, dialect)
-    return print_module(module_of(subject), dialect)
+    module = module_of(subject)
+    with suppress(InexpressibleError):
+        module = expressible(module, known(dialect))
+    return print_module(module, dialect)
 
 
 @roomy
@@ -197,6 +203,7 @@ def run(
     memory: int | None = None,
     backend: str = "native",
     output: Callable[[str], None] = print,
+    overwrite: bool = False,
 ) -> Outcome:
     """Run a function of a program by the rules of the specification.
 
@@ -209,8 +216,9 @@ def run(
     inputs
         Arguments by parameter, or in order: NumPy arrays, numbers, nested lists, tuples, values of
         an earlier run; sizes of shape variables by their names. A text is parsed as on the command
-        line: ``"zeros"``, ``"x.npy"``. Missing inputs are inferred from the others, or generated
-        at random.
+        line: ``"zeros"``, ``"x.npy"``. A parameter that is a function takes one, or the name of a
+        function of the module or of a packed one. Missing inputs are inferred from the others, or
+        generated at random.
     packed
         The external functions that the program may call, by name. No other code is ever called.
     seed
@@ -224,6 +232,8 @@ def run(
         How PrimFuncs run: ``"native"``, as machine code; ``"steps"``, by the reference evaluator.
     output
         Called with each line that the program prints.
+    overwrite
+        Whether the program may write into the arrays in `inputs`; otherwise it gets copies.
 
     Returns
     -------
@@ -247,11 +257,12 @@ def run(
     from rlx.semantics.live_memory import limited
     from rlx.semantics.machine import program as machine
     from rlx.semantics.run.inputs import inputs as arguments
-    from rlx.semantics.run.options import FUEL, ITERATIONS
+    from rlx.semantics.run.options import FUEL, ITERATIONS, known_functions
 
     name_or_none("entry", entry)
     functions_by_name("packed", packed)
     whole_number("seed", seed, 0)
+    flag("overwrite", overwrite)
     if fuel is not None:
         whole_number("fuel", fuel, 0)
     if memory is not None:
@@ -276,16 +287,36 @@ def run(
     function = functions[name][1]
     given = _by_name(inputs, [param.name_hint for param in function.params])
     with limited(memory):
-        values = arguments(function, given, seed).values
+        external, given = _own_functions(packed or {}, given)
+        callees = [*known_functions(module), *external]
+        values = arguments(function, given, seed, callees, overwrite=overwrite).values
         steps = FUEL if fuel is None else fuel
         program = machine.load(
             module,
-            packed=packed,
+            packed=external,
             backend=backend,
             output=output,
             iterations={way: steps * each for way, each in ITERATIONS.items()},
         )
         return program.run(name, values, fuel=steps)
+
+
+def _own_functions(
+    packed: Mapping[str, Callable[..., object]], given: Mapping[str, object]
+) -> tuple[dict[str, Callable[..., object]], dict[str, object]]:
+    """The packed functions with those of Python among the arguments, which their names replace."""
+    from rlx.semantics.values import Value
+
+    functions = {
+        name: value
+        for name, value in given.items()
+        if callable(value) and not isinstance(value, Value) and not hasattr(value, "__array__")
+    }
+    names = {name: f"inputs[{name!r}]" for name in functions}  # no other function has such a name
+    return (
+        {**packed, **{names[name]: value for name, value in functions.items()}},
+        {**given, **names},
+    )
 
 
 def _by_name(

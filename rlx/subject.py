@@ -113,7 +113,7 @@ def source_of(subject: Subject) -> Source:
     OSError
         If it is a path that cannot be read.
     SubjectError
-        If the file is not UTF-8.
+        If the file is not UTF-8, or not in the encoding that it declares.
     """
     if isinstance(subject, Source):
         return subject
@@ -136,7 +136,9 @@ def source_of(subject: Subject) -> Source:
 def why_unreadable(path: str, error: OSError | UnicodeDecodeError | SubjectError) -> str:
     """Why a file cannot be read, in words that begin with its path."""
     if isinstance(error, UnicodeDecodeError):
-        return f"{path}: not UTF-8 (byte {error.start})"
+        from rlx.checker.driver.sources import why_no_text
+
+        return why_no_text(path, error)
     if isinstance(error, OSError) and error.strerror:
         return f"{path}: {error.strerror}"
     return str(error)
@@ -157,9 +159,11 @@ def _read(path: str | bytes) -> Source:
         raise IsADirectoryError(
             f"{name} is a directory; `relax-check {name}` checks all files in it"
         )
+    from rlx.checker.driver.sources import text_of
+
     data = Path(name).read_bytes()
     try:
-        return Source(data.decode("utf-8-sig").replace("\r\n", "\n"), name)
+        return Source(text_of(data, name), name)
     except UnicodeDecodeError as error:
         raise SubjectError(why_unreadable(name, error)) from None
 

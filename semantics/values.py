@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rlx.grammar.nodes.ast_nodes import StructInfo
 from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, limits
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.tir import PrimFunc
@@ -123,6 +124,20 @@ class Packed(Value):
     name: str = ""
 
 
+class FunctionName(Value):
+    """An argument that stands for a function of the module, or a packed function, of that name; it
+    is looked up when the run starts.
+
+    Attributes
+    ----------
+    info
+        The type that its user gives a packed function, of which nothing is known.
+    """
+
+    name: str
+    info: StructInfo | None = None
+
+
 class Opaque(Value):
     """Any other object."""
 
@@ -178,18 +193,32 @@ def _float(number: float, kind: DataType) -> float:
     raise DoesNotFit(f"{number} does not fit into {kind}")
 
 
-def fitted_arguments(args: Sequence[Value]) -> tuple[Value, ...]:
-    """The arguments of a run, with each scalar converted to its type.
+def fitted_arguments(
+    args: Sequence[Value], function: Callable[[FunctionName], Value | None]
+) -> tuple[Value, ...]:
+    """The arguments of a run, with each scalar converted to its type, and functions for their
+    names.
+
+    Parameters
+    ----------
+    function
+        The function of a name; None if there is none.
 
     Raises
     ------
     FaultStop
-        ``E-prim-overflow``
+        ``E-prim-overflow``, and ``E-extern-registered`` if there is no function of a name.
     """
     found = list(args)
     for k, arg in enumerate(found):
         if _has_misfit(arg):
             found[k] = _fitted(arg)
+        if isinstance(arg, FunctionName):
+            called = function(arg)
+            if called is None:
+                words = f"there is no function {arg.name!r}"
+                raise FaultStop("E-extern-registered", words)
+            found[k] = called
     return tuple(found)
 
 

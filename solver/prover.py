@@ -78,12 +78,12 @@ class Prover:
         if not (self.int64 or state.facts or state.definitions) and prim_exprs.alike(a, b):
             self.statistics.sight += 1
             return IDENTICAL
-        return self._session().equal(a, b)
+        return self._session(a, b).equal(a, b)
 
     def always(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for all values."""
         usage_errors.condition(condition)
-        return self._session().always(condition)
+        return self._session(condition).always(condition)
 
     def tried(self, condition: PrimExpr) -> tuple[str, ...]:
         """The names of the tactics (:data:`rlx.solver.tactics.TACTICS`) that :meth:`always` tried,
@@ -95,7 +95,7 @@ class Prover:
     def never(self, condition: PrimExpr) -> Verdict:
         """Whether a condition is false for all values; a counterexample makes it true."""
         usage_errors.condition(condition)
-        return self._session().always(tir.Not(condition))
+        return self._session(condition).always(tir.Not(condition))
 
     def complete(self, refuted: Refuted) -> Refuted:
         """A refutation with a value for every variable of every fact.
@@ -116,7 +116,7 @@ class Prover:
         usage_errors.expressions(expr)
         if isinstance(expr, (tir.Var, tir.IntImm)) and expr not in self.context.state.definitions:
             return expr
-        return self._session().simplify(expr)
+        return self._session(expr).simplify(expr)
 
     def shortened(self, dim: PrimExpr) -> PrimExpr:
         """As :meth:`simplify`, for a dimension that is asked for again and again: the answers in
@@ -158,15 +158,19 @@ class Prover:
         if not open_pairs:
             self.statistics.sight += 1
             return _ALWAYS
-        return relate(self._session(), open_pairs)
+        return relate(self._session(*(e for pair in open_pairs for e in pair)), open_pairs)
 
     def assumption(self, condition: PrimExpr) -> PrimExpr | None:
         """A satisfiable simple condition that proves another one; None if none was found."""
         usage_errors.condition(condition)
-        return assumption(self._session(), condition)
+        return assumption(self._session(condition), condition)
 
-    def _session(self) -> Session:
-        state = self.context.state
+    def state_for(self, parts: Sequence[PrimExpr]) -> ContextState:
+        """The assumptions under which a question about some expressions is asked."""
+        return self.context.state
+
+    def _session(self, *parts: PrimExpr) -> Session:
+        state = self.state_for(parts)
         session = self._sessions.get(state)
         if session is None:
             if len(self._sessions) >= _SESSIONS:

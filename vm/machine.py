@@ -10,13 +10,13 @@ from rlx.semantics.faults import Stop
 from rlx.semantics.machine.numpy_conversion import readable, to_plain, to_value
 from rlx.semantics.machine.program import collecting_less
 from rlx.semantics.store import Store
-from rlx.semantics.values import Device, Value, fitted_arguments
+from rlx.semantics.values import Device, FunctionName, Value, fitted_arguments
 from rlx.vm.callees import OwnFunction, PackedFunction
 from rlx.vm.executable import Executable
 from rlx.vm.faults import Fault, Place, RunError, run_error
 from rlx.vm.linking import Linker
 from rlx.vm.profile import Profile
-from rlx.vm.rules import MachineStep, Stepper, check_count
+from rlx.vm.rules import MachineStep, Stepper, check_count, function_value
 from rlx.vm.translation import Fuel, Translator, Wrap
 
 Instrument = Callable[[str, tuple[Value, ...], Value | None], None]
@@ -154,7 +154,7 @@ class VirtualMachine:
         stack: list[Any] = []
         store = self._linker.state.store
         try:
-            given = fitted_arguments(tuple(args))
+            given = fitted_arguments(args, self._function)
             check_count(function, len(given))
             with collecting_less():
                 value = self._run(function, given, stack)
@@ -166,6 +166,9 @@ class VirtualMachine:
             raise Fault("E-alloc-size", f"out of memory: {error}") from error
         finally:
             store.blank.clear()
+
+    def _function(self, wanted: FunctionName) -> Value:
+        return function_value(self._linker, wanted.name)
 
     def _run(self, function: OwnFunction, args: tuple[Value, ...], stack: list[Any]) -> Value:
         """Run a function; ``stack`` holds those that wait for others, also after a fault."""
@@ -230,7 +233,7 @@ class VirtualMachine:
         self.executable.function(name)
         stepper: Stepper | None = None
         try:
-            given = fitted_arguments(tuple(self._value(arg) for arg in args))
+            given = fitted_arguments([self._value(arg) for arg in args], self._function)
             stepper = Stepper(self._linker, self._linker.functions()[name], given)
             yield from stepper.steps(fuel)
         except Stop as stop:

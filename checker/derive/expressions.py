@@ -160,13 +160,13 @@ def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> 
         case _:
             yield  # a value of another type than its annotation says is reported where it stands
             return
-    context = state.prover.context
-    context.push()
-    context.assume(known if holds else tir.Not(known))
+    prover = state.prover
+    prover.push()
+    prover.assume(known if holds else tir.Not(known))
     try:
         yield
     finally:
-        context.pop()
+        prover.pop()
 
 
 def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> None:

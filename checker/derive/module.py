@@ -27,7 +27,7 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import HANDLE, INT64
 from rlx.grammar.nodes.node import Node, Record, Span
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.grammar.nodes.visit import called_globals
+from rlx.grammar.nodes.visit import called_globals, callees_first
 from rlx.grammar.stack import recursion_room
 from rlx.solver.budget import Statistics
 from rlx.spec.registry import rule
@@ -152,34 +152,13 @@ Functions = Mapping[GlobalVar, ast.Function]
 
 
 def bottom_up(functions: Functions) -> Iterator[GlobalVar]:
-    """Functions in an order in which one without a result annotation comes before its callers.
-
-    Where such functions call each other in a circle, the order inside the circle is that of the
-    text.
-    """
+    """Functions in an order in which one without a result annotation comes before its callers."""
     silent = {gv for gv, f in functions.items() if f.ret_struct_info is None}
     if not silent:
-        yield from functions
-        return
-    begun: set[GlobalVar] = set()
-    for root in functions:
-        if root in begun:
-            continue
-        begun.add(root)
-        stack = [(root, _callees(functions[root], silent))]
-        while stack:
-            gv, callees = stack[-1]
-            callee = next((c for c in callees if c not in begun), None)
-            if callee is None:
-                stack.pop()
-                yield gv
-            else:
-                begun.add(callee)
-                stack.append((callee, _callees(functions[callee], silent)))
-
-
-def _callees(function: ast.Function, among: set[GlobalVar]) -> Iterator[GlobalVar]:
-    return (gv for gv in called_globals(function) if gv in among)
+        return iter(functions)
+    return callees_first(
+        {gv: [c for c in called_globals(f) if c in silent] for gv, f in functions.items()}
+    )
 
 
 _NOTHING = TupleStructInfo(())

@@ -35,11 +35,11 @@ def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo)
     if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
         if var not in state.poison:
             _no_dimension(state, var, info)
-        state.prover.context.declare(shape_var, None, None)
+        state.prover.declare(shape_var)
         return info
     value = info.value
     if value is None:
-        state.prover.context.declare(shape_var, None, None)
+        state.prover.declare(shape_var)
         return PrimStructInfo(info.dtype, shape_var)
     if value is not shape_var and shape_var not in tir.free_vars(value):
         state.prover.alias(shape_var, value)

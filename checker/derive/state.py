@@ -139,7 +139,7 @@ class DerivationState(Knowledge):
         """
         self.bind_shape_vars(variables)
         for var in naming.may_be_negative(variables, infos) if variables else ():
-            self.prover.context.declare(var, None, None)
+            self.prover.declare(var)
             self.signed.add(var)
 
     # Reports

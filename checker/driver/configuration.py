@@ -31,11 +31,11 @@ class ProjectSettings(Record):
     operators, allowed
         Modules that declare operators, and patterns of names that are allowed.
     select, ignore
-        Codes to report, and codes not to report, as the options of that name.
+        Codes to report, and codes not to report; the option `--select` replaces both.
     strict
         Whether warnings fail a run.
     exclude
-        Patterns of paths, from where the file stands, that the search of a directory passes over.
+        Patterns of paths, from where the file stands, that are not checked, even if they are named.
     documentation
         The address at which the pages of the specification are published; None if they are not.
     root
@@ -57,7 +57,7 @@ class ProjectSettings(Record):
         return os.path.join(self.root, NAME)
 
     def excludes(self, path: str) -> bool:
-        """Whether a path that a search has found is to be passed over."""
+        """Whether a path is not to be checked."""
         if not self.exclude:
             return False
         from fnmatch import fnmatch
@@ -211,7 +211,7 @@ def _source(folder: Path, item: str) -> str:
     return str(folder / item) if item.endswith(".py") else item
 
 
-ALWAYS = ("PARSE", "READ", "TIME", "INTERNAL")
+ALWAYS = ("PARSE", "READ", "TIME", "KILLED", "INTERNAL")
 """Reported whatever is selected: a file in which one of these stands was not checked."""
 
 

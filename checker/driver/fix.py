@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 
-from rlx.checker.driver.sources import STDIN, decode, displayed, read
+from rlx.checker.driver.sources import STDIN, decode, displayed, encoding, read
 from rlx.checker.driver.time_limit import UNABLE, Lost, each_limited
 from rlx.checker.fixing import Mended, mended
 from rlx.grammar.nodes.node import Record, replace
@@ -37,7 +38,8 @@ class Fixed(Record):
         return "".join(_ended(difflib.unified_diff(old, new, name, name)))
 
     def write(self, within: Sequence[str] = ()) -> None:
-        """Put the mended text into the file, with the line ends and the mark that it had.
+        """Put the mended text into the file, with the line ends, the encoding and the mark that
+        it had.
 
         Parameters
         ----------
@@ -53,8 +55,9 @@ class Fixed(Record):
         text = self.mended.text
         if b"\r\n" in self.before:
             text = text.replace("\n", "\r\n")
-        mark = b"\xef\xbb\xbf" if self.before.startswith(b"\xef\xbb\xbf") else b""
-        rewrite(self.path, mark + text.encode("utf-8"), within=within)
+        mark = BOM_UTF8 if self.before.startswith(BOM_UTF8) else b""
+        made = text.encode(encoding(self.before, self.path))
+        rewrite(self.path, mark + made, within=within)
 
 
 def fixes(

@@ -7,8 +7,9 @@ import re
 import stat
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
+from rlx.checker.driver.gitignore import around
 from rlx.checker.render.files import FileReport
 from rlx.grammar.diagnostic import Diagnostic, Source
 
@@ -29,13 +30,20 @@ _ANNOTATED = re.compile(
 _SCRIPT = re.compile(rb"tvm[\w.]*script|@[ITR]\.|from[ \t]+tvm[\w.]*[ \t]+import")
 
 
-def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport], frozenset[str]]:
+def find(
+    paths: Iterable[str], excludes: Callable[[str], bool] = lambda path: False
+) -> tuple[list[str], list[FileReport], frozenset[str]]:
     """The files that the paths mean, each once, in order; and reports on directories that cannot be
     listed.
 
     A directory stands for all `.rlx` files under it, and all Python files that look as if they had
     Relax in them: these are the third part of the result. Links to directories are not followed,
     hidden directories are no place for Python.
+
+    Parameters
+    ----------
+    excludes
+        Whether the project excludes a path, also one that is named.
     """
     searched: set[str] = set()
     found: dict[str, None] = {}
@@ -46,9 +54,10 @@ def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport], frozenset[s
 
     for path in paths:
         if path == STDIN or not os.path.isdir(path):
-            found[path] = None
+            if path == STDIN or not excludes(path):
+                found[path] = None
             continue
-        for folder, _, names in os.walk(path, onerror=refuse):
+        for folder, names in folders_under(path, excludes, refuse):
             for file in (os.path.join(folder, name) for name in names if name.endswith(SUFFIX)):
                 if endless(file):
                     refused.append(unreadable(file, OSError(NO_FILE)))
@@ -59,6 +68,29 @@ def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport], frozenset[s
             python = (os.path.join(folder, name) for name in names if name.endswith(PYTHON))
             searched.update(file for file in python if file not in found and _mentions_relax(file))
     return sorted({*found, *searched}), refused, frozenset(searched)
+
+
+def folders_under(
+    path: str,
+    excludes: Callable[[str], bool] = lambda path: False,
+    refuse: Callable[[OSError], None] | None = None,
+) -> Iterator[tuple[str, list[str]]]:
+    """The folders under a folder with the names of their files, without what the project excludes
+    or git ignores.
+    """
+    if excludes(path):
+        return
+    ignored = {path: around(path)}
+    for folder, folders, names in os.walk(path, onerror=refuse):
+        known = ignored.pop(folder).below(folder)
+
+        def stays(name: str, is_folder: bool) -> bool:
+            full = os.path.join(folder, name)  # noqa: B023 - called before the next folder
+            return not known.holds(full, is_folder) and not excludes(full)  # noqa: B023
+
+        folders[:] = [name for name in folders if stays(name, is_folder=True)]
+        ignored.update((os.path.join(folder, name), known) for name in folders)
+        yield folder, [name for name in names if stays(name, is_folder=False)]
 
 
 def _passed_over(folder: str) -> bool:
@@ -129,21 +161,20 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
             "PARSE", "error", "this file is UTF-16", None, help="save it as UTF-8 without NUL bytes"
         )
         return Source("", path), found
-    data = data.removeprefix(BOM_UTF8)
     try:
-        text = data.decode(_encoding(data) if path.endswith(PYTHON) else "utf-8")
+        text = text_of(data, path)
     except UnicodeDecodeError as error:
+        data = data.removeprefix(BOM_UTF8)
         start = len(_lines(data[: error.start].decode(errors="replace")))
         found = Diagnostic(
             "PARSE",
             "error",
-            f"the byte 0x{data[error.start]:02x} is not UTF-8",
+            f"the byte 0x{data[error.start]:02x} is not {_shown(error.encoding)}",
             (start, start + 1),
             label="here",
             help="save the file as UTF-8",
         )
         return Source(_lines(data.decode(errors="replace")), path), found
-    text = _lines(text)
     nul = text.find("\0")
     if nul < 0:
         return Source(text, path), None
@@ -158,17 +189,49 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
     return Source(text, path), found
 
 
-def _encoding(data: bytes) -> str:
-    """The encoding that a Python file declares in its first two lines; UTF-8 if it is unknown."""
-    if b"coding" not in data[:1000]:
+def text_of(data: bytes, path: str) -> str:
+    """The text of a program, lines ended by a newline alone.
+
+    Raises
+    ------
+    UnicodeDecodeError
+        If it is not in the encoding of :func:`encoding`; behind the mark of UTF-8, if it has one.
+    """
+    data = data.removeprefix(BOM_UTF8)
+    return _lines(data.decode(encoding(data, path)))
+
+
+def why_no_text(path: str, error: UnicodeDecodeError) -> str:
+    """Why a file is not text, in words that begin with its path."""
+    return f"{path}: not {_shown(error.encoding)} (byte {error.start})"
+
+
+def encoding(data: bytes, path: str) -> str:
+    """The encoding that a Python file declares in its first two lines (PEP 263); UTF-8 for other
+    files, and if none or an unknown one is declared.
+    """
+    if not path.endswith(PYTHON) or b"coding" not in data[:1000]:
         return "utf-8"
     from io import BytesIO
     from tokenize import detect_encoding
 
     try:
-        return detect_encoding(BytesIO(data).readline)[0]
+        declared, _ = detect_encoding(BytesIO(data).readline)
     except SyntaxError:
         return "utf-8"
+    if declared == "utf-8-sig":  # the mark is no part of the text
+        return "utf-8"
+    try:
+        data.decode(declared)
+    except UnicodeDecodeError:
+        return declared
+    except (LookupError, UnicodeError):  # an encoding of bytes, or of the names of machines
+        return "utf-8"
+    return declared
+
+
+def _shown(encoding: str) -> str:
+    return encoding.upper() if encoding.startswith("utf") else encoding
 
 
 def _lines(text: str) -> str:

@@ -201,7 +201,7 @@ def _learn(state: Analysis, judgement: PartJudge) -> None:
             if var in judgement.sizes and not isinstance(image, tir.Var | tir.IntImm):
                 state.remember(tir.GE(image, tir.IntImm(0)))
         elif var not in judgement.sizes:
-            prover.context.declare(var, None, None)
+            prover.declare(var)
     for left, right in judgement.equations:
         state.remember(tir.EQ(left, right))
 

@@ -281,10 +281,15 @@ def without_colours(text: str) -> str:
 
 
 def theme_for(stream: IO[str]) -> Mapping[str, str]:
-    """Colours only at a terminal, and never where NO_COLOR or a dumb terminal forbids them."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
+    """Colours only at a terminal, or where FORCE_COLOR asks for them, and never where NO_COLOR
+    forbids them.
+    """
+    if os.environ.get("NO_COLOR"):
         return PLAIN
-    return ANSI
+    forced = os.environ.get("FORCE_COLOR", "").lower()
+    if forced:
+        return PLAIN if forced in ("0", "false") else ANSI
+    return ANSI if stream.isatty() and os.environ.get("TERM") != "dumb" else PLAIN
 
 
 WIDTH = 120

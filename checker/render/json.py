@@ -85,10 +85,19 @@ def _diagnostic(diagnostic: Diagnostic, source: Source | None) -> dict[str, Any]
         "related": [{"message": r.message, **_place(source, r.span)} for r in diagnostic.related],
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
+        "edit": _edit(diagnostic, source),
         "counterexample": None
         if diagnostic.counterexample is None
         else dict(diagnostic.counterexample),
     }
+
+
+def _edit(diagnostic: Diagnostic, source: Source | None) -> dict[str, Any] | None:
+    """The text that replaces what is at a place, as `--fix` may apply it."""
+    edit = diagnostic.edit
+    if edit is None or source is None:
+        return None
+    return {**_place(source, edit.span), "text": edit.text}
 
 
 def _place(source: Source | None, span: Span | None) -> dict[str, int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -45,8 +45,7 @@ def render(
     version
         Of the tool.
     documentation
-        Where the pages of the specification are published; the installed chapters are linked
-        otherwise.
+        Where the pages of the specification are published; rules have no link otherwise.
     """
     rules = sorted({d.rule for file in files for d in file.diagnostics})
     driver: dict[str, Any] = {"name": "relax-check", "semanticVersion": version}
@@ -74,19 +73,10 @@ def _rule(rule: str, known: Described | None, documentation: str | None) -> dict
         "fullDescription": {"text": known.statement},
         "help": {"text": known.text, "markdown": known.markdown},
     }
-    if known.chapter is not None:
-        made["helpUri"] = _address(rule, known.chapter, documentation)
+    if known.chapter is not None and documentation is not None:
+        page = known.chapter.removesuffix(".md").replace("/", "-")
+        made["helpUri"] = f"{documentation.rstrip('/')}/{page}.html#{rule}"
     return made
-
-
-def _address(rule: str, chapter: str, documentation: str | None) -> str:
-    """Where a rule can be read; SARIF wants an absolute address."""
-    if documentation is not None:
-        page = chapter.removesuffix(".md").replace("/", "-")
-        return f"{documentation.rstrip('/')}/{page}.html#{rule}"
-    import rlx.spec
-
-    return f"{(Path(rlx.spec.__file__).resolve().parent / chapter).as_uri()}#{rule}"
 
 
 def _results(file: FileReport, at: int, rules: list[str]) -> Iterator[dict[str, Any]]:
@@ -173,8 +163,6 @@ def _bytes(path: str) -> bytes:
 
 
 def _uri(path: str) -> str:
-    """A relative reference for a relative path, a file URI for an absolute one."""
-    encoded = quote(_bytes(path))
-    if path.startswith("/"):
-        return f"file://{encoded}"
+    """A reference from the current folder on: a log is read on other machines."""
+    encoded = quote(_bytes(os.path.relpath(path) if os.path.isabs(path) else path))
     return f"./{encoded}" if ":" in encoded.split("/")[0] else encoded

@@ -8,7 +8,7 @@ from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.nodes.visit import argument_places
+from rlx.grammar.nodes.visit import argument_places, expressions, reached
 from rlx.spec.registry import rule
 
 
@@ -16,8 +16,6 @@ def call_graph(
     module: ast.IRModule,
 ) -> tuple[dict[ast.GlobalVar, list[ast.GlobalVar]], set[ast.GlobalVar]]:
     """The global functions that each function mentions, and those that are mentioned as values."""
-    from rlx.grammar.nodes.visit import expressions
-
     graph: dict[ast.GlobalVar, list[ast.GlobalVar]] = {}
     as_values: set[ast.GlobalVar] = set()
     for name, function in module.functions.items():
@@ -35,37 +33,20 @@ def call_graph(
 def reachable(
     graph: dict[ast.GlobalVar, list[ast.GlobalVar]],
 ) -> dict[ast.GlobalVar, set[ast.GlobalVar]]:
-    """For each function, those it can reach in any number of calls, itself included only over a
-    circle.
-
-    Only functions that lie on or lead into circles are kept precise; the walk is one per function
-    that mentions Relax functions, and modules have few of those.
-    """
-    found: dict[ast.GlobalVar, set[ast.GlobalVar]] = {}
-    for start, first in graph.items():
-        seen: set[ast.GlobalVar] = set()
-        stack = list(first)
-        while stack:
-            at = stack.pop()
-            if at not in seen:
-                seen.add(at)
-                stack.extend(graph.get(at, ()))
-        found[start] = seen | {start}
-    return found
+    """For each function, those that it can reach in any number of calls, and itself."""
+    return {start: {start, *_called(graph, start)} for start in graph}
 
 
 def on_circle(graph: dict[ast.GlobalVar, list[ast.GlobalVar]], name: ast.GlobalVar) -> bool:
     """Whether a function can reach itself."""
-    seen: set[ast.GlobalVar] = set()
-    stack = list(graph.get(name, ()))
-    while stack:
-        at = stack.pop()
-        if at is name:
-            return True
-        if at not in seen:
-            seen.add(at)
-            stack.extend(graph.get(at, ()))
-    return False
+    return name in _called(graph, name)
+
+
+def _called(
+    graph: dict[ast.GlobalVar, list[ast.GlobalVar]], name: ast.GlobalVar
+) -> set[ast.GlobalVar]:
+    """The functions that one calls, and those that they call."""
+    return reached(graph.get(name, ()), lambda gv: graph.get(gv, ()))
 
 
 @rule("WF08", "1eaed5d4", "well-formed")
@@ -87,8 +68,6 @@ def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: as
     state.local_functions[var] = function
     if function.ret_struct_info is not None:
         return
-    from rlx.grammar.nodes.visit import expressions
-
     if any(expr is var for expr in expressions(function)):
         state.report(
             "WF08-annotation",

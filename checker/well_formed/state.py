@@ -4,8 +4,9 @@ reach where they are used.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast, tir
@@ -15,12 +16,19 @@ from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import refuted, rule
 
+Next = tuple[ast.Expr, Span | None]
+"""An expression that is to be looked at next, and where it is used."""
+WalkRule = Callable[[Any, Any, Span | None], Next | None]
+"""Takes the state, a node, and the place where it is used; returns what is left to be looked at."""
+
 
 class WellFormedCheck:
     """The walk over one module.
 
     Attributes
     ----------
+    rules
+        What is done at each kind of expression and of binding.
     in_scope
         Variables that may be used here, with the dataflow block (None: no such) that binds them.
     bound
@@ -57,8 +65,13 @@ class WellFormedCheck:
     """
 
     def __init__(
-        self, module: ast.IRModule, holes: Collection[Node], lost: Collection[str] = ()
+        self,
+        module: ast.IRModule,
+        rules: Mapping[type[Node], WalkRule],
+        holes: Collection[Node] = frozenset(),
+        lost: Collection[str] = (),
     ) -> None:
+        self.rules = rules
         self.lost = lost
         self.module = module
         self.holes = holes
@@ -107,8 +120,9 @@ class WellFormedCheck:
 
     def enter(self, var: ast.Var, block: ast.DataflowBlock | None) -> None:
         """Bring a variable into scope."""
+        if var not in self.in_scope:  # else it stays until the scope of its first binding ends
+            self.added.append(var)
         self.in_scope[var] = block
-        self.added.append(var)
         if var.shape_var is not None:
             self.scalars[var.shape_var] = var
             self.enter_shapes((var.shape_var,))

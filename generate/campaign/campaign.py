@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter
@@ -18,8 +19,11 @@ CHUNK = 5
 ATTEMPTS = 10
 """So often a chunk is begun again: workers die, but what fails always is a mistake."""
 
-Examine = Callable[[int], ChunkResult]
-"""Examines the chunk with that first seed."""
+FOR_REDUCTION = 0.25
+"""The share of the time in which findings are reduced."""
+
+GRACE = 0.04
+"""The share of the time that programs under way may take longer."""
 
 
 def chunks(state: CampaignState, seed: int) -> Iterator[int]:
@@ -31,18 +35,46 @@ def chunks(state: CampaignState, seed: int) -> Iterator[int]:
         first += CHUNK
 
 
-def local(
-    oracle: str, against: str, jobs: int, memory: int | None = None
-) -> tuple[ThreadPoolExecutor, Examine]:
-    """Worker processes on this machine: threads that each keep one."""
-    own = threading.local()
+class LocalWorkers:
+    """Worker processes on this machine: threads that each keep one.
 
-    def run(first: int) -> ChunkResult:
-        if not hasattr(own, "worker"):
-            own.worker = Worker(oracle, against, memory=memory)
-        return examine(own.worker, first, range(first, first + CHUNK))
+    Parameters
+    ----------
+    deadline
+        No program is begun after it, by the clock of ``time.monotonic``.
+    """
 
-    return ThreadPoolExecutor(jobs), run
+    def __init__(
+        self,
+        oracle: str,
+        against: str,
+        jobs: int,
+        memory: int | None = None,
+        deadline: float = math.inf,
+    ) -> None:
+        self.oracle, self.against, self.memory, self.deadline = oracle, against, memory, deadline
+        self.pool = ThreadPoolExecutor(jobs)
+        self._own = threading.local()
+        self._all: list[Worker] = []
+
+    def submit(self, first: int) -> Future[ChunkResult]:
+        """Begin with the chunk that has this first seed."""
+        return self.pool.submit(self.run, first)
+
+    def run(self, first: int) -> ChunkResult:
+        """Examine a chunk in this thread."""
+        if not hasattr(self._own, "worker"):
+            self._own.worker = Worker(self.oracle, self.against, memory=self.memory)
+            self._all.append(self._own.worker)
+        return examine(self._own.worker, first, range(first, first + CHUNK), self.deadline)
+
+    def close(self) -> None:
+        """End the processes at once, whatever they are doing."""
+        for worker in self._all:
+            worker.stop()
+        self.pool.shutdown(cancel_futures=True)
+        for worker in self._all:
+            worker.close()
 
 
 def campaign(
@@ -54,6 +86,9 @@ def campaign(
     progress: Callable[[CampaignState, float], None],
 ) -> list[Finding]:
     """Examine programs until the time is up; the findings that are new.
+
+    If there are findings without a file, the last :data:`FOR_REDUCTION` of the time is left for
+    them. What is not done :data:`GRACE` of the time after its end is given up.
 
     Parameters
     ----------
@@ -72,13 +107,18 @@ def campaign(
     todo = chunks(state, seed)
     failed: Counter[int] = Counter()
     running: dict[Future[ChunkResult], int] = {}
-    while time.monotonic() - started < seconds or running:
-        while len(running) < 2 * jobs and time.monotonic() - started < seconds:
+    while True:
+        share = 1 - FOR_REDUCTION if state.findings.keys() - state.kept else 1
+        left = seconds * share - (time.monotonic() - started)
+        while len(running) < 2 * jobs and left > 0:
             first = next(todo)
             running[submit(first)] = first
-        if time.monotonic() - started >= seconds:
+        if left <= 0:
             running = {future: first for future, first in running.items() if not future.cancel()}
-        finished, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
+        if not running or left < -GRACE * seconds:
+            break
+        pause = max(0.0, min(1.0, left if left > 0 else left + GRACE * seconds))
+        finished, _ = wait(running, timeout=pause, return_when=FIRST_COMPLETED)
         for future in finished:
             first = running.pop(future)
             error = future.exception()
@@ -86,7 +126,8 @@ def campaign(
                 failed[first] += 1
                 if failed[first] > ATTEMPTS:
                     raise error
-                running[submit(first)] = first
+                if left > 0:
+                    running[submit(first)] = first
                 continue
             new += state.merge(future.result())
         if finished:

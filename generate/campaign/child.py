@@ -107,6 +107,10 @@ class Child:
         self.close()
         return "crash", signal.Signals(-code).name if code < 0 else f"exit status {code}"
 
+    def stop(self) -> None:
+        """End the process, also while another thread reads its answers; it is closed there."""
+        self._process.kill()
+
     def close(self) -> None:
         """End the process."""
         self._process.kill()

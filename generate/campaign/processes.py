@@ -4,7 +4,9 @@ finding.
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,7 +15,7 @@ from rlx.generate.campaign.child import Child
 from rlx.generate.campaign.finding import Finding, from_record, with_operators
 from rlx.generate.campaign.state import ChunkResult
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.processes import python
+from rlx.grammar.processes import OUTSIDE, python
 
 _ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "RLX_TRACE_RULES": "1"}
 """One thread for each process; and which rules are applied is written down."""
@@ -30,6 +32,10 @@ TRIES = 6
 
 PATIENCE = 60.0
 """Seconds that one stage may take."""
+
+
+class StoppedError(ChildProcessError):
+    """Raised in place of an answer: nobody waits for it any more."""
 
 
 class Worker:
@@ -67,6 +73,7 @@ class Worker:
         self.earlier: deque[tuple[int, str]] = deque(maxlen=EARLIER)
         self.process: Child | None = None
         self.text = self.stage = ""
+        self.stopped = False
 
     def examine(
         self, seed: int, text: str | None = None, only: str = ""
@@ -97,6 +104,12 @@ class Worker:
         """Another worker, whose process notices sooner that its memory is broken."""
         return Worker(self.oracle, self.against, self.program, self.patience, _STRICT, self.memory)
 
+    def stop(self) -> None:
+        """End the process, also while another thread waits for its answer, and start none again."""
+        self.stopped = True
+        if self.process is not None:
+            self.process.stop()
+
     def close(self) -> None:
         """End the process."""
         if self.process is not None:
@@ -104,6 +117,8 @@ class Worker:
             self.process = None
 
     def _running(self) -> Child:
+        if self.stopped:
+            raise StoppedError("the campaign was stopped")
         if self.process is None:
             self.earlier.clear()
             command = python(*self.program, "--", self.oracle, self.against)
@@ -165,20 +180,29 @@ def _ended(worker: Worker, seed: int, text: str) -> Finding | None:
     return None
 
 
-FROM_OUTSIDE = ("signal SIGKILL", "signal SIGTERM", "signal SIGINT", "signal SIGHUP")
+FROM_OUTSIDE = tuple(f"signal {name}" for name in OUTSIDE)
 """How processes end that somebody else has ended, such as the system, short of memory."""
 
 
-def examine(worker: Worker, first: int, seeds: Iterable[int]) -> ChunkResult:
+def examine(
+    worker: Worker, first: int, seeds: Iterable[int], deadline: float = math.inf
+) -> ChunkResult:
     """Examine a run of seeds.
+
+    Parameters
+    ----------
+    deadline
+        No program is begun after it, by the clock of ``time.monotonic``.
 
     Raises
     ------
     ChildProcessError
-        If no worker comes as far as to have a program.
+        If no worker comes as far as to have a program, or it is stopped.
     """
     result = ChunkResult(first)
     for seed in seeds:
+        if time.monotonic() > deadline:
+            break
         answer = worker.examine(seed)
         if isinstance(answer, Finding) and answer.cause in FROM_OUTSIDE:
             answer = worker.examine(seed)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
+from rlx.checker.check import check_text
 from rlx.generate.campaign.finding import Finding, with_operators
-from rlx.generate.campaign.processes import Worker, findings
+from rlx.generate.campaign.processes import StoppedError, Worker, findings
 from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.nodes.node import replace
 
@@ -19,13 +20,21 @@ def reduce(finding: Finding, worker: Worker, seconds: float = SECONDS) -> tuple[
     """
     deadline = time.monotonic() + seconds
     latest, late = finding, False
+    own = ":" in finding.oracle
 
     def same(text: str) -> bool:
         nonlocal latest, late
         if time.monotonic() > deadline:
             late = True
             return False
-        for found in findings(worker.examine(finding.seed, text, finding.stage)):
+        if own and not check_text(text).ok:
+            return False  # an oracle of the user's own is asked about legal programs only
+        try:
+            answer = worker.examine(finding.seed, text, finding.stage)
+        except StoppedError:
+            late = True
+            return False
+        for found in findings(answer):
             if found.like(finding):
                 latest = replace(found, text=text)
                 return True

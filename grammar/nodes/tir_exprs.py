@@ -24,11 +24,21 @@ class PrimExpr(Node, ScalarOperators["PrimExpr"]):
 
 
 class Var(PrimExpr):
-    """A shape variable, or a variable of a PrimFunc. Two variables may have the same name."""
+    """A shape variable, or a variable of a PrimFunc. Two variables may have the same name.
+
+    Attributes
+    ----------
+    pointee
+        The words in the type of a pointer: `T.handle("float32", "global")`.
+    is_size
+        Whether the text declares a size, which is not negative: `T.int64(is_size_var=True)`.
+    """
 
     name: str
     dtype: DataType = INT64
     span: Span | None = None
+    pointee: tuple[str, ...] = ()
+    is_size: bool = False
 
 
 class IntImm(PrimExpr):

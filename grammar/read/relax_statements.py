@@ -26,6 +26,7 @@ from rlx.grammar.read.partial_nodes import (
     flatten,
     open_scope,
 )
+from rlx.grammar.read.prim_buffers import declares_size
 from rlx.grammar.read.relax_branches import BranchReader
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame, export
@@ -100,13 +101,17 @@ class RelaxStatements(BranchReader):
                     declared = dtype(head[2:])
                 except ValueError:
                     return False
-                self.scope.declare_shape_var(name.value, name.span, declared)
+                size = declares_size(value)
+                self.scope.declare_shape_var(name.value, name.span, declared, size)
                 return True
             case Form(head="I.meta_var" | "T.meta_var", args=[given], keywords={}):
                 self.scope.bind(name.value, given.value)  # a name of the text alone
                 return True
             case Form(head="T.var" | "T.Var" | "T.SizeVar"):
-                self.scope.shape_var(name.value, name.span)
+                found = self.scope.shape_var(name.value, name.span)
+                self.scope.declare_shape_var(
+                    name.value, name.span, found.dtype, declares_size(value)
+                )
                 return True
             case Form(head="TypeVar"):
                 return True

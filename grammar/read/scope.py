@@ -248,7 +248,9 @@ class Scope:
             self.shapes[name] = found
         return found
 
-    def declare_shape_var(self, name: str, span: Span | None, dtype: DataType) -> tir.Var:
+    def declare_shape_var(
+        self, name: str, span: Span | None, dtype: DataType, is_size: bool = False
+    ) -> tir.Var:
         """Declare the shape variable with this name; if the signature has used it before, its type
         is set now.
         """
@@ -256,6 +258,8 @@ class Scope:
         self.declared.add(name)
         if found.dtype != dtype:
             object.__setattr__(found, "dtype", dtype)
+        if is_size:
+            object.__setattr__(found, "is_size", True)
         return found
 
     def take_shape_var(self, name: str, dtype: DataType) -> tir.Var:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.print.relax import pattern_of
 from rlx.old.annotations import shape_of_annotation, type_of
+from rlx.old.derivation_state import OlderDerivation
 from rlx.old.evaluation.expressions import function
 from rlx.old.evaluation.machine import (
     Evaluating,
+    OlderClosure,
     OlderMachine,
     OlderRule,
+    OlderScope,
     dimension,
     evaluation,
 )
-from rlx.old.evaluation.run_time_types import type_of_value
-from rlx.old.evaluation.scopes import OlderScope
 from rlx.old.expansion import check_annotation
+from rlx.old.functions import signature
 from rlx.old.order import is_subtype
-from rlx.old.types import Type
+from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, TupleType, Type
 from rlx.semantics.faults import CheckStop, FaultStop
-from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Closure, ShapeValue, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 
 
@@ -138,3 +141,18 @@ _BINDINGS: dict[type, OlderRule] = {
     ast.VarBinding: bind,
     ast.MatchCast: match_binding,
 }
+
+
+def type_of_value(value: Value, known: OlderDerivation) -> Type:
+    """The most specific type of a value; of a closure that of its function."""
+    match value:
+        case Tensor(data=data):
+            return DynTensorType(data.ndim, dtype(value.dtype))
+        case ShapeValue():
+            return SHAPE
+        case TupleValue(fields=fields):
+            return TupleType(tuple(type_of_value(field, known) for field in fields))
+        case Closure(code=OlderClosure() as code):
+            found = known.types.get(code.function)
+            return found if isinstance(found, FuncType) else signature(code.function)
+    return OBJECT

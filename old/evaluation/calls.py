@@ -5,8 +5,13 @@ from __future__ import annotations
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.old.evaluation.bindings import checked, compare_shapes
-from rlx.old.evaluation.machine import Evaluating, OlderMachine, evaluation
-from rlx.old.evaluation.scopes import OlderClosure, OlderScope
+from rlx.old.evaluation.machine import (
+    Evaluating,
+    OlderClosure,
+    OlderMachine,
+    OlderScope,
+    evaluation,
+)
 from rlx.old.expansion import COMPARE_SHAPES
 from rlx.semantics.faults import FaultStop, IllFormedStop
 from rlx.semantics.values import Closure, Value

@@ -5,8 +5,15 @@ from __future__ import annotations
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.visit import free_vars
-from rlx.old.evaluation.machine import Evaluating, OlderMachine, dimension, evaluation, numbers_of
-from rlx.old.evaluation.scopes import OlderClosure, OlderScope
+from rlx.old.evaluation.machine import (
+    Evaluating,
+    OlderClosure,
+    OlderMachine,
+    OlderScope,
+    dimension,
+    evaluation,
+    numbers_of,
+)
 from rlx.old.shape_exprs import RuntimeDepShape
 from rlx.semantics.faults import IllFormedStop
 from rlx.semantics.machine.control import truth

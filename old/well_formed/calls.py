@@ -7,7 +7,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import expressions
 from rlx.old.expressions import is_boolean
-from rlx.old.well_formed.state import OlderCriteria
+from rlx.old.well_formed.variables import OlderCriteria
 from rlx.spec.registry import rule
 
 BY_NAME = frozenset(f"relax.{name}" for name in ("call_tir", "call_dps_packed", "call_pure_packed"))
@@ -111,15 +111,18 @@ def shape_of_run_time(state: OlderCriteria, node: ast.Expr, span: Span | None) -
 
 
 @rule("OMIX-value", "428ab955", "well-formed")
-def has_older_form(state: OlderCriteria, node: ast.Expr, span: Span | None, argument: bool) -> None:
+def has_older_form(
+    state: OlderCriteria,
+    node: ast.PrimValue | ast.StringImm | ast.DataTypeImm,
+    span: Span | None,
+) -> None:
     """Scalars, strings and data types are no values: operators take them as attributes."""
-    if argument or is_boolean(node):
+    if is_boolean(node):
         return
-    if isinstance(node, (ast.PrimValue, ast.StringImm, ast.DataTypeImm)):
-        kind = {ast.PrimValue: "scalar", ast.StringImm: "string"}.get(type(node), "data type")
-        message = f"a {kind} is not a value in the specification of 2022"
-        help = "use a tensor of rank 0: `R.const(…)`" if kind == "scalar" else None
-        state.report("OMIX-value-kind", message, span or node.span, help=help)
+    kind = {ast.PrimValue: "scalar", ast.StringImm: "string"}.get(type(node), "data type")
+    message = f"a {kind} is not a value in the specification of 2022"
+    help = "use a tensor of rank 0: `R.const(…)`" if kind == "scalar" else None
+    state.report("OMIX-value-kind", message, span or node.span, help=help)
 
 
 LATER = frozenset(

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
+from rlx.checker.well_formed.functions import call_graph, reachable
+from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Span
 from rlx.old.annotations import has_older_words
 from rlx.old.shape_exprs import inside
-from rlx.old.well_formed.state import OlderCriteria
 from rlx.operators import lookup
 from rlx.spec.registry import rule
+
+
+class OlderCriteria(WellFormedCheck):
+    """The walk over one module.
+
+    Attributes
+    ----------
+    names
+        The names of the variables that the function at hand has bound so far.
+    graph
+        Which global functions each one mentions.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.names: set[str] = set()
+        self.graph, _ = call_graph(self.module)
+        self.reachable = reachable(self.graph)
 
 
 @rule("OWF01", "34f28152", "well-formed")
@@ -49,12 +69,13 @@ def bind_variable(state: OlderCriteria, var: ast.Var) -> None:
         state.report("OMIX-value-kind", message, var.span)
     state.bound.add(var)
     state.names.add(var.name_hint)
-    state.add(var)
+    state.enter(var, state.block)
 
 
 def global_is_defined(state: OlderCriteria, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (OWF02)."""
-    if var not in state.module.functions and var not in state.holes:
+    known = var in state.module.functions or var.name_hint in state.lost
+    if not known and var not in state.holes:
         message = f"the module has no function {var.name_hint!r}"
         state.report("OWF02-global", message, span or var.span)
 
@@ -105,7 +126,8 @@ def pattern(state: OlderCriteria, dims: Iterable[tir.PrimExpr], span: Span | Non
     """Dimensions that bind the shape variables standing alone, from left to right (OWF05)."""
     for dim in dims:
         if isinstance(dim, tir.Var):
-            state.add_shape_var(dim)
+            if dim not in state.shape_vars:
+                state.enter_shapes((dim,))
         else:
             dimension(state, dim, span, "OWF05-unbound")
 

@@ -27,8 +27,8 @@ class Blame(Record):
     kind
         One of :data:`KINDS`.
     cause
-        What stays the same while the program is reduced: the diagnostic's code, the error's type,
-        the signal.
+        What stays the same while the program is reduced: the diagnostic's code; the error's type,
+        the shape of its message and the function that raised it; the signal.
     message
         What is wrong, in one or more lines.
     done
@@ -57,6 +57,24 @@ class Blame(Record):
         return f"{self.pass_name} {KINDS[self.kind]}"
 
 
+class Fine(Record):
+    """No pass did anything wrong, as far as it was seen.
+
+    Attributes
+    ----------
+    compared
+        How many runs before a pass were compared with runs after it.
+    not_compared
+        Why others were not.
+    known
+        The differences by choice that were met, as the paths of their findings.
+    """
+
+    compared: int = 0
+    not_compared: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+
+
 class Pipeline(Record):
     """The passes that are asked for.
 
@@ -72,6 +90,10 @@ class Pipeline(Record):
         Of the inputs.
     memory
         The bytes that the tensors of runs may take; None for what the machine has.
+    known
+        The folder of findings whose differences by choice are no pass's fault; None for none.
+    build
+        Whether the result of the pipeline is built.
     """
 
     expression: str = "default"
@@ -79,3 +101,5 @@ class Pipeline(Record):
     sizes: tuple[int, ...] = (3, 1)
     seed: int = 0
     memory: int | None = None
+    known: str | None = None
+    build: bool = False

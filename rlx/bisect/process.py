@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from rlx.bisect.blame import Blame, Pipeline
+from rlx.bisect.blame import Blame, Fine, Pipeline
 from rlx.bisect.worker import OURS
 from rlx.generate.campaign.child import Child
 from rlx.grammar.processes import python
 
 PATIENCE = 120.0
 """Seconds that one pass may take."""
+
+
+TRIES = 2
+"""So often a program is examined while others end the process."""
+
+FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
+"""Signals by which processes end that somebody else has ended, such as the system, short of
+memory.
+"""
 
 
 class UnusableError(Exception):
@@ -27,10 +36,13 @@ class Process:
     """
 
     def __init__(self, pipeline: Pipeline, patience: float = PATIENCE) -> None:
+        options = [] if pipeline.memory is None else ["--memory", str(pipeline.memory)]
+        options += [] if pipeline.known is None else ["--known", pipeline.known]
+        options += ["--build"] if pipeline.build else []
         self.command = [
-            *python("-m", "rlx.bisect.worker", "--", pipeline.expression, pipeline.target),
+            *python("-m", "rlx.bisect.worker", *options, "--"),
+            *(pipeline.expression, pipeline.target),
             *(",".join(map(str, pipeline.sizes)), str(pipeline.seed)),
-            *([] if pipeline.memory is None else [str(pipeline.memory)]),
         ]
         self.patience = patience
         self._process: Child | None = None
@@ -41,20 +53,29 @@ class Process:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def examine(self, text: str) -> Blame | None:
-        """The first pass that does something wrong; None where all goes well.
+    def examine(self, text: str) -> Blame | Fine:
+        """The first pass that does something wrong; what was seen where all goes well.
 
         Raises
         ------
         UnusableError
-            If there is no such pipeline, or no TVM.
+            If there is no such pipeline, or no TVM, or others end the process.
         """
+        how = ""
+        for _ in range(TRIES):
+            found = self._once(text)
+            if isinstance(found, Fine) or found.cause not in FROM_OUTSIDE:
+                return found
+            how = found.cause
+        raise UnusableError(f"the worker process was ended from outside ({how})")
+
+    def _once(self, text: str) -> Blame | Fine:
         process = self._running()
         way = _Way()
         if process.tell(text):
             for said in process.answers(self.patience):
                 if "fine" in said:
-                    return None
+                    return Fine(said["fine"], tuple(said["not_compared"]), tuple(said["known"]))
                 if "problem" in said:
                     return way.problem(said)
                 if "raised" in said:
@@ -78,12 +99,13 @@ class Process:
                 raise UnusableError(said.get("unusable", why))
         return self._process
 
-    def _lost(self, process: Child, way: _Way) -> Blame | None:
+    def _lost(self, process: Child, way: _Way) -> Blame | Fine:
         """The process died, or does not answer."""
         self._process = None
         kind, how = process.ending()
-        if way.under_way == OURS:
-            return None  # this tool took too long: nothing about a pass
+        if way.under_way == OURS and how not in FROM_OUTSIDE:
+            # nothing about a pass
+            return Fine(0, (f"the check or the run of rlx itself ended with {how}",))
         return Blame(way.under_way, kind, how, how, tuple(way.done), way.text)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from rlx.bisect.blame import Blame, Pipeline
-from rlx.grammar.streams import code_span, fenced, harmless, inline_markdown, json_text
+from rlx.bisect.blame import Blame, Fine, Pipeline
+from rlx.grammar.streams import code_span, fenced, harmless, inline_markdown, json_text, visible
 
 VERSION = 1
 
@@ -36,27 +36,44 @@ def markdown(blame: Blame, pipeline: Pipeline, program: str, lines: int) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def record(blame: Blame | None, pipeline: Pipeline, path: str, program: str) -> str:
+def nothing(fine: Fine, pipeline: Pipeline, path: str) -> str:
+    """What is said if no pass is to blame, with what was not compared."""
+    lines = [f"{visible(path)}: no pass of {visible(pipeline.expression)} did anything wrong"]
+    if pipeline.sizes:
+        if not fine.compared:
+            lines[0] += ", as far as the checks show: no run was compared"
+        lines += [f"  not compared: {visible(why)}" for why in dict.fromkeys(fine.not_compared)]
+    lines += [f"  different by choice: {visible(path)}" for path in dict.fromkeys(fine.known)]
+    return "\n".join(lines) + "\n"
+
+
+def record(found: Blame | Fine, pipeline: Pipeline, path: str, program: str) -> str:
     """The same as JSON."""
-    found: dict[str, object] = {
+    made: dict[str, object] = {
         "version": VERSION,
         "path": path,
         "pipeline": pipeline.expression,
         "target": pipeline.target,
         "blame": None,
     }
-    if blame is not None:
-        found["blame"] = {
-            "pass": blame.pass_name,
-            "kind": blame.kind,
-            "cause": blame.cause,
-            "message": blame.message,
-            "done": list(blame.done),
+    if isinstance(found, Blame):
+        made["blame"] = {
+            "pass": found.pass_name,
+            "kind": found.kind,
+            "cause": found.cause,
+            "message": found.message,
+            "done": list(found.done),
             "program": program,
-            "before": blame.before,
-            "after": blame.after,
+            "before": found.before,
+            "after": found.after,
         }
-    return json_text(found) + "\n"
+    else:
+        made |= {
+            "compared": found.compared,
+            "not_compared": list(found.not_compared),
+            "known": list(found.known),
+        }
+    return json_text(made) + "\n"
 
 
 def _setting(blame: Blame, pipeline: Pipeline) -> str:
@@ -87,6 +104,9 @@ def _script(pipeline: Pipeline) -> str:
         wanted = f"relax.get_pipeline({wanted!r})"
     elif wanted.startswith("lambda"):
         wanted = f"({wanted})"
+    then = "module.show()"
+    if pipeline.build:
+        then = "relax.build(module, target, relax_pipeline=tvm.transform.Sequential([]))"
     return f"""\
 import tvm
 from tvm import relax
@@ -96,4 +116,4 @@ module = tvm.script.from_source(PROGRAM, check_well_formed=False)
 target = tvm.target.Target({pipeline.target!r})
 with target, tvm.transform.PassContext(opt_level=3):
     module = {wanted}(module)
-module.show()"""
+{then}"""

@@ -1,5 +1,5 @@
 """Takes programs through a pipeline in a process of its own: `python -m rlx.bisect.worker PIPELINE
-TARGET SIZES SEED [MEMORY]`.
+TARGET SIZES SEED`.
 
 Tasks come on standard input, each a text as a line of JSON. The answers are lines of JSON on what
 standard output was at the start. What is under way is said before it is begun, so that a process
@@ -11,17 +11,23 @@ from __future__ import annotations
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.semantics.live_memory import limited
 from rlx.tvm.instrument import text_of
+from rlx.tvm.known import by_choice
 from rlx.tvm.watch import ILLEGAL, Problem, Watch
 
 Say = Callable[..., None]
 
-PARSER, OURS = "TVM's parser", "relax-check"
+ENOUGH = 20
+"""A message of fewer letters does not say what went wrong."""
+
+PARSER, OURS, BUILD = "TVM's parser", "relax-check", "the build"
 """What is under way besides passes."""
 
 
@@ -35,14 +41,20 @@ def main(argv: Sequence[str]) -> int:
         answers.write(json.dumps(record) + "\n")
 
     try:
-        take = _taker(options.pipeline, options.target)
+        take = _taker(options.pipeline, options.target, options.build)
+        table = [] if options.known is None else by_choice(Path(options.known))
+    except ModuleNotFoundError as error:
+        missing = error.name == "tvm"
+        say(unusable="this needs TVM: install the extra `tvm`" if missing else f"{error}")
+        return 0
     except Exception as error:  # noqa: BLE001 - a pipeline is any expression, so any error may come of it
         say(unusable=f"{type(error).__name__}: {error}")
         return 0
     say(ready=options.pipeline)
     with limited(options.memory):
         for line in sys.stdin:
-            _examine(json.loads(line), take, Telling(say, Watch(options.sizes, options.seed)))
+            watch = Watch(options.sizes, options.seed, table)
+            _examine(json.loads(line), take, Telling(say, watch))
     return 0
 
 
@@ -56,7 +68,9 @@ def _parser() -> CommandParser:
     add("target", metavar="TARGET")
     add("sizes", metavar="SIZES", type=_sizes)
     add("seed", metavar="SEED", type=natural)
-    add("memory", metavar="MEMORY", type=natural, nargs="?")
+    add("--memory", metavar="MEMORY", type=natural)
+    add("--known", metavar="DIR")
+    add("--build", action="store_true")
     return parser
 
 
@@ -64,8 +78,10 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(natural, text.split(","))) if text else ()
 
 
-def _taker(expression: str, target: str) -> Callable[[str, Telling], None]:
-    """What takes a text through the pipeline, watched by an instrument."""
+def _taker(expression: str, target: str, build: bool) -> Callable[[str, Telling], None]:
+    """What takes a text through the pipeline, and builds the result if asked, watched by an
+    instrument.
+    """
     import tvm
     from tvm import relax
     from tvm.ir.instrument import pass_instrument
@@ -90,6 +106,11 @@ def _taker(expression: str, target: str) -> Callable[[str, Telling], None]:
         if not isinstance(made, tvm.IRModule):
             told.say(begin="the pipeline")
             raise TypeError(f"expected a module from the pipeline, found {type(made).__name__}")
+        if build:
+            told.say(begin=BUILD)
+            with tvm.transform.PassContext(opt_level=3):
+                relax.build(made, scope, relax_pipeline=tvm.transform.Sequential([]))
+            told.say(end=BUILD)
 
     return take
 
@@ -155,9 +176,35 @@ def _examine(text: str, take: Callable[[str, Telling], None], told: Telling) -> 
         take(text, told)
     except Exception as error:  # noqa: BLE001 - whatever a pass raises is what is looked for
         if not told.watch.problems:
-            told.say(raised=type(error).__name__, message=str(error).strip()[-2000:])
+            told.say(raised=cause(error), message=words(error))
     else:
-        told.say(fine=True)
+        watch = told.watch
+        told.say(fine=watch.compared, not_compared=watch.not_compared, known=watch.known)
+
+
+def cause(error: Exception) -> str:
+    """What stays of an error while its program is reduced: its type, the shape of its message, and
+    the function that raised it.
+    """
+    from rlx.generate.campaign.finding import cause_of
+
+    places = traceback.extract_tb(error.__traceback__)
+    raised_by = f" in {places[-1].name}" if places else ""
+    return f"{type(error).__name__}: {cause_of(str(error))}{raised_by}"
+
+
+def words(error: Exception) -> str:
+    """What an error says, and where it was raised if it says too little, such as an assertion."""
+    said = str(error).strip()[-2000:]
+    if len(said) > ENOUGH and not isinstance(error, AssertionError):
+        return said
+    frames = traceback.extract_tb(error.__traceback__)
+    said = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    if not frames:
+        return said
+    last = frames[-1]
+    path = last.filename.rpartition("site-packages/")[2]
+    return f"{said}\n  {path}:{last.lineno}, in {last.name}\n    {last.line}"
 
 
 def _shown(problem: Problem) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlx.bisect.blame import INPUT, Blame, Pipeline
+from rlx.bisect.blame import INPUT, Blame, Fine, Pipeline
 from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import CommandParser, natural, seconds
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.streams import complain, complain_line, say, say_line, write_data
 from rlx.semantics.run.options import add_memory
 from rlx.writing import write
@@ -22,11 +24,15 @@ if TYPE_CHECKING:
 
 FINE, BLAMED, UNABLE = 0, 1, 2
 
+KNOWN = "findings"
+"""The default folder of known findings; there need not be one."""
+
 EPILOG = """\
 The command checks the program before the first pass and after each one. Unless --no-run is given, it also runs the
 program on inputs of several sizes. A pass is to blame if its result has new errors or returns other values, or if the
 pass raises an error, ends the process, or exceeds the time limit. The command then reduces the program as long as the
-same pass fails in the same way.
+same pass fails in the same way. A difference that findings of the kind by-choice describe is no pass's fault. With
+the default pipeline the result is also built.
 
 exit status: 0 no pass is to blame; 1 a pass is to blame, or the program itself is wrong; 2 wrong usage, an unreadable
 file, an unknown pipeline, or no TVM."""
@@ -42,7 +48,10 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     """
     from rlx.bisect.process import Process, UnusableError
 
-    options = _parser(prog).parse_args(argv)
+    parser = _parser(prog)
+    options = parser.parse_args(argv)
+    if options.known is not None and not os.path.isdir(options.known):
+        parser.error(f"--known {options.known}: no such directory")
     if options.output and (said := refused(options.output, options.file)) is not None:
         complain_line(f"{prog}: --output {said}")
         return UNABLE
@@ -60,20 +69,22 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
         () if options.no_run else options.sizes,
         options.seed,
         options.memory,
+        options.known or (KNOWN if os.path.isdir(KNOWN) else None),
+        options.pipeline == "default" and not options.no_build,
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
     lift()  # each stage has its own limit
     with Process(pipeline, options.patience) as process:
         try:
-            blame = process.examine(text)
+            found = process.examine(text)
+            program = text
+            if isinstance(found, Blame) and not options.no_reduce:
+                program, found = _reduced(text, found, process, options.seconds)
         except UnusableError as error:
             complain_line(f"{prog}: --pipeline {options.pipeline}: {error}")
             return UNABLE
-        program = text
-        if blame is not None and not options.no_reduce:
-            program, blame = _reduced(text, blame, process, options.seconds)
-    return _put(blame, pipeline, program, len(text.splitlines()), options)
+    return _put(found, pipeline, program, len(text.splitlines()), options)
 
 
 def _wrong(text: str) -> Blame | None:
@@ -87,23 +98,25 @@ def _wrong(text: str) -> Blame | None:
 
 
 def _put(
-    blame: Blame | None, pipeline: Pipeline, program: str, lines: int, options: argparse.Namespace
+    found: Blame | Fine, pipeline: Pipeline, program: str, lines: int, options: argparse.Namespace
 ) -> int:
-    from rlx.bisect.report import markdown, record
+    from rlx.bisect.report import markdown, nothing, record
 
     if options.format == "json":
-        write_data(record(blame, pipeline, options.file, program))
-        return FINE if blame is None else BLAMED
-    if blame is None:
-        say_line(f"{options.file}: no pass of {pipeline.expression} did anything wrong")
-        return FINE
-    report = markdown(blame, pipeline, program, lines)
-    if options.output:
-        write(options.output, report)
-        say_line(f"{options.file}: {blame.title}; the report is in {options.output}")
+        text = record(found, pipeline, options.file, program)
+    elif isinstance(found, Fine):
+        text = nothing(found, pipeline, options.file)
     else:
-        say(report)
-    return BLAMED
+        text = markdown(found, pipeline, program, lines)
+    if options.output:
+        write(options.output, text)
+        title = found.title if isinstance(found, Blame) else "no pass is to blame"
+        say_line(f"{options.file}: {title}; the report is in {options.output}")
+    elif options.format == "json":
+        write_data(text)
+    else:
+        say(text)
+    return FINE if isinstance(found, Fine) else BLAMED
 
 
 def _text(path: str, name: str | None, prog: str) -> str | None:
@@ -119,7 +132,9 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     try:
         if path == "-":
             subject = Source(sys.stdin.read(), "<stdin>")
-        return show(module_of(subject, name))
+        module = module_of(subject, name)
+        # TVM's passes take modules, so a function alone becomes one
+        return show(replace(module, name=module.name or "Module", bare=False))
     except ParseError as error:
         for diagnostic in error.diagnostics:
             complain_line(f"{diagnostic}")
@@ -138,8 +153,10 @@ def _reduced(text: str, blame: Blame, process: Process, seconds: float) -> tuple
     def same(candidate: str) -> bool:
         if time.monotonic() > deadline:
             return False
+        if _wrong(candidate) is not None:
+            return False  # what is no program shows nothing about a pass
         now = process.examine(candidate)
-        if now is None or not now.like(blame):
+        if not isinstance(now, Blame) or not now.like(blame):
             return False
         found[candidate] = now
         return True
@@ -174,6 +191,12 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         default=(3, 1),
         metavar="N,N",
         help="the sizes of the shape variables in runs (default: 3,1)",
+    )
+    add("--no-build", action="store_true", help="do not build what the default pipeline has made")
+    add(
+        "--known",
+        metavar="DIR",
+        help=f"the folder of findings that tell differences by choice (default: {KNOWN}, if there)",
     )
     add("--no-reduce", action="store_true", help="do not reduce the program")
     add(

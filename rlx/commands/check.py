@@ -110,6 +110,12 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         by=_older() if arguments.spec else None,
     )
     files = _check(arguments.path, selection, check, project)
+    excluded = [path for path in arguments.path if path != STDIN and project.excludes(path)]
+    for path in excluded:
+        words = f"{path} is excluded by {project.path}; --isolated checks it"
+        complain_line(f"{prog}: note: {words}")
+    if not files and excluded:
+        return CLEAN
     if not files:
         complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
@@ -132,7 +138,7 @@ def _selection(
     """The codes that the command line and the project ask for."""
     selection = Selection(
         (*parse(arguments.select), *(() if arguments.select else project.select)),
-        (*parse(arguments.ignore), *project.ignore),
+        (*parse(arguments.ignore), *(() if arguments.select else project.ignore)),
     )
     unknown = _unknown_selectors(selection)
     theirs = [name for name in unknown if name in (*project.select, *project.ignore)]
@@ -200,8 +206,7 @@ def _found(paths: Sequence[str], project: ProjectSettings) -> list[str]:
     """The files that paths mean, without those that the project excludes."""
     from rlx.checker.driver.sources import find
 
-    found, _, _ = find(paths)
-    return [path for path in found if path in paths or not project.excludes(path)]
+    return find(paths, project.excludes)[0]
 
 
 def status(files: Sequence[FileReport], strict: bool = False) -> int:
@@ -209,7 +214,7 @@ def status(files: Sequence[FileReport], strict: bool = False) -> int:
     outcomes = {file.outcome for file in files}
     if "crashed" in outcomes:
         return BUG
-    if outcomes & {"unreadable", "late"}:
+    if outcomes & {"unreadable", "late", "killed"}:
         return UNABLE
     summary = summarise(files)
     return FOUND if summary.errors or (strict and summary.warnings) else CLEAN
@@ -269,8 +274,7 @@ def _check(
     from rlx.checker.driver.check_files import check_all, with_progress
     from rlx.checker.driver.sources import find
 
-    found, reports, searched = find(paths)
-    found = [path for path in found if path in paths or not project.excludes(path)]
+    found, reports, searched = find(paths, project.excludes)
     checked = with_progress(check_all(found, check), len(found))
     reports += [file for file in checked if file.path not in searched or not _is_empty(file)]
     reports.sort(key=lambda file: file.path)

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rlx.checker.driver.sources import NO_FILE, endless
+from rlx.checker.driver.sources import (
+    NO_FILE,
+    SUFFIX,
+    encoding,
+    endless,
+    folders_under,
+    why_no_text,
+)
 from rlx.checker.driver.time_limit import Lost, TimeLimitError, each_limited
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.print.formatting import CHANGED, FAILED, SAME, Formatted, format_text
+from rlx.grammar.print.layout import WIDTH
 from rlx.grammar.streams import complain_line, lines_of, say, visible, write_program
+
+NARROWEST = 20
+"""The least number of columns that `--width` takes."""
 
 EPILOG = """\
 Literals are written with escapes for control characters and other hidden ones. Comments stay as they are in a file
@@ -63,6 +75,13 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
         help=f"the version of TVM whose syntax to print: 0.16 to 0.27 (default: {DEFAULT})",
     )
     parser.add_argument(
+        "--width",
+        type=_columns,
+        default=WIDTH,
+        metavar="N",
+        help=f"the columns of a line; longer statements are wrapped (default: {WIDTH})",
+    )
+    parser.add_argument(
         "--to",
         choices=["2022", "0.27"],
         metavar="SYSTEM",
@@ -84,13 +103,28 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
     return parser
 
 
+def _columns(text: str) -> int:
+    """A number of columns.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is not a number of at least 20.
+    """
+    if not text.isdecimal() or int(text) < NARROWEST:
+        raise argparse.ArgumentTypeError(
+            f"expected a number of columns, at least {NARROWEST}, found {text!r}"
+        )
+    return int(text)
+
+
 def _files(paths: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each file, and the folder whose search found it, if the user has not named it."""
     for path in paths:
         if path != "-" and Path(path).is_dir():
-            for found in sorted(Path(path).rglob("*.rlx")):
-                if not found.is_dir():  # `rlx fuzz` makes a folder .rlx
-                    yield str(found), (path,)
+            found = (Path(f, name) for f, names in folders_under(path) for name in names)
+            for file in sorted(each for each in found if each.suffix == SUFFIX):
+                yield str(file), (path,)
         else:
             yield path, ()
 
@@ -112,12 +146,12 @@ def _read_and_format(path: str, searched: bool, options: argparse.Namespace, pro
         if searched and endless(path):
             raise OSError(NO_FILE)
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        text = data.decode("utf-8-sig")
+        text = data.removeprefix(BOM_UTF8).decode(encoding(data, shown))
         outcome = _formatted(text, shown, options)
     except OSError as error:
         outcome = Formatted(None, (f"{prog}: {shown}: {error.strerror or error}",), FAILED)
     except UnicodeDecodeError as error:
-        outcome = Formatted(None, (f"{prog}: {shown}: not UTF-8 (byte {error.start})",), CHANGED)
+        outcome = Formatted(None, (f"{prog}: {why_no_text(shown, error)}",), CHANGED)
     return _Read(path, shown, data, text, outcome)
 
 
@@ -132,7 +166,8 @@ def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace,
         return outcome.status
     if options.diff:
         say("".join(_diff(text, outcome.text, visible(shown))))
-    changed = outcome.text.encode() != data
+    made = outcome.text.encode(encoding(data, shown))
+    changed = made != data
     if options.check and changed:
         return _complain(f"{shown}: not formatted", CHANGED)
     if options.check or options.diff:
@@ -140,13 +175,13 @@ def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace,
     if path == "-":
         write_program(outcome.text, exactly=True)
     elif changed:
-        return _write(path, within, outcome.text, prog)
+        return _write(path, within, made, prog)
     return SAME
 
 
 def _formatted(text: str, shown: str, options: argparse.Namespace) -> Formatted:
     if options.to is None:
-        return format_text(text, shown, options.dialect)
+        return format_text(text, shown, options.dialect, options.width)
     from rlx.old.conversion import convert_text
 
     return convert_text(text.replace("\r\n", "\n"), shown, options.to)
@@ -157,11 +192,11 @@ def _complain(line: str, status: int) -> int:
     return status
 
 
-def _write(path: str, within: Sequence[str], text: str, prog: str) -> int:
+def _write(path: str, within: Sequence[str], made: bytes, prog: str) -> int:
     from rlx.writing import rewrite
 
     try:
-        rewrite(path, text.encode(), within=within)
+        rewrite(path, made, within=within)
     except OSError as error:
         return _complain(f"{prog}: {path}: {error.strerror or error}", FAILED)
     return SAME

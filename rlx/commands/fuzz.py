@@ -6,14 +6,15 @@ import argparse
 import os
 import re
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from textwrap import shorten
 
 from rlx.commands.os_errors import words_of
-from rlx.generate.campaign.campaign import campaign, local
+from rlx.generate.campaign.campaign import LocalWorkers, campaign
 from rlx.generate.campaign.draft import draft
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.finding_file import (
@@ -27,6 +28,8 @@ from rlx.generate.campaign.finding_file import (
 from rlx.generate.campaign.index import write_page_of
 from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.own import OwnOracleError, function_of
+from rlx.generate.campaign.processes import PATIENCE, Worker
+from rlx.generate.campaign.shrinking import SECONDS, reduce
 from rlx.generate.campaign.state import CampaignState, ChunkResult
 from rlx.grammar.command_line import CommandParser, integer, positive
 from rlx.grammar.streams import (
@@ -78,6 +81,7 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     int
         The exit status.
     """
+    started = time.monotonic()
     parser = _parser(prog)
     options = parser.parse_args(argv)
     _refuse_what_is_missing(parser, options)
@@ -97,13 +101,12 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     for problem in problems:
         complain_line(f"{prog}: {problem}")
     try:
-        submit, close = _submit(options)
+        submit, close = _submit(options, started + options.time)
     except (OSError, ValueError) as error:
         parser.error(f"--dask {options.dask}: {error}")
     try:
-        new = campaign(
-            state, submit, options.seed, options.time, options.jobs, _Progress(options.time)
-        )
+        left = max(0.0, started + options.time - time.monotonic())
+        new = campaign(state, submit, options.seed, left, options.jobs, _Progress(left))
     except KeyboardInterrupt:
         waiting = len(state.findings.keys() - state.kept)
         say(f"\n{_summary(state, [])}stopped; ")
@@ -112,7 +115,7 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     finally:
         close()
     complain_line("")
-    _keep_all(state, options, folder, table)
+    _keep_all(state, options, folder, table, started + options.time)
     write_page_of(read_legible(folder)[0], folder)
     new = [finding for finding in new if finding.key in state.findings]
     say(_summary(state, new))
@@ -141,23 +144,68 @@ def _refuse_what_is_missing(parser: argparse.ArgumentParser, options: argparse.N
 
 
 def _keep_all(
-    state: CampaignState, options: argparse.Namespace, folder: Path, table: list[FindingFile]
+    state: CampaignState,
+    options: argparse.Namespace,
+    folder: Path,
+    table: list[FindingFile],
+    deadline: float,
 ) -> None:
-    """Reduce the findings that have no file yet, and write one for each."""
+    """Reduce the findings that have no file yet, as long as there is time, and write one for
+    each.
+    """
+    todo = [f for key, f in state.findings.items() if key not in state.kept]
+    workers: list[Worker] = []
+    rounds = -(-len(todo) // options.jobs)
+
+    def smaller_one(finding: Finding) -> tuple[Finding, bool]:
+        left = deadline - time.monotonic()
+        share = min(SECONDS, left / max(1, rounds))
+        if not options.reduce or share < 1.0:
+            return finding, False
+        patience = min(PATIENCE, share)
+        worker = Worker(options.oracle, options.against, patience=patience, memory=options.memory)
+        workers.append(worker)
+        try:
+            return reduce(finding, worker, share)
+        finally:
+            worker.close()
+
+    def stop() -> None:
+        for worker in workers:
+            worker.stop()
+
+    in_time = threading.Timer(max(0.0, deadline - time.monotonic()), stop)
+    in_time.start()
     with ThreadPoolExecutor(options.jobs) as pool:
-        todo = [f for key, f in state.findings.items() if key not in state.kept]
-        smaller = pool.map(lambda finding: _reduced(finding, options), todo)
-        for finding, (small, minimal) in zip(todo, smaller, strict=True):
-            cause = explanation(small, table, minimal=minimal)
-            if cause is None:
-                state.kept.add(finding.key)
-                said = _keep(small, folder, table)
-            else:
-                state.settle(finding, cause)
-                said = visible(f"{small.key}: same cause as {cause.path}") + "\n"
-            state.save()
-            say(said)
-            sys.stdout.flush()
+        try:
+            _write_all(state, folder, table, todo, pool.map(smaller_one, todo))
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            stop()
+            raise
+        finally:
+            in_time.cancel()
+
+
+def _write_all(
+    state: CampaignState,
+    folder: Path,
+    table: list[FindingFile],
+    todo: Sequence[Finding],
+    smaller: Iterable[tuple[Finding, bool]],
+) -> None:
+    """Write the findings, each when it is as small as it gets."""
+    for finding, (small, minimal) in zip(todo, smaller, strict=True):
+        cause = explanation(small, table, minimal=minimal)
+        if cause is None:
+            state.kept.add(finding.key)
+            said = _keep(small, folder, table)
+        else:
+            state.settle(finding, cause)
+            said = visible(f"{small.key}: same cause as {cause.path}") + "\n"
+        state.save()
+        say(said)
+        sys.stdout.flush()
 
 
 def _folder(given: str | None, parser: argparse.ArgumentParser) -> Path:
@@ -175,19 +223,6 @@ def _folder(given: str | None, parser: argparse.ArgumentParser) -> Path:
     return folder
 
 
-def _reduced(finding: Finding, options: argparse.Namespace) -> tuple[Finding, bool]:
-    from rlx.generate.campaign.processes import Worker
-    from rlx.generate.campaign.shrinking import reduce
-
-    if not options.reduce:
-        return finding, False
-    worker = Worker(options.oracle, options.against, memory=options.memory)
-    try:
-        return reduce(finding, worker)
-    finally:
-        worker.close()
-
-
 def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
     """Write a finding; a line that says so."""
     entry = unused(draft(finding), folder)
@@ -197,14 +232,15 @@ def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
 
 
 def _submit(
-    options: argparse.Namespace,
+    options: argparse.Namespace, deadline: float
 ) -> tuple[Callable[[int], Future[ChunkResult]], Callable[[], None]]:
     if options.dask:
         from rlx.generate.campaign.cluster import connect
 
         return connect(options.dask, options.oracle, options.against, options.memory)
-    pool, run = local(options.oracle, options.against, options.jobs, options.memory)
-    return lambda first: pool.submit(run, first), lambda: pool.shutdown(cancel_futures=True)
+    one = options.oracle, options.against, options.jobs, options.memory
+    workers = LocalWorkers(*one, deadline)
+    return workers.submit, workers.close
 
 
 class _Progress:
@@ -279,7 +315,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         type=_duration,
         default=600.0,
         metavar="10m",
-        help="how long to search (default: 10m)",
+        help="how long to search, and reduce what was found (default: 10m)",
     )
     add(
         "--jobs",

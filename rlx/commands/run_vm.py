@@ -61,7 +61,7 @@ def prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
     executable = _executable(options.file)
     entry, function = _entry(executable, options.entry)
     try:
-        return executable, entry, _inputs(function, options)
+        return executable, entry, _inputs(executable, function, options)
     except InputError as error:
         raise UsageError(f"--input {error}") from None
 
@@ -89,10 +89,12 @@ def _entry(executable: Executable, name: str | None) -> tuple[str, ast.Function]
     raise UsageError(f"the executable does not record the parameters of {chosen}")
 
 
-def _inputs(function: ast.Function, options: argparse.Namespace) -> Inputs:
+def _inputs(executable: Executable, function: ast.Function, options: argparse.Namespace) -> Inputs:
+    from rlx.semantics.machine.builtins import BUILTINS
     from rlx.semantics.run.inputs import inputs
 
-    return inputs(function, given_inputs(options.input), options.seed)
+    known = [*(each.name for each in executable.functions), *executable.kernels, *BUILTINS]
+    return inputs(function, given_inputs(options.input), options.seed, known)
 
 
 def _run(

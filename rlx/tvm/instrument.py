@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rlx.subject import flag, shown, whole_number
+from rlx.tvm.known import by_choice
 from rlx.tvm.watch import SIZES, Problem, Watch
 
 
@@ -24,6 +27,8 @@ class Instrument:
         collected.
     seed
         The seed of the inputs.
+    known
+        A folder of findings; no pass is to blame for what one of the kind ``by-choice`` describes.
 
     Attributes
     ----------
@@ -31,6 +36,8 @@ class Instrument:
         The problems: the pass, and its effect.
     seen
         The passes after which the module was checked.
+    not_compared
+        Why runs before and after passes were not compared.
 
     Raises
     ------
@@ -38,6 +45,8 @@ class Instrument:
         If TVM is not installed.
     TypeError, ValueError
         If an argument is of another kind, or negative.
+    EntryError
+        If a file in `known` is no finding.
 
     Notes
     -----
@@ -46,12 +55,22 @@ class Instrument:
 
     seen: list[str]
     problems: list[Problem]
+    not_compared: list[str]
 
     def __new__(
-        cls, *, run: bool = False, sizes: Sequence[int] = SIZES, stop: bool = True, seed: int = 0
+        cls,
+        *,
+        run: bool = False,
+        sizes: Sequence[int] = SIZES,
+        stop: bool = True,
+        seed: int = 0,
+        known: str | os.PathLike[str] | None = None,
     ) -> Any:
         """TVM wants a class that its own decorator has wrapped."""
-        from tvm.ir.instrument import pass_instrument
+        try:
+            from tvm.ir.instrument import pass_instrument
+        except ModuleNotFoundError as error:
+            raise ImportError("rlx.tvm.Instrument needs TVM: install the extra `tvm`") from error
 
         flag("run", run)
         flag("stop", stop)
@@ -61,15 +80,18 @@ class Instrument:
         for size in sizes:
             whole_number("sizes", size, 0)
 
-        return pass_instrument(_Watching)(tuple(sizes) if run else (), stop, seed)
+        if known is not None and not isinstance(known, str | os.PathLike):
+            raise TypeError(f"known: expected a folder, found {shown(known)}")
+        table = [] if known is None else by_choice(Path(known))
+        watch = Watch(tuple(sizes) if run else (), seed, table)
+        return pass_instrument(_Watching)(watch, stop)
 
 
 class _Watching:
     """What TVM calls."""
 
-    def __init__(self, sizes: Sequence[int], stop: bool, seed: int) -> None:
-        self.watch = Watch(sizes, seed)
-        self.stop = stop
+    def __init__(self, watch: Watch, stop: bool) -> None:
+        self.watch, self.stop = watch, stop
 
     @property
     def problems(self) -> list[Problem]:
@@ -80,6 +102,11 @@ class _Watching:
     def seen(self) -> list[str]:
         """The passes after which the module was checked."""
         return self.watch.seen
+
+    @property
+    def not_compared(self) -> list[str]:
+        """Why runs were not compared."""
+        return self.watch.not_compared
 
     def run_before_pass(self, module: Any, info: Any) -> None:
         """TVM is about to run a pass."""

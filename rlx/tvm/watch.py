@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.checker.check import Report, check_text
+from rlx.generate.campaign.finding import Finding
 from rlx.grammar.nodes.node import Record
 
 if TYPE_CHECKING:
+    from rlx.generate.campaign.finding_file import FindingFile
     from rlx.generate.campaign.oracles.meaning import Meaning
 
 ILLEGAL, MEANING = "illegal", "meaning"
@@ -16,6 +18,13 @@ SIZES = (3, 1)
 """The numbers that shape variables get by default."""
 INPUT = "(the input)"
 """Stands for the pass where the module was wrong before the first one."""
+
+
+NO_RUN = "no function can be called, or its arguments cannot be generated in these sizes"
+"""Why the program itself was not run."""
+
+_WRONG = ("wrong-code", "passes")
+"""The kind and the oracle of what a pass does wrong."""
 
 
 class Problem(Record):
@@ -59,20 +68,33 @@ class Watch:
         The numbers that shape variables get in runs before and after each pass; none for no runs.
     seed
         Of the inputs.
+    table
+        Findings: the differences by choice that no pass is to blame for.
 
     Attributes
     ----------
+    known
+        The paths of those that were met.
     seen
         The names of the passes after which the module was looked at.
     problems
         What went wrong, in order.
+    compared
+        How many runs were compared.
+    not_compared
+        Why others were not.
     """
 
-    def __init__(self, sizes: Sequence[int] = (), seed: int = 0) -> None:
-        self.sizes = sizes
-        self.seed = seed
+    def __init__(
+        self, sizes: Sequence[int] = (), seed: int = 0, table: Sequence[FindingFile] = ()
+    ) -> None:
+        self.sizes, self.seed, self.table = sizes, seed, table
+        self.known: list[str] = []
         self.seen: list[str] = []
         self.problems: list[Problem] = []
+        self.compared = 0
+        self.not_compared: list[str] = []
+        self._ended: set[str] = set()
         self._text: str | None = None
         self._errors: frozenset[str] = frozenset()
         self._meanings: Sequence[Meaning] = ()
@@ -87,6 +109,8 @@ class Watch:
         self._remember(text, report)
         if report.ok:
             self._meanings = self._run(text)
+            if self.sizes and not self._meanings:
+                self.not_compared.append(NO_RUN)
             return None
         return self._problem(INPUT, ILLEGAL, str(report.errors[0]), text, report)
 
@@ -101,22 +125,54 @@ class Watch:
         self._remember(text, report)
         new = [d for d in report.errors if _said(d.code, d.message) not in known]
         if new:
-            return self._problem(name, ILLEGAL, str(new[0]), before, report, text)
+            first = new[0]
+            code, words = first.code, first.message
+            if not self._chosen(Finding(*_WRONG, name, code, words, code, before, 0)):
+                return self._problem(name, ILLEGAL, str(first), before, report, text)
         if wrong_before or not report.ok:
+            if self.sizes:
+                self.not_compared.append(f"{name}: the module has errors")
             return None
         return self._other_meaning(name, before, text, report)
 
     def _other_meaning(self, name: str, before: str, text: str, report: Report) -> Problem | None:
         if not self.sizes:
             return None
-        from rlx.generate.campaign.oracles.meaning import differ
+        from rlx.generate.campaign.oracles.meaning import compared, how, ruling
+        from rlx.generate.campaign.oracles.traits import trait
+        from rlx.tvm.contracts import NOT_COMPARED
 
         earlier = self._meanings
         self._meanings = self._run(text, earlier)
-        difference = differ(earlier, self._meanings)
-        if difference is None:
+        contract = NOT_COMPARED.get(name.rpartition(".")[2])
+        if contract is not None:
+            self.not_compared.append(f"{name}: {contract}")
             return None
-        return self._problem(name, MEANING, difference.said, before, report, text)
+        found = compared(earlier, self._meanings)
+        self.compared += found.compared
+        self.not_compared += (f"{name}: {why}" for why in found.skipped)
+        for function, why in found.ended.items():
+            if function not in self._ended:
+                self._ended.add(function)
+                self.not_compared.append(f"a run of {function} ended without a value: {why}")
+        if found.difference is None:
+            return None
+        said = found.difference.said
+        what = trait(said, found.difference.size, before)
+        if self._chosen(Finding(*_WRONG, name, how(said), said, ruling(said), before, 0, what)):
+            return None
+        return self._problem(name, MEANING, said, before, report, text)
+
+    def _chosen(self, finding: Finding) -> bool:
+        """Whether it is a difference by choice, which is then noted."""
+        if not self.table:
+            return False
+        from rlx.tvm.known import chosen
+
+        entry = chosen(finding, self.table)
+        if entry is not None:
+            self.known.append(entry.path)
+        return entry is not None
 
     def _run(self, text: str, earlier: Sequence[Meaning] = ()) -> Sequence[Meaning]:
         if not self.sizes:

@@ -24,7 +24,14 @@ from rlx.semantics.machine.outcome_of_stop import ended
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.store import Store
-from rlx.semantics.values import Closure, Packed, PrimFuncValue, Value, fitted_arguments
+from rlx.semantics.values import (
+    Closure,
+    FunctionName,
+    Packed,
+    PrimFuncValue,
+    Value,
+    fitted_arguments,
+)
 from rlx.spec.registry import rule, rule_of
 
 External = Packed | Callable[..., Any]
@@ -56,11 +63,11 @@ class MachineProgram:
     ) -> None:
         self.module = normalize(module)
         self.output = output
-        self._external = {name: _external(name, call) for name, call in packed.items()}
+        self._external = {name: external(name, call) for name, call in packed.items()}
         self._prim_funcs = PrimFuncs(
             backend, iterations, {n: f for n, f in packed.items() if not isinstance(f, Packed)}
         )
-        compiler = Compiler(self._external)
+        compiler = self._compiler = Compiler(self._external)
         self._globals: dict[str, Value] = {}
         for var, function in self.module.functions.items():
             name = var.name_hint
@@ -88,6 +95,14 @@ class MachineProgram:
         the run time.
         """
         return self._external.get(name) or BUILTINS.get(name)
+
+    def _function(self, wanted: FunctionName) -> Value | None:
+        """The function that an argument names; a packed one gets the type of its parameter."""
+        found = self._globals.get(wanted.name) or self.external(wanted.name)
+        info = wanted.info
+        if isinstance(found, Packed) and isinstance(info, ast.FuncStructInfo) and info.params:
+            return Closure(self._compiler.function(_typed(wanted.name, info), wanted.name))
+        return found
 
     def run_prim_func(
         self, callee: PrimFuncValue, args: Sequence[Any], unwritten: Unwritten
@@ -132,7 +147,7 @@ class MachineProgram:
             raise KeyError(f"the module has no function {entry!r}")
         store = Store(self, keep)
         try:
-            args = fitted_arguments(args)
+            args = fitted_arguments(args, self._function)
             frame = enter(callee, args, None, None)
         except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
             return ended(stop, None, rule_of(call_closure), tuple(args), callee.code.span)
@@ -262,7 +277,22 @@ def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
     return faults.OutOfFuelStop("E-fuel-left", f"the run did not end within {fuel} steps")
 
 
-def _external(name: str, call: External) -> Packed:
+def _typed(name: str, info: ast.FuncStructInfo) -> ast.Function:
+    """A function of a type, whose body is a call of a packed function."""
+    params = tuple(ast.Var(f"a{at}", each) for at, each in enumerate(info.params or ()))
+    callee = ast.ExternFunc(name)
+    call = (
+        ast.Call(ast.Op("relax.call_pure_packed"), (callee, *params), (info.ret,))
+        if info.purity
+        else ast.Call(callee, params, (info.ret,))
+    )
+    result = ast.Var("result")
+    body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(result, call),)),), result)
+    return ast.Function(params, body, info.ret, info.purity, shape_vars=info.binders)
+
+
+def external(name: str, call: External) -> Packed:
+    """A packed function as a value."""
     if isinstance(call, Packed):
         return call
 

@@ -4,7 +4,7 @@ variables are given, inferred from given values, or solved for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import prod
 from pathlib import Path
@@ -21,8 +21,18 @@ from rlx.semantics.live_memory import TooMuchMemory, current, total
 from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.run.files import FileError, load
 from rlx.semantics.run.literals import from_python, literal, value_of
-from rlx.semantics.values import DoesNotFit, Scalar, ShapeValue, Tensor, TupleValue, Value, fitted
+from rlx.semantics.values import (
+    DoesNotFit,
+    FunctionName,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+    fitted,
+)
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.order import substitute
 
 DEFAULT_SIZE = 2
 """The default number of an unconstrained shape variable."""
@@ -60,7 +70,14 @@ class Inputs:
         self.values, self.sizes, self.made_up = values, sizes, made_up
 
 
-def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -> Inputs:
+def inputs(
+    function: ast.Function,
+    given: Mapping[str, object],
+    seed: int = 0,
+    functions: Collection[str] = (),
+    *,
+    overwrite: bool = False,
+) -> Inputs:
     """Arguments for the parameters of a function.
 
     Parameters
@@ -74,6 +91,10 @@ def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -
         :func:`rlx.semantics.run.literals.from_python`.
     seed
         The seed of the random numbers; parameters that are not given are random.
+    functions
+        The names of functions that a parameter may be given.
+    overwrite
+        Whether the values are the given arrays, not copies, so that a run may write into them.
 
     Raises
     ------
@@ -96,7 +117,7 @@ def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -
         if name in given and name not in params
     }
     values = {
-        name: _given(name, given[name], _info(param))
+        name: _given(name, given[name], _info(param), functions, overwrite)
         for name, param in params.items()
         if name in given and not _is_way(given[name])
     }
@@ -114,7 +135,7 @@ def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -
             values[name] = _make(name, _info(param), sizes, lambda *a, way=way: way(random, *a))
     made_up += [name for name in params if name not in given]
     return Inputs(
-        tuple(_there(values[name], _info(param)) for name, param in params.items()),
+        tuple(_there(values[name], _info(param), sizes) for name, param in params.items()),
         {var.name: number for var, number in sizes.items()},
         tuple(made_up),
     )
@@ -135,15 +156,20 @@ def _info(param: ast.Var) -> ast.StructInfo:
     return param.struct_info_annotation or ast.ObjectStructInfo()
 
 
-def _there(value: Value, info: ast.StructInfo) -> Value:
-    """A value where its annotation says that it is."""
+def _there(value: Value, info: ast.StructInfo, sizes: Known) -> Value:
+    """A value where its annotation says that it is; a function with the type that it says."""
     match value, info:
+        case FunctionName(name=name), ast.FuncStructInfo():
+            numbers = {var: tir.IntImm(number, var.dtype) for var, number in sizes.items()}
+            return FunctionName(name, substitute(info, numbers))
         case Tensor(device=None), ast.TensorStructInfo(vdevice=ast.VDevice() as device):
             return replace(value, device=(device.target, device.index))
         case TupleValue(fields=fields), ast.TupleStructInfo(fields=infos) if len(fields) == len(
             infos
         ):
-            return TupleValue(tuple(map(_there, fields, infos)))
+            return TupleValue(
+                tuple(_there(*each, sizes) for each in zip(fields, infos, strict=True))
+            )
     return value
 
 
@@ -179,10 +205,17 @@ def _integer(name: str, given: object, kind: DataType) -> int:
         raise InputError(f"{name}: {misfit}") from None
 
 
-def _given(name: str, text: object, info: ast.StructInfo) -> Value:
+def _given(
+    name: str, text: object, info: ast.StructInfo, functions: Collection[str], overwrite: bool
+) -> Value:
+    if isinstance(info, ast.FuncStructInfo) or (
+        isinstance(info, ast.ObjectStructInfo) and isinstance(text, str) and text in functions
+    ):
+        return _function(name, text, functions)
     try:
         if not isinstance(text, str):
-            return from_python(name, text, info)
+            value = from_python(name, text, info)
+            return value if overwrite else _copied(value)
         if text.endswith((".npy", ".npz")):
             return load(Path(text), info)
         return value_of(literal(text), info)
@@ -196,6 +229,31 @@ def _given(name: str, text: object, info: ast.StructInfo) -> Value:
             f"{name}: expected a .npy file, a number, a list, a quoted string, or one of {ways}; "
             f"found {_short(str(text))!r}"
         ) from None
+
+
+def _function(name: str, given: object, functions: Collection[str]) -> Value:
+    """A function by its name, or one that an earlier run returned."""
+    from rlx.grammar.suggest import closest, did_you_mean
+
+    if isinstance(given, Value):
+        return given
+    if not isinstance(given, str):
+        what = type(given).__name__
+        raise InputError(f"{name}: expected a function, or the name of one; found {what}")
+    if given not in functions:
+        hint = did_you_mean(closest(given, functions))
+        words = f"expected the name of a function of the module or of a packed one; found {given!r}"
+        raise InputError(f"{name}: {words}" + (f"; {hint}" if hint else ""))
+    return FunctionName(given)
+
+
+def _copied(value: Value) -> Value:
+    """A value that shares no memory with the caller's."""
+    if isinstance(value, Tensor):
+        return replace(value, data=value.data.copy())
+    if isinstance(value, TupleValue):
+        return TupleValue(tuple(map(_copied, value.fields)))
+    return value
 
 
 def _short(text: str) -> str:
@@ -241,7 +299,8 @@ def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: F
             return TupleValue(
                 tuple(_make(f"{name}[{at}]", inner, sizes, fill) for at, inner in enumerate(fields))
             )
-    raise InputError(f"{name}: cannot generate a value for {show(info)}: give one")
+    what = "the name of a function" if isinstance(info, ast.FuncStructInfo) else "one"
+    raise InputError(f"{name}: cannot generate a value for {show(info)}: give {what}")
 
 
 def _numpy_type(name: str, kind: DataType) -> np.dtype[Any]:

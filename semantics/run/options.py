@@ -33,7 +33,8 @@ BACKENDS = {
 EPILOG = """\
 --input NAME=VALUE gives an argument. For a tensor VALUE is a .npy file, a literal (5, true, inf, nan,
 [[1, 2], [3, 4]]) or one of rand, zeros, ones, iota. For a tuple it is an .npz file or a literal: (5, [1, 2]),
-(5,) or (). For a shape variable it is an integer: n=5. A file stores elements of types that NumPy does not
+(5,) or (). For a shape variable it is an integer: n=5. For a function it is a name: of a function of the module,
+or of a packed one. A file stores elements of types that NumPy does not
 have (bfloat16, int4, float8) as bytes.
 Values that do not fit the parameter's type are rejected; floats are rounded to it. Missing inputs are inferred
 from the others or generated at random, and listed.
@@ -199,10 +200,20 @@ def prepare(options: argparse.Namespace) -> Prepared:
     module, entry, function = _entry(report, options.entry)
     made = Prepared(report, module, entry, function)
     try:
-        made.inputs = inputs(function, given_inputs(options.input), options.seed)
+        given = given_inputs(options.input)
+        made.inputs = inputs(function, given, options.seed, known_functions(module))
     except InputError as error:
         raise UsageError(f"--input {error}") from None
     return made
+
+
+def known_functions(module: ast.IRModule) -> list[str]:
+    """The names of functions that a parameter may be given: those of the module, and packed ones
+    of the run time.
+    """
+    from rlx.semantics.machine.builtins import BUILTINS
+
+    return [*(var.name_hint for var in module.functions), *BUILTINS]
 
 
 def checked(path: str, name: str | None = None) -> ast.IRModule:
@@ -240,13 +251,14 @@ def show_errors(report: Report) -> None:
 
 
 def _read(path: str) -> str:
+    from rlx.checker.driver.sources import text_of, why_no_text
+
     try:
-        match path:
-            case "-":
-                return sys.stdin.read()
-        return Path(path).read_text(encoding="utf-8")
+        if path == "-":
+            return sys.stdin.read()
+        return text_of(Path(path).read_bytes(), path)
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 (byte {error.start})") from None
+        raise UsageError(why_no_text(path, error)) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
 

@@ -12,6 +12,7 @@ from rlx.semantics import outcome
 from rlx.semantics.values import (
     Closure,
     DataTypeValue,
+    FunctionName,
     Null,
     Opaque,
     Packed,
@@ -83,6 +84,8 @@ def _leaf(value: Any, name: Name) -> str:
             return f"PrimFunc {of}"
         case Packed(name=of):
             return f"packed function {of}"
+        case FunctionName(name=of):
+            return f"function {of}"
         case Null():
             return "null"
         case Opaque(value=held):

@@ -95,7 +95,7 @@ class _Matcher:
     __slots__ = ("binders", "images", "met")
 
     def __init__(self, binders: Collection[Key]) -> None:
-        self.binders = binders
+        self.binders = frozenset(binders)
         self.images: list[tuple[Key, Image]] = []
         self.met: set[tuple[int, int]] = set()
 
@@ -223,7 +223,7 @@ def _function(pattern: FuncStructInfo, info: FuncStructInfo, matcher: _Matcher) 
     """Match parameters; what either function binds itself is nothing outside of it (ledger 13)."""
     if pattern.params is None or info.params is None or len(pattern.params) != len(info.params):
         return
-    inner = _Matcher([b for b in matcher.binders if b not in pattern.binders])
+    inner = _Matcher(matcher.binders.difference(pattern.binders))
     for p, i in zip(pattern.params, info.params, strict=True):
         inner.match(p, i)
     own = set(info.binders)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
+import tokenize
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from rlx.checker.driver.sources import STDIN, decode, find, size
+from rlx.checker.driver.sources import STDIN, decode, find, size, text_of, why_no_text
 
 LINES = ["# ä\n", "x = 1\r\n", "# 𝄞\r", "\n", "y\n"]
 
@@ -48,3 +50,43 @@ def test_a_search_does_not_read_what_has_no_end(tmp_path: Path) -> None:
         assert report.outcome == "unreadable"
         assert "a pipe, a device or a socket" in report.diagnostics[0].message
     assert find([str(pipe)]) == ([str(pipe)], [], frozenset())
+
+
+NAMES = ["latin-1", "cp1252", "koi8-r", "shift_jis", "utf-8", "utf-8-sig", "ascii"]
+ODD = ["rot13", "hex", "zlib", "undefined", "nonsense", "unicode_escape"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", ["é", "д", "ソ", "plain"])
+def test_a_python_file_is_read_in_the_encoding_that_it_declares(name: str, text: str) -> None:
+    """Python's own reader of source files is the oracle."""
+    program = f"# -*- coding: {name} -*-\n# {text}\nx = 1\r\n"
+    data = program.encode(name, errors="replace")
+    assert text_of(data, "a.py") == tokenize_open(data)
+    source, problem = decode(data, "a.py")
+    assert problem is None and source.text == tokenize_open(data)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_encoding_that_no_program_has(name: str) -> None:
+    data = f"# coding: {name}\n# é\nx = 1\n".encode()
+    source, problem = decode(data, "a.py")
+    assert problem is None and source.text.endswith("x = 1\n")
+
+
+def test_other_files_are_utf_8_whatever_they_say() -> None:
+    data = "# coding: latin-1\n# é\n".encode("latin-1")
+    with pytest.raises(UnicodeDecodeError) as raised:
+        text_of(data, "a.rlx")
+    assert why_no_text("a.rlx", raised.value) == "a.rlx: not UTF-8 (byte 20)"
+    data = b"# coding: ascii\n# \xe9\n"
+    with pytest.raises(UnicodeDecodeError) as raised:
+        text_of(data, "a.py")
+    assert why_no_text("a.py", raised.value) == "a.py: not ascii (byte 18)"
+
+
+def tokenize_open(data: bytes) -> str:
+    file = io.BytesIO(data)
+    name, _ = tokenize.detect_encoding(file.readline)
+    file.seek(0)
+    return io.TextIOWrapper(file, name, newline=None).read()

@@ -48,6 +48,7 @@ DIAGNOSTIC = {
     "related": [{"message": str, "line": int, "column": int, "end_line": int, "end_column": int}],
     "notes": [str],
     "help": (str, type(None)),
+    "edit": (dict, type(None)),
     "counterexample": (dict, type(None)),
 }
 SCHEMA = {
@@ -471,6 +472,7 @@ def _read(terminal: int) -> bytes:
 
 def test_colour_only_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     assert "\x1b[1;31merror[" in at_a_terminal()
     assert "\x1b[1;31merror[" in at_a_terminal(NO_COLOR="")  # empty means unset
     assert "\x1b" not in at_a_terminal(NO_COLOR="1")
@@ -748,9 +750,13 @@ def test_configuration_holds_for_all_runs(run: Run) -> None:
     table.write_text('[tool.rlx]\nexclude = ["old"]\nstrict = true\n')
     status, out, _ = run(".")
     assert status == 1 and "1 file checked: 1 warning" in out
-    assert run("old/bad.rlx")[0] == 1  # named, it is not excluded
+    for named in ("old/bad.rlx", "old"):  # as a hook names the files that changed
+        status, out, err = run(named)
+        assert status == 0 and f"{named} is excluded by" in err
+    assert run("--isolated", "old/bad.rlx")[0] == 1
     table.write_text('[tool.rlx]\nexclude = ["*/bad.rlx"]\nignore = ["OBL"]\nstrict = true\n')
     assert run(".")[0] == 0
+    assert run("--select", "OBL", "warned.rlx")[0] == 1  # what is asked for is shown
     table.write_text('[tool.rlx]\nignore = ["OBLX"]\n')
     assert run(".")[0] == 2
     table.write_text('[tool.rlx]\nignroe = ["OBL"]\n')

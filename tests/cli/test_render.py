@@ -203,7 +203,8 @@ def test_sarif() -> None:
     ("path", "uri"),
     [
         ("a b/c#d.rlx", "a%20b/c%23d.rlx"),
-        ("/tmp/ä.rlx", "file:///tmp/%C3%A4.rlx"),
+        (os.path.abspath("ä.rlx"), "%C3%A4.rlx"),
+        (os.path.abspath("../ä.rlx"), "../%C3%A4.rlx"),
         ("bad\udcff.rlx", "bad%FF.rlx"),
         ("c:d/e.rlx", "c%3Ad/e.rlx"),
         ("<stdin>", "%3Cstdin%3E"),
@@ -314,12 +315,14 @@ def test_marks_stand_below_what_they_mean(character: str) -> None:
 @pytest.mark.parametrize("at_terminal", [False, True])
 @pytest.mark.parametrize("terminal", ["xterm", "dumb"])
 @pytest.mark.parametrize("refused", ["", "1"])
+@pytest.mark.parametrize("forced", ["", "0", "false", "1", "true"])
 def test_colours_are_for_terminals_that_nothing_keeps_from_them(
-    monkeypatch: pytest.MonkeyPatch, refused: str, terminal: str, at_terminal: bool
+    monkeypatch: pytest.MonkeyPatch, forced: str, refused: str, terminal: str, at_terminal: bool
 ) -> None:
     monkeypatch.setenv("NO_COLOR", refused)
+    monkeypatch.setenv("FORCE_COLOR", forced)
     monkeypatch.setenv("TERM", terminal)
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: at_terminal, raising=False)
-    expected = ANSI if at_terminal and terminal == "xterm" and not refused else PLAIN
-    assert theme_for(stream) is expected
+    wanted = forced in ("1", "true") if forced else at_terminal and terminal == "xterm"
+    assert theme_for(stream) is (ANSI if wanted and not refused else PLAIN)

@@ -39,7 +39,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "run": (
         rlx.run,
         {"subject": TEXT, "entry": "main", "inputs": None, "packed": None, "seed": 0}
-        | {"fuel": None, "memory": None, "backend": "steps", "output": print},
+        | {"fuel": None, "memory": None, "backend": "steps", "output": print, "overwrite": False},
     ),
     "operator": (rlx.operator, {"name": "my.own", "pure": True, "calls": "", "compute": None}),
     "dim": (rlx.dim, {"text": "n", "scope": None}),

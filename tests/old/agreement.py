@@ -205,7 +205,7 @@ def _unknown_in_2022(derivations: Sequence[OlderDerivation], text: str, found: D
     return any(
         isinstance(node, ast.Var) and node.name_hint in words and isinstance(shape, RuntimeDepShape)
         for derived in derivations
-        for node, shape in derived.shapes.items()
+        for node, shape in derived.shape_of.items()
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
-from rlx.bisect.blame import Blame, Pipeline
+from rlx.bisect.blame import Blame, Fine, Pipeline
 from rlx.bisect.process import Process, UnusableError
 from rlx.bisect.worker import OURS, PARSER
 
@@ -58,9 +59,26 @@ def test_a_process_that_dies(said: list[Said], name: str, done: tuple[str, ...],
 
 
 def test_our_own_failure_is_no_pass() -> None:
-    assert examined(MADE) == "None"
-    assert examined([*INNER, {"begin": OURS}]) == "None"
-    assert examined([*READ, {"fine": True}], "") == "None"
+    why = "the check or the run of rlx itself ended with exit status 7"
+    assert examined(MADE) == repr(Fine(0, (why,)))
+    assert examined([*INNER, {"begin": OURS}]) == repr(Fine(0, (why,)))
+    said: Said = {"fine": 3, "not_compared": ["Pass: why"], "known": ["by-choice/A.rlx"]}
+    assert examined([*READ, said], "") == repr(Fine(3, ("Pass: why",), ("by-choice/A.rlx",)))
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_a_process_that_others_end_says_nothing_about_a_pass(name: str) -> None:
+    for said in (SECOND, MADE, READ):
+        with pytest.raises(UnusableError, match=f"ended from outside .{name}"):
+            examined(said, f"import os, signal; os.kill(os.getpid(), signal.{name})")
+
+
+def test_what_is_under_way_when_others_end_a_process_is_done_again(tmp_path: Path) -> None:
+    marker = tmp_path / "ended once"
+    last = f"import os, signal, pathlib; p = pathlib.Path({str(marker)!r})"
+    last += "; p.exists() or (p.touch(), os.kill(os.getpid(), signal.SIGKILL))"
+    last += '; print(\'{"fine": 1, "not_compared": [], "known": []}\', flush=True)'
+    assert examined(SECOND, last) == repr(Fine(1))
 
 
 def test_a_process_that_says_nothing_more() -> None:

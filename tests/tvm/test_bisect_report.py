@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rlx.bisect import report
-from rlx.bisect.blame import INPUT, Blame, Pipeline
+from rlx.bisect.blame import INPUT, Blame, Fine, Pipeline
 from rlx.bisect.process import Process, UnusableError
 from rlx.commands import bisect
 from tests.markdown import assert_example
@@ -50,7 +50,37 @@ def test_a_record_says_what_the_report_says(name: str) -> None:
 
 
 def test_a_record_without_blame() -> None:
-    assert json.loads(report.record(None, Pipeline(), "f.rlx", PROGRAM))["blame"] is None
+    fine = Fine(2, ("Pass: why",), ("by-choice/A.rlx",))
+    found = json.loads(report.record(fine, Pipeline(), "f.rlx", PROGRAM))
+    assert found["blame"] is None and found["compared"] == 2
+    assert (found["not_compared"], found["known"]) == (["Pass: why"], ["by-choice/A.rlx"])
+
+
+@pytest.mark.parametrize(
+    ("fine", "lines"),
+    [
+        (Fine(3), ["f.rlx: no pass of default did anything wrong"]),
+        (
+            Fine(0, ("out of memory", "out of memory")),
+            [
+                "f.rlx: no pass of default did anything wrong, as far as the checks show: no run was compared",
+                "  not compared: out of memory",
+            ],
+        ),
+        (
+            Fine(1, ("BindParams: why",), ("by-choice/A.rlx",)),
+            [
+                "f.rlx: no pass of default did anything wrong",
+                "  not compared: BindParams: why",
+                "  different by choice: by-choice/A.rlx",
+            ],
+        ),
+    ],
+)
+def test_what_is_said_if_nobody_is_to_blame(fine: Fine, lines: list[str]) -> None:
+    assert report.nothing(fine, Pipeline(), "f.rlx").splitlines() == lines
+    unrun = report.nothing(fine, Pipeline(sizes=()), "f.rlx").splitlines()
+    assert unrun[0] == "f.rlx: no pass of default did anything wrong"
 
 
 def test_a_pipeline_that_cannot_be_had(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.ast import TupleStructInfo
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import Node, Record, replace
+from rlx.grammar.nodes.rewrite import rebuild
 from rlx.semantics.outcome import Ended, Fault, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -45,12 +48,53 @@ class Meaning(Record):
         The arguments, one set of which nothing writes into.
     outcome
         How the run ended.
+    params
+        The parameters.
     """
 
     function: str
     size: int
     given: Sequence[Value]
     outcome: Outcome
+    params: tuple[ast.Var, ...] = ()
+
+    def takes_the_same(self, params: Sequence[ast.Var]) -> bool:
+        """Whether parameters have the same names, in the same order, and the same types; a device
+        is no part of a type here, since it changes no value.
+        """
+        if [var.name_hint for var in self.params] != [var.name_hint for var in params]:
+            return False
+        one, other = (TupleStructInfo(tuple(map(_type, each))) for each in (self.params, params))
+        return structural_equal(one, other, map_free_vars=True)
+
+
+def _type(param: ast.Var) -> ast.StructInfo:
+    def change(node: Node) -> Node:
+        return replace(node, vdevice=None) if isinstance(node, ast.TensorStructInfo) else node
+
+    made: ast.StructInfo = rebuild(param.struct_info_annotation or ast.ObjectStructInfo(), change)
+    return made
+
+
+class Comparison(Record):
+    """What comparing the runs of two programs gave.
+
+    Attributes
+    ----------
+    difference
+        The first difference; None if there is none.
+    compared
+        How many runs were compared.
+    skipped
+        Why functions were not compared, each reason once.
+    ended
+        How a run ended without a value, by function.
+    """
+
+    difference: RunDifference | None
+    compared: int
+    skipped: tuple[str, ...]
+    ended: Mapping[str, str]
 
 
 class RunDifference(Record):
@@ -87,17 +131,19 @@ def meanings(
     program = load(
         module, packed=PACKED, backend="steps", iterations=ITERATIONS
     )  # inputs are too small to compile for
-    known = {(m.function, m.size): m.given for m in earlier}
+    known = {(m.function, m.size): m for m in earlier}
     found = []
     for name, function in module.functions.items():
         if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
             for size in sizes:
-                given = known.get((name.name_hint, size))
-                if given is None or len(given) != len(function.params):
+                one, params = known.get((name.name_hint, size)), function.params
+                if one is not None and one.takes_the_same(params):
+                    given: Sequence[Value] | None = one.given
+                else:
                     given = arguments(function, size, seed)
                 if given is not None:
                     outcome = program.run(name.name_hint, deepcopy(given), fuel=FUEL)
-                    found.append(Meaning(name.name_hint, size, given, outcome))
+                    found.append(Meaning(name.name_hint, size, given, outcome, params))
     return found
 
 
@@ -113,28 +159,59 @@ def arguments(function: ast.Function, size: int, seed: int) -> Sequence[Value] |
 
 
 def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> RunDifference | None:
-    """The first difference between what two programs return.
+    """The first difference between what two programs return; see :func:`compared`."""
+    return compared(before, after).difference
 
-    A run that ended without a value may end in any way afterwards (inside of dataflow blocks checks
-    may go).
+
+def compared(before: Sequence[Meaning], after: Sequence[Meaning]) -> Comparison:
+    """What two programs return, run by run.
+
+    Functions are compared only if they have the same parameters. A run that ended without a value
+    may end in any way afterwards (inside of dataflow blocks checks may go).
     """
-    found = {(m.function, m.size): m.outcome for m in after}
+    found = {(m.function, m.size): m for m in after}
+    skipped: dict[str, None] = {}
+    without: dict[str, str] = {}
+    count = 0
     for one in before:
         other = found.get((one.function, one.size))
-        if not isinstance(one.outcome, Returned) or other is None:
+        if other is None:
+            skipped[f"there is no {one.function} any more"] = None
             continue
-        where = f"{one.function} with size {one.size}"
-        if isinstance(other, (Unsupported, OutOfFuel)) or _elsewhere(other) or out_of_memory(other):
+        if not other.takes_the_same(one.params):
+            skipped[f"{one.function} has other parameters"] = None
             continue
-        if not isinstance(other, Returned):
-            assert isinstance(other, Ended)
-            kind = type(other).__name__
-            said = f"{where}: returned a value before, now {kind} {other.code}: {other.message}"
-            return RunDifference(said, one.size)
-        unequal = compare(one.outcome.value, other.value)
-        if unequal:
-            return RunDifference(f"{where}: {unequal}", one.size)
+        ended = _without_value(one.outcome, other.outcome)
+        if ended is not None:
+            without.setdefault(one.function, ended.message)
+            continue
+        difference = _difference(one, other.outcome)
+        if difference is not None:
+            return Comparison(difference, count, (*skipped,), without)
+        count += 1
+    return Comparison(None, count, (*skipped,), without)
+
+
+def _without_value(one: Outcome, other: Outcome) -> Ended | None:
+    """The run that ended without a value, where that says nothing about the other."""
+    if isinstance(one, Ended):
+        return one
+    if isinstance(other, (Unsupported, OutOfFuel)) or _elsewhere(other) or out_of_memory(other):
+        assert isinstance(other, Ended)
+        return other
     return None
+
+
+def _difference(one: Meaning, other: Outcome) -> RunDifference | None:
+    where = f"{one.function} with size {one.size}"
+    if not isinstance(other, Returned):
+        assert isinstance(other, Ended)
+        kind = type(other).__name__
+        said = f"{where}: returned a value before, now {kind} {other.code}: {other.message}"
+        return RunDifference(said, one.size)
+    assert isinstance(one.outcome, Returned)
+    unequal = compare(one.outcome.value, other.value)
+    return RunDifference(f"{where}: {unequal}", one.size) if unequal else None
 
 
 def _elsewhere(outcome: Outcome) -> bool:
