@@ -213,7 +213,7 @@ def argument(run: ExpressionCompiler, expr: tir.PrimExpr, read: bool = False) ->
             buffer = run.named(name)
             if buffer is None:
                 opaque(expr)
-            slot = run.slots[buffer]  # type: ignore[index]
+            slot = run.slots[buffer]
             return lambda frame: frame[slot].content() if read else frame[slot].array()
         case tir.Call(op="tvm_stack_make_shape", args=dims):
             sizes = [run.number(dim) for dim in dims]

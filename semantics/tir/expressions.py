@@ -65,6 +65,8 @@ def _binary(run: ExpressionCompiler, expr: Any) -> Term:
     spine: list[tir.Binary] = []
     left = expr
     while isinstance(left, tir.Binary) and not isinstance(left, (tir.And, tir.Or)):
+        if left is not expr and run.is_repeated(left):
+            break
         spine.append(left)
         left = left.a
     term = run.compile(left)
@@ -137,7 +139,7 @@ def _logical(run: ExpressionCompiler, expr: Any) -> Term:
     kind: type[tir.Binary] = type(expr)
     terms: list[Term] = []
     node = expr
-    while type(node) is kind:
+    while type(node) is kind and (node is expr or not run.is_repeated(node)):
         terms.append(run.value(node.b))
         node = node.a
     terms.append(run.value(node))
