@@ -15,12 +15,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-if TYPE_CHECKING:
-    from rlx.grammar.diagnostic import Diagnostic
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Coded(Protocol):
+    """What says that a premise fails: a diagnostic, of which this room knows the code alone."""
+
+    @property
+    def code(self) -> str:
+        """The label of the premise."""
+
+
+D = TypeVar("D", bound=Coded)
 
 
 class Registration(NamedTuple):
@@ -75,8 +83,8 @@ class Observer:
     def holds(self, label: str) -> None:
         """A premise holds."""
 
-    def fails(self, label: str, diagnostic: Diagnostic | None) -> None:
-        """A premise fails; the diagnostic that says so, if one does."""
+    def fails(self, label: str, diagnostic: Any) -> None:
+        """A premise fails; the diagnostic that says so, or None."""
 
 
 _observers: tuple[Observer, ...] = ()
@@ -122,13 +130,13 @@ def decide(label: str, holds: bool) -> bool:
     return holds
 
 
-def refuted(label: str, diagnostic: Diagnostic | None = None) -> None:
+def refuted(label: str, diagnostic: Coded | None = None) -> None:
     """Note that a premise fails, and the diagnostic that says so."""
     for observer in _observers:
         observer.fails(label, diagnostic)
 
 
-def reported(diagnostic: Diagnostic) -> Diagnostic:
+def reported(diagnostic: D) -> D:
     """Note that the premise fails whose label is the code of a diagnostic; the diagnostic."""
     refuted(diagnostic.code, diagnostic)
     return diagnostic

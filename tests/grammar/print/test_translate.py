@@ -41,7 +41,7 @@ def test_trailing_scalars_are_passed_in_front_of_the_results() -> None:
     text = format_text(KERNEL, version="0.27").text or ""
     assert "R.call_tir(cls.f, (x, n, m), out_ty=" in text
     module = rlx.parse(text)
-    assert [param.name for param in module["f"].params] == ["A", "n", "m", "B"]
+    assert [str(param) for param in module["f"].params] == ["A", "n", "m", "B"]
     assert rlx.check(text).ok
     assert (
         format_text(KERNEL, version="0.25").text
