@@ -113,9 +113,7 @@ def check_text(text: str, path: str = "<text>") -> Report:
     from rlx.grammar.read.parser import parse
 
     parsed = parse(text, path)
-    return check_modules(
-        parsed.modules, parsed.source, parsed.diagnostics, parsed.holes, parsed.captured
-    )
+    return check_modules(parsed.modules, parsed.source, parsed.diagnostics, parsed.captured)
 
 
 def check_module(module: ast.IRModule, source: Source) -> Report:
@@ -139,7 +137,6 @@ def check_modules(
     modules: Sequence[ast.IRModule],
     source: Source,
     found: Sequence[Diagnostic] = (),
-    holes: Collection[Node] = (),
     captured: Collection[Node] = (),
     findings: Findings | None = None,
 ) -> Report:
@@ -149,8 +146,6 @@ def check_modules(
     ----------
     found
         What is known to be wrong already: syntax errors.
-    holes
-        Variables that syntax errors left without a definition: nothing more is said of them.
     captured
         Variables, shape variables and annotations whose meaning Python around the program gives.
     findings
@@ -160,7 +155,7 @@ def check_modules(
 
     with recursion_room():
         try:
-            return _check(modules, source, found, holes, captured, findings or Findings())
+            return _check(modules, source, found, captured, findings or Findings())
         except RecursionError:
             words = "values are nested deeper, one in another, than the check can follow"
             deep = Diagnostic("PARSE", "error", words, None, source=source)
@@ -178,11 +173,11 @@ class Findings:
         self.statistics: list[Statistics] = []
         self.proved = self.refuted = self.unknown = 0
 
-    def look(self, module: ast.IRModule, holes: Collection[Node], lost: Collection[str]) -> None:
+    def look(self, module: ast.IRModule, captured: Collection[Node]) -> None:
         """Apply the criteria of well-formedness to a module."""
         from rlx.checker.well_formed import well_formed
 
-        self.diagnostics += well_formed(module, holes, lost)
+        self.diagnostics += well_formed(module, captured)
 
     def derive(self, module: ast.IRModule, captured: Collection[Node]) -> None:
         """Derive a module, and take over what that gives."""
@@ -221,33 +216,23 @@ def _check(
     modules: Sequence[ast.IRModule],
     source: Source,
     found: Sequence[Diagnostic],
-    holes: Collection[Node],
     captured: Collection[Node],
     gathered: Findings,
 ) -> Report:
     gathered.diagnostics += found
     errors = [d.span for d in found if d.is_error]
-    lost: frozenset[str] = frozenset()
-    if errors:
-        from rlx.checker.consequences import lost_functions
-
-        lost = lost_functions(source.text, errors)
     for module in modules:
-        gathered.look(module, holes, lost)
+        gathered.look(module, captured)
         if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
             from rlx.checker.prim_funcs.check import prim_funcs
 
-            gathered.diagnostics += prim_funcs(module, source, errors, holes)
+            gathered.diagnostics += prim_funcs(module, source, errors, captured)
         gathered.derive(module, captured)
     diagnostics = gathered.diagnostics
     if MARK in source.text:
         from rlx.checker.ignores import without_ignored
 
         diagnostics = without_ignored(source, diagnostics)
-    if len(diagnostics) > 1 and any(found.is_error for found in diagnostics):
-        from rlx.checker.consequences import without_consequences
-
-        diagnostics = without_consequences(source.text, diagnostics)
     diagnostics = _told_once(diagnostics)
     if diagnostics:
         from rlx.checker.edits import with_edits

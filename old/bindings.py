@@ -43,7 +43,7 @@ def _inherit(state: OlderDerivation, var: ast.Var, value: Expr) -> None:
         state.poison.add(var)
 
 
-@rule("OT-bind", "8ff7fa16", "older binding")
+@rule("OT-bind", "older binding")
 def bound_type(state: OlderDerivation, binding: ast.VarBinding) -> Type:
     """The annotation, which the value's type is below; without one the value's type."""
     found, wanted = state.type(binding.value), binding.var.struct_info_annotation
@@ -79,7 +79,7 @@ def _compare(
         state.add(never, "error", f"{said} {wanted}, but the value is {found}", span)
 
 
-@rule("OS-bind", "2854d3fe", "shape computation")
+@rule("OS-bind", "shape computation")
 def bound_shape(state: OlderDerivation, binding: ast.VarBinding) -> Expr:
     """The shape annotation, which is proved to be that of the value; without one the value's."""
     found, info = state.shape(binding.value), binding.var.struct_info_annotation
@@ -137,7 +137,7 @@ def dims_of_pattern(info: StructInfo) -> int:
     return -1
 
 
-@rule("OT-match", "e44d8aae", "older binding")
+@rule("OT-match", "older binding")
 def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     """A tensor with as many dimensions as the pattern, or a shape; of an object only that."""
     found = state.type(binding.value)
@@ -165,7 +165,7 @@ def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     return wanted or known
 
 
-@rule("OS-match", "0575d970", "shape computation")
+@rule("OS-match", "shape computation")
 def matched_shape(state: OlderDerivation, binding: ast.MatchCast) -> Expr:
     """The pattern, where the value is a tensor (ledger OLDSHAPESHAPE)."""
     found = state.type(binding.value)
@@ -179,7 +179,7 @@ def matched_shape(state: OlderDerivation, binding: ast.MatchCast) -> Expr:
     return shape if isinstance(found, DynTensorType) else UNKNOWN
 
 
-@rule("OT-cast", "2ee3a14f", "older binding")
+@rule("OT-cast", "older binding")
 def cast_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     """The type that the value is cast to; a cast that no value passes is warned of."""
     found, wanted = state.type(binding.value), type_of(binding.struct_info)
@@ -195,7 +195,7 @@ def cast_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     return type_of(info)
 
 
-@rule("OS-cast", "f149306c", "shape computation")
+@rule("OS-cast", "shape computation")
 def cast_shape(state: OlderDerivation, binding: ast.MatchCast) -> Expr:
     """The shape that the cast checks; where it checks none, that of the value."""
     wanted = shape_of_annotation(binding.struct_info)

@@ -35,7 +35,7 @@ def derive(state: OlderDerivation, node: ast.Call) -> None:
         state.set(node, closure_type(state, node), closure_shape(state, node))
 
 
-@rule("OT-effect", "fc8b95c4", "checked type")
+@rule("OT-effect", "checked type")
 def effect(state: OlderDerivation, node: ast.Call) -> None:
     """A call in a dataflow block is of a function that is pure."""
     if is_pure(state, node):
@@ -61,17 +61,16 @@ def is_pure(state: OlderDerivation, node: ast.Call) -> bool:
     return found.pure if isinstance(found, FuncType) else node.op in state.poison
 
 
-@rule("OT-extern", "c8e8350e", "checked type")
+@rule("OT-extern", "checked type")
 def packed_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A packed function returns what the type argument says."""
-    match node.sinfo_args:
-        case (info,):
-            return type_of(info)
+    if len(node.sinfo_args) == 1:
+        return type_of(node.sinfo_args[0])
     state.poison.add(node)  # OWF10 has said so
     return OBJECT
 
 
-@rule("OS-extern", "8424a10a", "shape computation")
+@rule("OS-extern", "shape computation")
 def packed_shape(node: ast.Call) -> Expr:
     """Nothing is known of the shape of what a packed function returns."""
     return UNKNOWN
@@ -97,20 +96,20 @@ def _tell(state: OlderDerivation, arg: Expr) -> None:
         state.info_of[arg] = state.view(arg)
 
 
-@rule("OT-operator", "da3e4c9c", "checked type")
+@rule("OT-operator", "checked type")
 def operator_type(found: StructInfo) -> Type:
     """`FInferType`: the type in what the operator infers."""
     return type_of(found)
 
 
-@rule("OS-operator", "fa6b201c", "shape computation")
+@rule("OS-operator", "shape computation")
 def operator_shape(state: OlderDerivation, found: StructInfo) -> Expr:
     """`FInferShape`: the shape in what the operator infers, in terms of variables in scope."""
     shape = shape_of_annotation(found)
     return shape if is_closed(shape, state.shape_vars, state.shapes) else UNKNOWN
 
 
-@rule("OT-closure", "4f2f9cd0", "checked type")
+@rule("OT-closure", "checked type")
 def closure_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A closure is called with as many arguments as it takes, each of the type that it takes."""
     function = state.type(node.op)
@@ -140,7 +139,7 @@ def closure_type(state: OlderDerivation, node: ast.Call) -> Type:
     return function.ret_type
 
 
-@rule("OS-call", "811d42b0", "shape computation")
+@rule("OS-call", "shape computation")
 def closure_shape(state: OlderDerivation, node: ast.Call) -> Expr:
     """The shape of the function's result with the arguments in the place of the parameters."""
     function = node.op if isinstance(node.op, ast.Function) else state.functions.get(node.op)

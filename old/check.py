@@ -34,21 +34,18 @@ def check_text(text: str, path: str = "<text>") -> OlderReport:
     from rlx.grammar.read.parser import parse
 
     parsed = parse(text, path)
-    return check_modules(
-        parsed.modules, parsed.source, parsed.diagnostics, parsed.holes, parsed.captured
-    )
+    return check_modules(parsed.modules, parsed.source, parsed.diagnostics, parsed.captured)
 
 
 def check_modules(
     modules: Sequence[ast.IRModule],
     source: Source,
     found: Sequence[Diagnostic] = (),
-    holes: Collection[Node] = (),
     captured: Collection[Node] = (),
 ) -> OlderReport:
     """Check modules of one text; see :func:`rlx.checker.check.check_modules`."""
     findings = _Findings()
-    report = check.check_modules(modules, source, found, holes, captured, findings)
+    report = check.check_modules(modules, source, found, captured, findings)
     # A comment that silences nothing here may be for today's rules.
     kept = tuple(d for d in report.diagnostics if d.code != "IGNORE-unused")
     derivations = tuple(findings.derivations)
@@ -62,12 +59,11 @@ class _Findings(check.Findings):
         super().__init__()
         self.derivations: list[OlderDerivation] = []
 
-    def look(self, module: ast.IRModule, holes: Collection[Node], lost: Collection[str]) -> None:
-        self.diagnostics += well_formed(module, holes, lost)
-        self._holes = holes
+    def look(self, module: ast.IRModule, captured: Collection[Node]) -> None:
+        self.diagnostics += well_formed(module, captured)
 
     def derive(self, module: ast.IRModule, captured: Collection[Node]) -> None:
-        derived = derive(module, {*captured, *self._holes})
+        derived = derive(module, captured)
         self.normal.append(module)
         self.derivations.append(derived)
         self.diagnostics += derived.diagnostics

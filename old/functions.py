@@ -34,7 +34,7 @@ def derive(module: ast.IRModule, captured: Collection[Node] = ()) -> OlderDeriva
     return state
 
 
-@rule("OT-module", "1de9ea07", "checked type")
+@rule("OT-module", "checked type")
 def module_types(state: OlderDerivation) -> None:
     """One function after the other, callees first; those of a circle are known by annotations."""
     functions = {gv: f for gv, f in state.module.functions.items() if isinstance(f, ast.Function)}
@@ -68,7 +68,7 @@ def declared_purity(function: ast.Function) -> bool | None:
     return None if said is None else bool(said)
 
 
-@rule("OT-function", "ee8eb52d", "checked type")
+@rule("OT-function", "checked type")
 def function_type(
     state: OlderDerivation, function: ast.Function, name: ast.Var | GlobalVar | None = None
 ) -> Type:
@@ -121,13 +121,13 @@ def _purity(state: OlderDerivation, function: ast.Function) -> bool:
     return not state.impure if said is None else said
 
 
-@rule("OS-function", "02fd7a54", "shape computation")
+@rule("OS-function", "shape computation")
 def function_shape(function: ast.Function) -> Expr:
     """A function has no shape."""
     return UNKNOWN
 
 
-@rule("OT-seq", "4991525a", "checked type")
+@rule("OT-seq", "checked type")
 def seq_type(state: OlderDerivation, node: ast.SeqExpr) -> Type:
     """The type of the body, where all bindings are known."""
     outer = state.dataflow
@@ -151,7 +151,7 @@ def _value(state: OlderDerivation, binding: ast.Binding) -> None:
             visit(state, value)
 
 
-@rule("OS-seq", "823f3cc2", "shape computation")
+@rule("OS-seq", "shape computation")
 def seq_shape(state: OlderDerivation, node: ast.SeqExpr) -> Expr:
     """The shape of the body, if it mentions only what is in scope around the sequence."""
     shape = state.shape(node.body)
@@ -214,6 +214,9 @@ def _compound(state: OlderDerivation, expr: Expr) -> Type:
             for part in (expr.cond, expr.true_branch, expr.false_branch):
                 visit(state, part)
             state.set(expr, expressions.if_type(state, expr), expressions.if_shape(state, expr))
+        case ast.ErrorExpr():
+            state.poison.add(expr)
+            state.set(expr, OBJECT)
         case _:  # OMIX-value has said so, or it is an attribute
             state.set(expr, OBJECT)
     return state.type(expr)

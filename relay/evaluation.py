@@ -127,7 +127,7 @@ class Evaluator:
 
     # ------------------------------------------------------------ rules
 
-    @rule("RL-run", "8ce22dbc", "Relay evaluation")
+    @rule("RL-run", "Relay evaluation")
     def _scope(
         self, scope: EvaluationScope, schedule: Schedule, memo: Memo, outer: Mapping[str, int]
     ) -> Run:
@@ -211,7 +211,7 @@ class Evaluator:
             )
 
 
-@rule("RL-check", "475f77a2", "Relay evaluation")
+@rule("RL-check", "Relay evaluation")
 def belongs(value: Value, type_: RelayType | None, dims: dict[str, int], what: str) -> None:
     """Compare a value with a type.
 

@@ -270,7 +270,7 @@ class ExpressionReader(LiteralReader):
             self.globals[name] = RelayGlobalVar(name)
         return self.globals[name]
 
-    @rule("RL-name", "4dbf88fc", "Relay text")
+    @rule("RL-name", "Relay text")
     def _named(self) -> RelayExpr:
         """A variable or a node; ``%p.0`` is a field of ``%p`` where ``%p.0`` is no name."""
         token = self._narrowed(self.take())
@@ -373,7 +373,7 @@ class ExpressionReader(LiteralReader):
             )
         return RelayOp(token.text, span)
 
-    @rule("RL-refused", "9d34ac89", "Relay text", refuses=True)
+    @rule("RL-refused", "Relay text", refuses=True)
     def _refuse(self, code: str, message: str) -> None:
         """Refuse what this tool does not take, and pass over it.
 

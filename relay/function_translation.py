@@ -238,7 +238,7 @@ class FunctionTranslation:
         self._know.infos[made] = erase(self._know.joined(*infos), frozenset(), known)
         return made
 
-    @rule("RL-operator", "19b845d6", "Relay translation")
+    @rule("RL-operator", "Relay translation")
     def _operator(
         self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
     ) -> ast.Expr:

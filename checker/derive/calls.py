@@ -16,10 +16,10 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators import is_known, lookup, similar
 from rlx.operators.foreign_names import argument_order
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 
-@rule("D14", "f7c3dcf1", "derivation")
+@rule("D14", "derivation")
 def call(state: DerivationState, node: ast.Call) -> StructInfo:
     info_of = state.info_of
     for arg in node.args:
@@ -35,6 +35,7 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
     operator = lookup(op.op_name)
     if operator is None:
         return _call_unknown(state, node, op)
+    need("D14-operator", True)
     if op.op_name in IN_PLACE:
         state.overwrites = True
     if op.op_name in LOWERED:
@@ -43,33 +44,19 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
         check_effect(state, node, op)
     outer, state.call = state.call, node
     before = len(state.diagnostics)
-    counted = state.refuted, state.unknown
     info = operator.derive(node, state)
     state.call = outer
     state.inherit(node, node.args)
-    if state.diagnostics[before:]:
-        if state.spoiled(node):
-            _withdraw(state, node, before)
-            state.poison.add(node)
-            if not state.poison_is_wrong(node):
-                state.unsaid.add(node)
-            state.refuted, state.unknown = counted
-        severities = {found.severity for found in state.diagnostics[before:]}
-        if "error" in severities:
-            state.poison.add(node)
-        elif "warning" in severities:
-            state.vague.add(node)
+    severities = {found.severity for found in state.diagnostics[before:]}
+    if (severities or state.poison) and state.spoiled(node):
+        state.poison.add(node)
+        if not state.poison_is_wrong(node):
+            state.unsaid.add(node)
+    elif "error" in severities:
+        state.poison.add(node)
+    elif "warning" in severities:
+        state.vague.add(node)
     return info
-
-
-def _withdraw(state: DerivationState, node: ast.Call, before: int) -> None:
-    """Of a call with an argument that is already wrong, keep only what does not depend on the
-    values of arguments.
-    """
-    keywords = [name for name, _ in node.attr_spans.values()]
-    found = state.diagnostics[before:]
-    kept = [each for each in found if each.code == "D14-arity" or each.span in keywords]
-    state.diagnostics[before:] = kept
 
 
 SUGGESTED = 200
@@ -141,6 +128,7 @@ def _call_function(state: DerivationState, node: ast.Call) -> StructInfo:
             return OBJECT
     if not isinstance(function, FuncStructInfo):
         return _not_a_function(state, node, function)
+    need("D14-callee", True)
     if isinstance(node.op, ast.GlobalVar) and _lacks_results(state, node, node.op):
         state.poison.add(node)
         return OBJECT
@@ -231,7 +219,7 @@ def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructIn
     result.
     """
     assert function.params is not None
-    if len(function.params) != len(node.args):
+    if not need("D14-arity", len(function.params) == len(node.args)):
         expected, given = len(function.params), len(node.args)
         message = f"{callee(node.op)} takes {_counted(expected)}, but {given} {_are(given)} given"
         related = of_global(state, node.op) or definition(state, node.op)
@@ -278,6 +266,7 @@ def check_effect(state: DerivationState, node: ast.Call, function: ast.Expr) -> 
         where = "in a pure function"
         help = "declare the function impure: @R.function(pure=False)"
     else:
+        need("D14-impure", True)
         return
     name = _name(function)
     message = f"a call of {name} may have effects, which are not allowed {where}"

@@ -18,7 +18,7 @@ from rlx.solver.context import Context, ContextState
 from rlx.solver.order import erase, free_shape_vars, substitute, substitute_prim
 from rlx.solver.prover import IDENTICAL, Prover
 from rlx.solver.verdict import Relation, Verdict
-from rlx.spec.registry import refuted
+from rlx.spec.registry import judged, reported
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session
@@ -122,6 +122,10 @@ class Knowledge:
         captured = self.captured
         return bool(captured) and any(not captured.isdisjoint(_shape_vars(part)) for part in parts)
 
+    def knows(self, conditions: Iterable[PrimExpr]) -> bool:
+        """Whether all shape variables in some conditions are bound."""
+        return all(var in self.shape_vars for each in conditions for var in tir.free_vars(each))
+
     def inherit(self, node: Node, parts: Sequence[Expr]) -> None:
         """What is made from something poisoned or vague is so as well."""
         if not self.poison.isdisjoint(parts):
@@ -174,8 +178,7 @@ class Knowledge:
 
     def add(self, code: str, severity: str, message: str, span: Span | None, **extra: Any) -> None:
         """Report a diagnostic at a place of the text."""
-        refuted(code)
-        self.diagnostics.append(Diagnostic(code, severity, message, span, **extra))
+        self.diagnostics.append(reported(Diagnostic(code, severity, message, span, **extra)))
 
 
 def _shape_vars(part: Node) -> Iterable[object]:
@@ -319,6 +322,7 @@ class AliasProver(Prover):
             expr = substitute_prim(expr, self.aliases)
         return tir.interned(expr)
 
+    @judged("question", "equal")
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
         """Whether two expressions have the same value wherever both are defined."""
         if prim_exprs.alike(a, b):
@@ -326,10 +330,12 @@ class AliasProver(Prover):
             return IDENTICAL
         return super().equal(self.resolved(a), self.resolved(b))
 
+    @judged("question", "always")
     def always(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for all values."""
         return super().always(self.resolved(condition))
 
+    @judged("question", "never")
     def never(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for no value; a counterexample makes it true."""
         return super().never(self.resolved(condition))
@@ -338,6 +344,7 @@ class AliasProver(Prover):
         """An expression of the same value wherever ``expr`` is defined."""
         return super().simplify(self.resolved(expr))
 
+    @judged("question", "relate_all")
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
         """How two lists of dimensions compare, all pairs under the same values."""
         resolved = self.resolved

@@ -22,21 +22,23 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT, held_shape, numbers, of_the_value, whole
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
     from rlx.checker.derive.knowledge import Knowledge
 
 
-@rule("D17", "d5197f39", "derivation")
+@rule("D17", "derivation")
 def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
     """A variable that is a shape variable, too; what is known of it then names that."""
+    if var in state.poison:  # of this dimension nothing is known
+        return info
     state.bind_shape_vars((shape_var,))
     if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
-        if var not in state.poison:
-            _no_dimension(state, var, info)
+        _no_dimension(state, var, info)
         state.prover.declare(shape_var)
         return info
+    need("D17-dimension", True)
     value = info.value
     if value is None:
         state.prover.declare(shape_var)

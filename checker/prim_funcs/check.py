@@ -24,7 +24,7 @@ def prim_funcs(
     module: IRModule,
     source: Source | None = None,
     errors: Sequence[Span | None] = (),
-    holes: Collection[Node] = frozenset(),
+    captured: Collection[Node] = frozenset(),
 ) -> list[Diagnostic]:
     """Every violation of TIR01 to TIR15 in the PrimFuncs of a module.
 
@@ -34,16 +34,16 @@ def prim_funcs(
         The text that the module was read from. In a Python file, names may be captured.
     errors
         Where the text has syntax errors.
-    holes
-        Variables of which nothing is known: captured ones.
+    captured
+        Variables and annotations whose meaning Python around the program gives.
     """
     found: list[Diagnostic] = []
-    captured = _captures(module, source)
+    names = _captures(module, source)
     for function in module.functions.values():
         if isinstance(function, tir.PrimFunc):
             text = None if source is None else source.text
-            state = PrimFuncCheck(function, captured, text, module.type_vars)
-            state.holes = holes
+            state = PrimFuncCheck(function, names, text, module.type_vars)
+            state.from_python = captured
             state.incomplete = any(_within(span, function.span) for span in errors)
             survey(state)
             enter_parameters(state)
@@ -94,7 +94,7 @@ def regions(state: PrimFuncCheck) -> None:
         covers(state, block)
 
 
-@rule("TIR12", "711e838f", "PrimFunc")
+@rule("TIR12", "PrimFunc")
 def covers(state: PrimFuncCheck, block: tir.Block) -> None:
     """A block without others in it says which buffers from around it it stores to, and of which it
     stores elements.
@@ -126,7 +126,7 @@ def covers(state: PrimFuncCheck, block: tir.Block) -> None:
 _BLOCKS = frozenset(["T.sblock", "T.sblock_alloc_buffer"])
 
 
-@rule("TIR13", "4f246076", "PrimFunc")
+@rule("TIR13", "PrimFunc")
 def is_marked(state: PrimFuncCheck) -> None:
     """A function with blocks says that it is one for schedules."""
     function = state.function

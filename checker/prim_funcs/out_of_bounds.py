@@ -214,7 +214,7 @@ class _Accesses:
         return evaluate(expr, point)
 
 
-@rule("TIR11", "1a297103", "PrimFunc", refuses=True)
+@rule("TIR11", "PrimFunc", refuses=True)
 def in_range(
     state: PrimFuncCheck, buffer: tir.Buffer, axis: int, found: str, span: Span | None
 ) -> None:

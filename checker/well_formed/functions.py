@@ -49,7 +49,7 @@ def _called(
     return reached(graph.get(name, ()), lambda gv: graph.get(gv, ()))
 
 
-@rule("WF08", "1eaed5d4", "well-formed")
+@rule("WF08", "well-formed")
 def recursive_result_is_annotated(
     state: WellFormedCheck, name: ast.GlobalVar, function: ast.Function, recursive: bool
 ) -> None:
@@ -77,7 +77,7 @@ def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: as
         )
 
 
-@rule("WF12", "7145bd53", "well-formed")
+@rule("WF12", "well-formed")
 def can_be_entered(state: WellFormedCheck) -> None:
     """Some function has a global symbol."""
     functions = state.module.functions
@@ -96,7 +96,7 @@ def can_be_entered(state: WellFormedCheck) -> None:
         )
 
 
-@rule("WF13", "22b28a5b", "well-formed")
+@rule("WF13", "well-formed")
 def symbol_is_name(
     state: WellFormedCheck,
     name: ast.GlobalVar,
@@ -117,7 +117,7 @@ def symbol_is_name(
         )
 
 
-@rule("WF21", "5045fcf2", "well-formed")
+@rule("WF21", "well-formed")
 def purity_is_declared(state: WellFormedCheck, function: ast.Function, name: str) -> None:
     """A function with `relax.force_pure` is not declared impure."""
     if function.is_pure is False and function.attrs.get("relax.force_pure"):
@@ -129,7 +129,7 @@ def purity_is_declared(state: WellFormedCheck, function: ast.Function, name: str
         )
 
 
-@rule("TIR09", "70fe8000", "well-formed")
+@rule("TIR09", "well-formed")
 def external_is_not_private(
     state: WellFormedCheck, expr: ast.ExternFunc, span: Span | None
 ) -> None:
@@ -155,7 +155,7 @@ def is_private(function: tir.PrimFunc) -> bool:
     return bool(function.attrs.get("private")) and "global_symbol" not in function.attrs
 
 
-@rule("WF07", "77c09204", "well-formed")
+@rule("WF07", "well-formed")
 def callee_may_recurse(state: WellFormedCheck, call: ast.Call) -> None:
     """A dataflow block does not call back the function that holds it."""
     callee, own = call.op, state.global_name
@@ -250,7 +250,7 @@ def if_in_dataflow(state: WellFormedCheck, expr: ast.If, span: Span | None) -> N
     )
 
 
-@rule("WF23", "a37c7e94", "well-formed")
+@rule("WF23", "well-formed")
 def operator_form(state: WellFormedCheck, call: ast.Call, callee: ast.Op) -> None:
     """A call that takes its arguments as a tuple has a tuple there, or a variable that can be taken
     apart.

@@ -47,7 +47,7 @@ from rlx.grammar.nodes.visit import argument_places, places
 from rlx.spec.registry import rule
 
 
-class Around(NamedTuple):
+class SavedScope(NamedTuple):
     """Where the expressions stood before it entered a function."""
 
     function: ast.Function | None
@@ -64,7 +64,7 @@ def walk_function(state: WellFormedCheck, function: ast.Function, name: str) -> 
     end(state, around)
 
 
-def begin(state: WellFormedCheck, function: ast.Function, name: str) -> Around:
+def begin(state: WellFormedCheck, function: ast.Function, name: str) -> SavedScope:
     """Enter a function, and apply the rules to its signature."""
     around = enter(state, function)
     purity_is_declared(state, function, name)
@@ -72,19 +72,21 @@ def begin(state: WellFormedCheck, function: ast.Function, name: str) -> Around:
     return around
 
 
-def enter(state: WellFormedCheck, function: ast.Function) -> Around:
+def enter(state: WellFormedCheck, function: ast.Function) -> SavedScope:
     """Open the scope of a function."""
-    around = Around(state.function, state.block, state.blocks_around, state.later, len(state.added))
+    around = SavedScope(
+        state.function, state.block, state.blocks_around, state.later, len(state.added)
+    )
     state.function = function
     if state.block is not None:
         state.blocks_around = (*state.blocks_around, state.block)
     state.block = None
     if around.function is None:
-        state.later = _names_bound(function)
+        _look_ahead(state, function)
     return around
 
 
-def end(state: WellFormedCheck, around: Around) -> None:
+def end(state: WellFormedCheck, around: SavedScope) -> None:
     """Leave a function."""
     state.leave(around.mark)
     state.function, state.block, state.blocks_around, state.later = around[:4]
@@ -132,19 +134,23 @@ def _outside(state: WellFormedCheck, info: ast.StructInfo, bound: set[tir.Var]) 
     return [v for v in free_shape_vars(state, info) if v not in state.shape_vars and v not in bound]
 
 
-def _names_bound(function: ast.Function) -> dict[str, ast.Var]:
-    """Every variable bound anywhere in a function, by name; of several the first."""
+def _look_ahead(state: WellFormedCheck, function: ast.Function) -> None:
+    """Note every variable bound anywhere in a function, by name; of several the first."""
     from rlx.grammar.nodes.visit import expressions
 
     found: dict[str, ast.Var] = {}
+    state.later, state.unread, state.may_bind = found, set(), False
     for expr in expressions(function):
+        if type(expr) is ast.ErrorExpr:
+            state.may_bind |= expr.may_bind
         if isinstance(expr, ast.SeqExpr):
             for block in expr.blocks:
                 for binding in block.bindings:
                     var: ast.Var | None = getattr(binding, "var", None)
                     if var is not None:
                         found.setdefault(var.name_hint, var)
-    return found
+                        if type(getattr(binding, "value", None)) is ast.ErrorExpr:
+                            state.unread.add(var.name_hint)
 
 
 # ---------------------------------------------------------------- expressions
@@ -177,7 +183,7 @@ def _prim_value(state: WellFormedCheck, value: ast.PrimValue, span: Span | None)
         scalar_has_one_lane(state, value)
 
 
-@rule("WF18", "b28b774d", "well-formed")
+@rule("WF18", "well-formed")
 def scalar_has_one_lane(state: WellFormedCheck, value: ast.PrimValue) -> None:
     """A scalar is of a data type with one lane."""
     found = tir.type_of(value.value)
@@ -326,6 +332,7 @@ RULES: Mapping[type[Node], WalkRule] = {
     ast.Constant: _leaf,
     ast.StringImm: _leaf,
     ast.DataTypeImm: _leaf,
+    ast.ErrorExpr: _leaf,
     ast.PrimValue: _prim_value,
     ast.ShapeExpr: _shape,
     ast.Tuple: _tuple,
@@ -341,19 +348,15 @@ RULES: Mapping[type[Node], WalkRule] = {
 """What is done at each kind of expression and of binding by today's specification."""
 
 
-def well_formed(
-    module: ast.IRModule, holes: Collection[Node] = frozenset(), lost: Collection[str] = ()
-) -> list[Diagnostic]:
+def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) -> list[Diagnostic]:
     """Every violation of WF01 to WF24 in a module, normalised or not.
 
     Parameters
     ----------
-    holes
-        Variables that a syntax error left without a definition: nothing is said of them.
-    lost
-        Names of functions that syntax errors may have cost.
+    captured
+        Variables and shape variables whose values the surrounding Python code gives.
     """
-    state = WellFormedCheck(module, RULES, holes, lost)
+    state = WellFormedCheck(module, RULES, captured)
     graph, state.as_values = call_graph(module)
     state.reachable = reachable(graph)
     for name, function in module.functions.items():
@@ -362,6 +365,6 @@ def well_formed(
             state.global_name = name
             recursive_result_is_annotated(state, name, function, on_circle(graph, name))
             walk_function(state, function, name.name_hint)
-    if not lost:
+    if not module.lost:
         can_be_entered(state)
     return state.diagnostics

@@ -17,8 +17,8 @@ from rlx.generate.campaign.state import ChunkResult
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.processes import OUTSIDE, python
 
-_ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "RLX_TRACE_RULES": "1"}
-"""One thread for each process; and which rules are applied is written down."""
+_ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""One thread for each process."""
 
 _STRICT = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0", "MALLOC_PERTURB_": "165"}
 """So the allocator of glibc notices sooner that memory was overwritten."""

@@ -188,6 +188,21 @@ class GlobalVar(Expr):
     span: Span | None = None
 
 
+class ErrorExpr(Expr):
+    """What could not be read; an error says why, and nothing else is reported about it.
+
+    A statement that could not be read binds the names that it would have bound to one of these.
+
+    Attributes
+    ----------
+    may_bind
+        Whether the text may have bound more than the tree shows: other names, or shape variables.
+    """
+
+    may_bind: bool = False
+    span: Span | None = None
+
+
 class Tuple(Expr):
     """A tuple of values."""
 

@@ -28,6 +28,7 @@ LEAVES = frozenset(
         ast.StringImm,
         ast.DataTypeImm,
         ast.ExternFunc,
+        ast.ErrorExpr,
     ]
 )
 """The kinds of expressions that are always leaves; a tuple is a leaf if its fields are."""

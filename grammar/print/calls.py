@@ -50,6 +50,7 @@ class ExprPrinter:
             ast.StringImm: lambda e: f"R.str({quoted(e.value)})",
             ast.DataTypeImm: lambda e: f'R.dtype("{e.value}")',
             ast.ExternFunc: self._extern,
+            ast.ErrorExpr: lambda e: "...",
             ast.Op: lambda e: "R." + e.op_name.removeprefix("relax."),
         }
 

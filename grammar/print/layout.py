@@ -133,7 +133,7 @@ def _statement(line: str, inner: Sequence[Inner], width: int) -> list[str]:
 # ---------------------------------------------------------------- tokens
 
 
-class PrintedToken(Record):
+class SpacedToken(Record):
     """A token of a printed statement: its text, the space in front of it, its position."""
 
     text: str
@@ -149,20 +149,20 @@ class Line(Record):
     last: int
 
 
-def _tokens(code: str) -> list[PrintedToken]:
-    found: list[PrintedToken] = []
+def _tokens(code: str) -> list[SpacedToken]:
+    found: list[SpacedToken] = []
     end = 0
     for word in WORD.finditer(code):
-        found.append(PrintedToken(word[0], " " if word.start() > end else "", len(found)))
+        found.append(SpacedToken(word[0], " " if word.start() > end else "", len(found)))
         end = word.end()
     return found
 
 
-def _joined(tokens: Sequence[PrintedToken]) -> str:
+def _joined(tokens: Sequence[SpacedToken]) -> str:
     return "".join([(t.gap if k else "") + t.text for k, t in enumerate(tokens)])
 
 
-def _closing(tokens: Sequence[PrintedToken], at: int) -> int:
+def _closing(tokens: Sequence[SpacedToken], at: int) -> int:
     depth = 0
     for place in range(at, len(tokens)):
         if tokens[place].text in _OPEN:
@@ -174,7 +174,7 @@ def _closing(tokens: Sequence[PrintedToken], at: int) -> int:
     return len(tokens) - 1
 
 
-def _groups(tokens: Sequence[PrintedToken]) -> list[tuple[int, int]]:
+def _groups(tokens: Sequence[SpacedToken]) -> list[tuple[int, int]]:
     """The brackets of a statement that stand in no other bracket, with something in them."""
     found, at = [], 0
     while at < len(tokens):
@@ -187,7 +187,7 @@ def _groups(tokens: Sequence[PrintedToken]) -> list[tuple[int, int]]:
     return found
 
 
-def _elements(tokens: Sequence[PrintedToken]) -> list[Sequence[PrintedToken]]:
+def _elements(tokens: Sequence[SpacedToken]) -> list[Sequence[SpacedToken]]:
     """What stands between the commas, each with its comma; the parameters of a lambda together."""
     found, start, at, parameters = [], 0, 0, False
     while at < len(tokens):
@@ -209,11 +209,7 @@ def _elements(tokens: Sequence[PrintedToken]) -> list[Sequence[PrintedToken]]:
 
 
 def _broken(
-    tokens: Sequence[PrintedToken],
-    pad: str,
-    width: int,
-    forced: Mapping[int, bool],
-    comma: str = "",
+    tokens: Sequence[SpacedToken], pad: str, width: int, forced: Mapping[int, bool], comma: str = ""
 ) -> list[Line]:
     """The lines of a statement or an element.
 
@@ -249,14 +245,14 @@ def _broken(
         chosen.add(more)
 
 
-def _is_subscript(tokens: Sequence[PrintedToken], at: int) -> bool:
+def _is_subscript(tokens: Sequence[SpacedToken], at: int) -> bool:
     """Whether a bracket holds indices."""
     before = tokens[at - 1].text if at else ""
     return tokens[at].text == "[" and (before[-1:].isalnum() or before[-1:] in ("_", ")", "]"))
 
 
 def _preferred(
-    tokens: Sequence[PrintedToken], groups: Sequence[tuple[int, int]]
+    tokens: Sequence[SpacedToken], groups: Sequence[tuple[int, int]]
 ) -> tuple[int, int] | None:
     """The bracket at which a long line is broken: the parameters of a definition, or the last; one
     with indices only if there is no other.
@@ -268,7 +264,7 @@ def _preferred(
 
 
 def _too_long(
-    tokens: Sequence[PrintedToken],
+    tokens: Sequence[SpacedToken],
     groups: Sequence[tuple[int, int]],
     chosen: set[tuple[int, int]],
     lines: Sequence[Line],
@@ -291,7 +287,7 @@ def _too_long(
 
 
 def _with_broken(
-    tokens: Sequence[PrintedToken],
+    tokens: Sequence[SpacedToken],
     pad: str,
     width: int,
     forced: Mapping[int, bool],
@@ -308,12 +304,12 @@ def _with_broken(
     return [*lines, Line(last.text + comma, last.first, last.last)]
 
 
-def _line(tokens: Sequence[PrintedToken], pad: str) -> Line:
+def _line(tokens: Sequence[SpacedToken], pad: str) -> Line:
     return Line(pad + _joined(tokens), tokens[0].index, tokens[-1].index)
 
 
 def _inside(
-    tokens: Sequence[PrintedToken],
+    tokens: Sequence[SpacedToken],
     group: tuple[int, int],
     pad: str,
     width: int,
@@ -341,7 +337,7 @@ def _inside(
 
 
 def _at_operators(
-    tokens: Sequence[PrintedToken], pad: str, width: int, forced: Mapping[int, bool], comma: str
+    tokens: Sequence[SpacedToken], pad: str, width: int, forced: Mapping[int, bool], comma: str
 ) -> list[Line] | None:
     """A long expression with each operand on its own line; None if there is no operator.
 
@@ -377,7 +373,7 @@ def _at_operators(
     return [*lines[:-1], Line(last_line.text + tail, last_line.first, tokens[-1].index)]
 
 
-def _value_start(tokens: Sequence[PrintedToken]) -> int:
+def _value_start(tokens: Sequence[SpacedToken]) -> int:
     """The position behind `=` or `return`; 0 where there is none."""
     depth = 0
     for at, token in enumerate(tokens):
@@ -390,7 +386,7 @@ def _value_start(tokens: Sequence[PrintedToken]) -> int:
     return 1 if tokens[0].text == "return" else 0
 
 
-def _operators(tokens: Sequence[PrintedToken]) -> list[int]:
+def _operators(tokens: Sequence[SpacedToken]) -> list[int]:
     """The positions of the operators that bind least, in no bracket."""
     found: dict[str, list[int]] = {}
     depth = 0
@@ -413,7 +409,7 @@ def _operators(tokens: Sequence[PrintedToken]) -> list[int]:
 # ---------------------------------------------------------------- comments inside
 
 
-def _commented(tokens: Sequence[PrintedToken], pad: str, inner: Inner, width: int) -> list[str]:
+def _commented(tokens: Sequence[SpacedToken], pad: str, inner: Inner, width: int) -> list[str]:
     """The lines of a statement with comments inside it."""
     place = _Places(tokens, inner)
     if inner.kept:
@@ -440,7 +436,7 @@ def _commented(tokens: Sequence[PrintedToken], pad: str, inner: Inner, width: in
     return found
 
 
-def _forced(tokens: Sequence[PrintedToken], place: _Places) -> dict[int, bool]:
+def _forced(tokens: Sequence[SpacedToken], place: _Places) -> dict[int, bool]:
     """The brackets that comments break, and whether each element needs a line of its own."""
     found: dict[int, bool] = {}
     for comment, gap in place.comments:
@@ -463,7 +459,7 @@ class _Places:
         Each comment with the position of the token in front of it, or -1.
     """
 
-    def __init__(self, tokens: Sequence[PrintedToken], inner: Inner) -> None:
+    def __init__(self, tokens: Sequence[SpacedToken], inner: Inner) -> None:
         source = [_plain(word) for word in inner.tokens]
         printed = [_plain(token.text) for token in tokens]
         self._known: dict[int, int] = {}
@@ -484,7 +480,7 @@ def _plain(word: str) -> str:
     return f'"{word[1:-1]}"' if word[:1] == "'" and word[-1:] == "'" else word
 
 
-def _around(tokens: Sequence[PrintedToken], gap: int) -> Iterable[int]:
+def _around(tokens: Sequence[SpacedToken], gap: int) -> Iterable[int]:
     """The opening brackets around the place behind a token."""
     opened: list[int] = []
     for at, token in enumerate(tokens[: gap + 1]):
@@ -496,7 +492,7 @@ def _around(tokens: Sequence[PrintedToken], gap: int) -> Iterable[int]:
 
 
 def _as_in_source(
-    tokens: Sequence[PrintedToken], pad: str, place: _Places, inner: Inner
+    tokens: Sequence[SpacedToken], pad: str, place: _Places, inner: Inner
 ) -> list[Line]:
     """The lines broken where the source breaks them, so that a comment that silences what its line
     holds silences the same.

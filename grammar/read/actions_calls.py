@@ -180,7 +180,7 @@ class CallActions(ExpressionActions):
             return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
         if self._is_operator_of_2022(head):
             return self._operator("relax." + PROTOTYPE_OPERATORS.get(head, head), arguments)
-        return self._call_expr(ast.Var(head, None, None, span), arguments)
+        return self._call_expr(self.scope.undefined(head, span), arguments)
 
     def _is_operator_of_2022(self, name: str) -> bool:
         """Whether a name that nothing binds is an operator, as the texts of 2022 write them."""

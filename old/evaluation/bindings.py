@@ -27,7 +27,7 @@ from rlx.semantics.values import Closure, ShapeValue, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 
 
-@rule("OE-seq", "363e9e17", "older evaluation")
+@rule("OE-seq", "older evaluation")
 def sequence(m: OlderMachine, expr: ast.SeqExpr, scope: OlderScope) -> Evaluating:
     """10: a new scope, the bindings in order, the body."""
     return (yield in_scope(m, expr, OlderScope(scope)))
@@ -48,7 +48,7 @@ def in_scope(m: OlderMachine, expr: Expr, scope: OlderScope) -> Evaluating:
     return (yield evaluation(m, expr.body, scope))
 
 
-@rule("OE-bind", "caa0b8be", "older evaluation")
+@rule("OE-bind", "older evaluation")
 def bind(m: OlderMachine, binding: ast.VarBinding, scope: OlderScope) -> Evaluating:
     """10.2.2: the value by another name; a function may call itself by it."""
     value: Value
@@ -62,7 +62,7 @@ def bind(m: OlderMachine, binding: ast.VarBinding, scope: OlderScope) -> Evaluat
     return value
 
 
-@rule("OE-match", "97266ade", "older evaluation")
+@rule("OE-match", "older evaluation")
 def matched(value: Value, dims: tuple[tir.PrimExpr, ...], scope: OlderScope) -> None:
     """10.2.1: each dimension in order; a variable without a value is bound, all else compared."""
     match value:
@@ -119,7 +119,7 @@ def checked(m: OlderMachine, info: ast.StructInfo, var: ast.Var, scope: OlderSco
     return (yield in_scope(m, check_annotation(var, shape_of_annotation(info)), scope))
 
 
-@rule("OE-cast", "b3f0195b", "older evaluation")
+@rule("OE-cast", "older evaluation")
 def cast(m: OlderMachine, value: Value, wanted: Type) -> Value:
     """The value, if it is one of the type."""
     found = type_of_value(value, m.known)

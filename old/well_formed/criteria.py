@@ -21,24 +21,22 @@ ATTRIBUTES = (ast.PrimValue, ast.StringImm, ast.DataTypeImm)
 """What operators take as attributes, and nothing else as a value."""
 
 
-def well_formed(
-    module: ast.IRModule, holes: Collection[Node] = frozenset(), lost: Collection[str] = ()
-) -> list[Diagnostic]:
+def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) -> list[Diagnostic]:
     """Every violation of OWF01 to OWF16 in a module, and every word that only the later system has.
 
     Parameters
     ----------
-    holes, lost
+    captured
         As for :func:`rlx.checker.well_formed.well_formed`.
     """
-    state = OlderCriteria(module, RULES, holes, lost)
+    state = OlderCriteria(module, RULES, captured)
     for name, function in module.functions.items():
         calls.symbol_is_name(state, name)
         if isinstance(function, ast.Function):
             state.global_name, state.names = name, set()
             calls.recursive_result(state, name, function)
             _function(state, function, None)
-    if not module.bare and not lost:
+    if not module.bare and not module.lost:
         calls.has_entry(state)
     return state.diagnostics
 

@@ -34,7 +34,7 @@ class OlderCriteria(WellFormedCheck):
         self.reachable = reachable(self.graph)
 
 
-@rule("OWF01", "34f28152", "well-formed")
+@rule("OWF01", "well-formed")
 def dataflow_variable(state: OlderCriteria, var: ast.DataflowVar, span: Span | None) -> None:
     """A dataflow variable is used in the block that binds it."""
     home = state.in_scope.get(var)
@@ -57,7 +57,7 @@ def bind_dataflow_variable(state: OlderCriteria, var: ast.DataflowVar) -> None:
         state.report("OWF01-bind", message, var.span)
 
 
-@rule("OWF02", "91ddb96f", "well-formed")
+@rule("OWF02", "well-formed")
 def bind_variable(state: OlderCriteria, var: ast.Var) -> None:
     """A variable is bound once."""
     if var in state.bound:
@@ -74,16 +74,15 @@ def bind_variable(state: OlderCriteria, var: ast.Var) -> None:
 
 def global_is_defined(state: OlderCriteria, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (OWF02)."""
-    known = var in state.module.functions or var.name_hint in state.lost
-    if not known and var not in state.holes:
+    if var not in state.module.functions and var.name_hint not in state.module.lost:
         message = f"the module has no function {var.name_hint!r}"
         state.report("OWF02-global", message, span or var.span)
 
 
-@rule("OWF03", "7ec20bf9", "well-formed")
+@rule("OWF03", "well-formed")
 def use_variable(state: OlderCriteria, var: ast.Var, span: Span | None) -> None:
     """A variable is used behind its binding, inside of its scope."""
-    if var in state.holes:
+    if var in state.captured:
         return
     if isinstance(var, ast.DataflowVar):
         dataflow_variable(state, var, span or var.span)
@@ -100,7 +99,7 @@ def use_variable(state: OlderCriteria, var: ast.Var, span: Span | None) -> None:
         state.report("OWF02-undefined", message, span or var.span)
 
 
-@rule("OWF04", "99d9980e", "well-formed")
+@rule("OWF04", "well-formed")
 def result_annotation(state: OlderCriteria, function: ast.Function) -> None:
     """The annotation of a result mentions shape variables of the signature or from around it."""
     info = function.ret_struct_info
@@ -109,11 +108,11 @@ def result_annotation(state: OlderCriteria, function: ast.Function) -> None:
     annotation(state, info, function.ret_span, result=True)
 
 
-@rule("OWF05", "1c3e738f", "well-formed")
+@rule("OWF05", "well-formed")
 def dimension(state: OlderCriteria, dim: tir.PrimExpr, span: Span | None, code: str) -> None:
     """The shape variables of a dimension have a value."""
     for var in tir.free_vars(dim):
-        if var not in state.shape_vars and var not in state.holes:
+        if not (var in state.shape_vars or var in state.captured or state.may_bind):
             message = f"the shape variable {var.name!r} has no value here"
             help = None
             if dim is not var:
@@ -173,7 +172,7 @@ def _dimensions(
                 _dimensions(state, field, span, binds, code)
 
 
-@rule("OWF11", "ff6a3507", "well-formed")
+@rule("OWF11", "well-formed")
 def annotated_rank(state: OlderCriteria, info: ast.TensorStructInfo, span: Span | None) -> None:
     """The rank of a type is the number of dimensions beside it."""
     assert isinstance(info.shape, ast.ShapeExpr)
@@ -183,7 +182,7 @@ def annotated_rank(state: OlderCriteria, info: ast.TensorStructInfo, span: Span 
         state.report("OWF11-rank", message, span or info.span)
 
 
-@rule("OWF15", "0f421245", "well-formed")
+@rule("OWF15", "well-formed")
 def annotated_call(state: OlderCriteria, shape: ast.Expr, span: Span | None) -> None:
     """A call in a shape annotation is pure, and its arguments are variables and constants."""
     match shape:
@@ -209,7 +208,7 @@ def annotated_call(state: OlderCriteria, shape: ast.Expr, span: Span | None) -> 
                 annotated_call(state, part, span)
 
 
-@rule("OWF12", "42f72e40", "well-formed")
+@rule("OWF12", "well-formed")
 def captures(state: OlderCriteria, var: ast.DataflowVar, span: Span | None) -> bool:
     """Whether a function in a dataflow block uses a dataflow variable from around it."""
     home = state.in_scope.get(var)

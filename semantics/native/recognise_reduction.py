@@ -248,9 +248,8 @@ def _plain(block: tir.Block, chain: list[tir.For]) -> bool:
         return False
     for axis in block.iter_vars:
         level = loops.get(axis.binding) if isinstance(axis.binding, tir.Var) else None
-        match axis.kind:
-            case "R" if level is None or not _from_the_first(axis, level):
-                return False
+        if axis.kind == "R" and (level is None or not _from_the_first(axis, level)):
+            return False
     return all(isinstance(s, (tir.BufferStore, tir.LetStmt)) for s in flat(block.body)) and all(
         isinstance(s, tir.BufferStore) for s in flat(block.init)
     )

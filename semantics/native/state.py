@@ -100,6 +100,7 @@ class Generation(IndexKnowledge):
         self.disjoint = disjoint
         self.exact = False
         self.guarding = False
+        self.values: dict[tuple[tir.PrimExpr, bool, bool], CValue] = {}
         self.overflow = ("E-tir-bounds", "the index arithmetic overflows 64 bits")
         self.shapes: set[str] = set()
         self.small: set[str] = set()

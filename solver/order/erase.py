@@ -85,7 +85,7 @@ def _widen(info: StructInfo, scope: _Scope) -> StructInfo:
     return info if action is None else action(info, scope)
 
 
-@rule("ERASE-tensor", "bd645690", "erasure")
+@rule("ERASE-tensor", "erasure")
 def _tensor(info: TensorStructInfo, scope: _Scope) -> StructInfo:
     shape = info.shape
     if shape is None or (isinstance(shape, ast.Var) and scope.knows_var(shape)):
@@ -98,21 +98,21 @@ def _tensor(info: TensorStructInfo, scope: _Scope) -> StructInfo:
     return TensorStructInfo(None, info.dtype, rank(info), info.vdevice)
 
 
-@rule("ERASE-shape", "481bfa30", "erasure")
+@rule("ERASE-shape", "erasure")
 def _shape(info: ShapeStructInfo, scope: _Scope) -> StructInfo:
     if info.values is None or scope.knows(info.values):
         return info
     return ShapeStructInfo(None, rank(info))
 
 
-@rule("ERASE-prim", "0b0b17ba", "erasure")
+@rule("ERASE-prim", "erasure")
 def _prim(info: PrimStructInfo, scope: _Scope) -> StructInfo:
     if info.value is None or scope.knows((info.value,)):
         return info
     return PrimStructInfo(info.dtype)
 
 
-@rule("ERASE-tuple", "f0f2c25a", "erasure")
+@rule("ERASE-tuple", "erasure")
 def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
     known = scope.widened.get(id(info))
     if known is None:
@@ -121,7 +121,7 @@ def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
     return known
 
 
-@rule("ERASE-function", "5ba0c774", "erasure")
+@rule("ERASE-function", "erasure")
 def _function(info: FuncStructInfo, scope: _Scope) -> StructInfo:
     inner = scope.inside(info)
     params: list[StructInfo] = []

@@ -117,7 +117,7 @@ def _substitute(info: StructInfo, mapping: _Images) -> StructInfo:
     return info if action is None else action(info, mapping)
 
 
-@rule("SUBST-tensor", "f97a98c4", "substitution")
+@rule("SUBST-tensor", "substitution")
 def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     shape = info.shape
     if type(shape) is ShapeExpr:
@@ -132,7 +132,7 @@ def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     return info
 
 
-@rule("SUBST-shape", "6fdb5c1a", "substitution")
+@rule("SUBST-shape", "substitution")
 def _shape(info: ShapeStructInfo, mapping: Mapped) -> StructInfo:
     if info.values is None:
         return info
@@ -140,7 +140,7 @@ def _shape(info: ShapeStructInfo, mapping: Mapped) -> StructInfo:
     return info if values is info.values else ShapeStructInfo(values, info.ndim)
 
 
-@rule("SUBST-prim", "9c2a6598", "substitution")
+@rule("SUBST-prim", "substitution")
 def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
     if info.value is None:
         return info
@@ -148,7 +148,7 @@ def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
     return info if value is info.value else PrimStructInfo(info.dtype, value)
 
 
-@rule("SUBST-tuple", "d6517d7b", "substitution")
+@rule("SUBST-tuple", "substitution")
 def _tuple(info: TupleStructInfo, mapping: _Images) -> StructInfo:
     known = mapping.done.get(id(info))
     if known is None:
@@ -157,7 +157,7 @@ def _tuple(info: TupleStructInfo, mapping: _Images) -> StructInfo:
     return known[1]
 
 
-@rule("SUBST-function", "535440e9", "substitution")
+@rule("SUBST-function", "substitution")
 def _function(info: FuncStructInfo, mapping: _Images) -> StructInfo:
     if info.binders:
         mapping = _Images({k: v for k, v in mapping.items() if k not in info.binders})

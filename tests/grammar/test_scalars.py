@@ -151,6 +151,20 @@ def test_a_limited_walk_stops() -> None:
     assert not tir.larger_than(9_002, deep(tir.Add, True))
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_reached_nodes_are_distinct_and_begin_at_the_roots(seed: int) -> None:
+    root = graph(random.Random(seed), 200)
+    assert set(tir.reached([root], tir.children)) == set(tir.postorder(root))
+    first = list(tir.reached([root], lambda node: tir.children(node)[:1]))
+    path = [root]
+    while tir.children(path[-1]):
+        path.append(tir.children(path[-1])[0])
+    assert first == path
+    nodes = list(tir.reached([N, root, N], tir.children))
+    assert nodes[:2] == [N, root]
+    assert len(nodes) == len(set(nodes))
+
+
 # ---------------------------------------------------------------- interned expressions
 
 

@@ -10,7 +10,7 @@ from rlx.checker.derive import expressions, module
 from rlx.checker.derive.expressions import branch_facts
 from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.naming import signature
-from rlx.checker.well_formed.traversal import Around, walk_expression
+from rlx.checker.well_formed.traversal import SavedScope, walk_expression
 from rlx.checker.well_formed.traversal import begin as enter_function
 from rlx.checker.well_formed.traversal import end as leave_function
 from rlx.grammar.nodes import ast
@@ -27,7 +27,7 @@ class OuterFunction(NamedTuple):
 
     var: ast.Var | None
     outside: bool
-    around: Around
+    around: SavedScope
     opened: module.Opened
 
 
