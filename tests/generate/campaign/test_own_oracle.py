@@ -142,7 +142,7 @@ def test_a_campaign_with_it(file: Path) -> None:
         "--oracle",
         "my_oracles:no_tuples",
         "--time",
-        "3s",
+        "40s",
         "--jobs",
         "1",
         "--seed",
