@@ -23,7 +23,7 @@ coverage-of-rules:  ## which rules the tests apply, which premises they make fai
 bench:  ## speed, beside TVM's (benchmarks/README.md)
 	$(PYTHON) -m benchmarks.relax_check
 
-rules:  ## the rules with the hashes of their clauses and where they are implemented
+rules:  ## the rules with their judgements and where they are implemented
 	$(PYTHON) -m rlx.spec
 
 site:  ## the documentation, under build/site

@@ -44,6 +44,8 @@ class Way:
     ----------
     files
         The files, in the order in which they were entered.
+    functions
+        How many different functions were entered.
     turns
         How often a room was entered that had been left.
     """
@@ -51,30 +53,26 @@ class Way:
     def __init__(self) -> None:
         self.files: dict[str, None] = {}
         self.turns = 0
-        self._functions: set[object] = set()
+        self.functions = 0
+        self._seen: set[object] = set()
         self._left: set[str] = set()
         self._room = ""
-
-    @property
-    def functions(self) -> int:
-        """How many different functions were entered."""
-        return len(self._functions)
 
     def note(self, frame: FrameType, event: str, _: object) -> None:
         """A function is entered."""
         code = frame.f_code
-        if event != "call" or code.co_name.startswith("<"):
+        if event != "call" or code in self._seen:
             return
-        if code.co_filename.startswith("<"):
+        self._seen.add(code)
+        if code.co_name.startswith("<") or code.co_filename.startswith("<"):
             return
         path = Path(code.co_filename).resolve()
         if not path.is_relative_to(ROOT) or ".venv" in path.parts or path == Path(__file__):
             return
         name = str(path.relative_to(ROOT))
-        if code not in self._functions:
-            self._functions.add(code)
-            self._enter(name.split("/")[0])
+        self.functions += 1
         self.files[name] = None
+        self._enter(name.split("/")[0])
 
     def _enter(self, room: str) -> None:
         if room != self._room:
@@ -100,9 +98,11 @@ def walked(walk: Callable[[], object]) -> Way:
 
 def text_to_diagnostic() -> object:
     """`relax-check` on a program whose shapes do not fit."""
-    from rlx.commands.check import main
+    from rlx.checker.driver.check_files import check_one
+    from rlx.checker.render import human
 
-    return main([str(BROADCAST)])
+    # not by the command, which checks in a process of its own, where nobody notes what is entered
+    return human.render([check_one(str(BROADCAST))])
 
 
 def call_to_number() -> object:

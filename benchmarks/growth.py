@@ -727,6 +727,20 @@ def _(size: int) -> str:
     return function([*variables, *casts, *sums], HEAD.replace("(2,)", '("n",)'))
 
 
+@kind("casts of many tensors", 30, CHECK, JSON, FMT, LOWER)
+def _(size: int) -> str:
+    params = ", ".join(f'x{i}: R.Tensor(("n{i}",), "float32")' for i in range(size))
+    dims = ", ".join(f'"k{i}"' for i in range(size))
+    casts = [
+        f'v{i} = R.match_cast(x{i}, R.Tensor((k{i} * 2,), "float32"))\n'
+        f"    y{i} = R.reshape(v{i}, (2, k{i}))"
+        for i in range(size)
+    ]
+    variables = [f"k{i} = T.int64()" for i in range(size)]
+    head = f"@R.function\ndef main(s: R.Shape([{dims}]), {params}):\n"
+    return function([*variables, *casts], head, "y0")
+
+
 @kind("casts that bind", 100, CHECK, JSON, FMT, WHY, LOWER)
 def _(size: int) -> str:
     variables = [f"k{i} = T.int64()" for i in range(size)]

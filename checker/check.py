@@ -113,9 +113,7 @@ def check_text(text: str, path: str = "<text>") -> Report:
     from rlx.grammar.read.parser import parse
 
     parsed = parse(text, path)
-    return check_modules(
-        parsed.modules, parsed.source, parsed.diagnostics, parsed.holes, parsed.captured
-    )
+    return check_modules(parsed.modules, parsed.source, parsed.diagnostics, parsed.captured)
 
 
 def check_module(module: ast.IRModule, source: Source) -> Report:
@@ -139,8 +137,8 @@ def check_modules(
     modules: Sequence[ast.IRModule],
     source: Source,
     found: Sequence[Diagnostic] = (),
-    holes: Collection[Node] = (),
     captured: Collection[Node] = (),
+    findings: Findings | None = None,
 ) -> Report:
     """Check modules of one text.
 
@@ -148,34 +146,40 @@ def check_modules(
     ----------
     found
         What is known to be wrong already: syntax errors.
-    holes
-        Variables that syntax errors left without a definition: nothing more is said of them.
     captured
         Variables, shape variables and annotations whose meaning Python around the program gives.
+    findings
+        Takes what the rules of another specification find.
     """
     from rlx.grammar.stack import recursion_room
 
     with recursion_room():
         try:
-            return _check(modules, source, found, holes, captured)
+            return _check(modules, source, found, captured, findings or Findings())
         except RecursionError:
             words = "values are nested deeper, one in another, than the check can follow"
             deep = Diagnostic("PARSE", "error", words, None, source=source)
             return Report(source, (*found, deep), Obligations(), (), {})
 
 
-class _Found:
-    """What the modules of a text gave so far."""
+class Findings:
+    """What the rules of a specification, here of today's, have found in the modules of a text."""
 
-    def __init__(self, found: Sequence[Diagnostic]) -> None:
-        self.diagnostics = list(found)
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
         self.info: dict[Node, StructInfo] = {}
         self.normal: list[ast.IRModule] = []
         self.unknown_operators: set[str] = set()
         self.statistics: list[Statistics] = []
         self.proved = self.refuted = self.unknown = 0
 
-    def add(self, module: ast.IRModule, captured: Collection[Node]) -> None:
+    def look(self, module: ast.IRModule, captured: Collection[Node]) -> None:
+        """Apply the criteria of well-formedness to a module."""
+        from rlx.checker.well_formed import well_formed
+
+        self.diagnostics += well_formed(module, captured)
+
+    def derive(self, module: ast.IRModule, captured: Collection[Node]) -> None:
         """Derive a module, and take over what that gives."""
         from rlx.checker.derive import derive, propagate_vdevices
         from rlx.checker.normalize import normalize
@@ -212,34 +216,23 @@ def _check(
     modules: Sequence[ast.IRModule],
     source: Source,
     found: Sequence[Diagnostic],
-    holes: Collection[Node],
     captured: Collection[Node],
+    gathered: Findings,
 ) -> Report:
-    from rlx.checker.well_formed import well_formed
-
-    gathered = _Found(found)
+    gathered.diagnostics += found
     errors = [d.span for d in found if d.is_error]
-    lost: frozenset[str] = frozenset()
-    if errors:
-        from rlx.checker.consequences import lost_functions
-
-        lost = lost_functions(source.text, errors)
     for module in modules:
-        gathered.diagnostics += well_formed(module, holes, lost)
+        gathered.look(module, captured)
         if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
             from rlx.checker.prim_funcs.check import prim_funcs
 
-            gathered.diagnostics += prim_funcs(module, source, errors, holes)
-        gathered.add(module, captured)
+            gathered.diagnostics += prim_funcs(module, source, errors, captured)
+        gathered.derive(module, captured)
     diagnostics = gathered.diagnostics
     if MARK in source.text:
         from rlx.checker.ignores import without_ignored
 
         diagnostics = without_ignored(source, diagnostics)
-    if len(diagnostics) > 1 and any(found.is_error for found in diagnostics):
-        from rlx.checker.consequences import without_consequences
-
-        diagnostics = without_consequences(source.text, diagnostics)
     diagnostics = _told_once(diagnostics)
     if diagnostics:
         from rlx.checker.edits import with_edits

@@ -104,6 +104,13 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
             " RLX_FILE_TIMEOUT sets another number of seconds."
         ),
     ),
+    "KILLED": (
+        "Files whose check was killed",
+        (
+            "The process that checked the file was ended by the user or by the system, which does"
+            " so if memory is short. The other files were checked."
+        ),
+    ),
     "INTERNAL": (
         "A bug in the checker",
         (

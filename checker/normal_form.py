@@ -6,7 +6,7 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import bindings_in, is_leaf
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import reported, rule
 
 __all__ = ["normal_form"]
 
@@ -28,8 +28,7 @@ class Judge:
 
     def report(self, code: str, message: str, span: Span | None) -> None:
         """Report that a premise fails."""
-        refuted(code)
-        self.diagnostics.append(Diagnostic(code, "error", message, span))
+        self.diagnostics.append(reported(Diagnostic(code, "error", message, span)))
 
     def function(self, function: ast.Function) -> None:
         """A function, global or local."""
@@ -87,7 +86,7 @@ def _word(expr: ast.Expr) -> str:
     return _WORDS.get(type(expr), "an expression")
 
 
-@rule("NF1", "46577dec", "normal form")
+@rule("NF1", "normal form")
 def value_is_flat(
     judge: Judge, value: ast.Expr, inside: tuple[ast.Expr, ...], span: Span | None
 ) -> None:
@@ -104,7 +103,7 @@ def value_is_flat(
             )
 
 
-@rule("NF2", "94c0da44", "normal form", refuses=True)
+@rule("NF2", "normal form", refuses=True)
 def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
     """A SeqExpr that is neither a body nor a branch."""
     judge.report(
@@ -114,7 +113,7 @@ def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
     )
 
 
-@rule("NF3", "169deb13", "normal form")
+@rule("NF3", "normal form")
 def body_is_sequence(judge: Judge, body: ast.Expr, what: str, span: Span | None) -> None:
     """A body is a SeqExpr."""
     if not isinstance(body, ast.SeqExpr):
@@ -135,7 +134,7 @@ def result_is_leaf(judge: Judge, seq: ast.SeqExpr) -> None:
         )
 
 
-@rule("NF4", "bdc23ea2", "normal form")
+@rule("NF4", "normal form")
 def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
     """No empty blocks, no neighbours of one kind."""
     before: type | None = None
@@ -149,7 +148,7 @@ def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
         before = type(block)
 
 
-@rule("NF5", "e79a7310", "normal form")
+@rule("NF5", "normal form")
 def call_has_its_form(judge: Judge, call: ast.Call, span: Span | None) -> None:
     """The operator's own normalisation leaves a call as it is."""
     from rlx.operators import lookup

@@ -15,7 +15,7 @@ from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import argument_places, bindings_in, result_of
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import reported, rule
 
 IN_PLACE = frozenset(["relax.call_tir_inplace", "relax.call_inplace_packed"])
 """The operators that overwrite arguments and count as pure."""
@@ -40,7 +40,7 @@ each field.
 """
 
 
-@rule("USE-overwritten", "ee7e632e", "overwriting")
+@rule("USE-overwritten", "overwriting")
 def overwritten(module: ast.IRModule) -> list[Diagnostic]:
     """A warning for each value of a module in normal form that is used after a call overwrote
     it.
@@ -113,7 +113,7 @@ class _Overwriting:
                 return frozenset(_cells(self._memory(first))) | {call}
         return frozenset([call])
 
-    @rule("USE-aliased", "78bcc6eb", "overwriting")
+    @rule("USE-aliased", "overwriting")
     def _apart(self, call: ast.Call, callee: tir.PrimFunc) -> None:
         """What a PrimFunc with noalias stores to is in no other argument."""
         from rlx.operators.prim_call import stored
@@ -126,7 +126,6 @@ class _Overwriting:
                 continue
             cells = frozenset(_cells(self._memory(arg)))
             if not cells.isdisjoint(_cells(self._memory(other))):
-                refuted("USE-aliased-apart")
                 assert isinstance(call.op, ast.GlobalVar) and buffer is not None
                 message = (
                     f"{call.op.name_hint!r} is declared noalias and stores to {buffer.name!r},"
@@ -134,9 +133,8 @@ class _Overwriting:
                 )
                 where = argument_places(call)[k]
                 help = "pass a tensor with its own memory, or remove noalias"
-                self.found.append(
-                    Diagnostic("USE-aliased-apart", "warning", message, where, help=help)
-                )
+                found = Diagnostic("USE-aliased-apart", "warning", message, where, help=help)
+                self.found.append(reported(found))
                 return
 
     def _in_place(self, call: ast.Call, name: str) -> Held:
@@ -180,16 +178,15 @@ class _Overwriting:
         if (call, k) in self.told:
             return
         self.told.add((call, k))
-        refuted("USE-overwritten-after")
         assert isinstance(call.op, ast.Op)
         name = call.op.op_name.removeprefix("relax.")
         message = f"{name} overwrites its argument {k}, and {how}"
         related = (Label(call.span, "it is overwritten here"),) if call.span else ()
         notes = ("the call counts as pure only if nothing observes the overwritten value",)
         where = span or call.span
-        self.found.append(
-            Diagnostic("USE-overwritten-after", "warning", message, where, "", related, notes)
-        )
+        code = "USE-overwritten-after"
+        found = Diagnostic(code, "warning", message, where, "", related, notes)
+        self.found.append(reported(found))
 
     def _memory(self, expr: ast.Expr) -> Held:
         match expr:

@@ -87,8 +87,6 @@ class Diagnostic(Record):
         Values of shape variables for which the program fails.
     source
         The text that the spans point into; None until a report holds the diagnostic.
-    unknown
-        The name that is not defined, declared, bound or exported, according to the diagnostic.
     """
 
     code: str
@@ -102,7 +100,6 @@ class Diagnostic(Record):
     edit: Edit | None = None
     counterexample: Mapping[str, int] | None = None
     source: Source | None = None
-    unknown: str = ""
 
     @property
     def is_error(self) -> bool:

@@ -48,6 +48,10 @@ class Dialect(Record):
     prototype
         Whether annotations of tensors use brackets, ``R.Tensor[(n, 4), "float32"]``, matches
         compare only shapes, ``R.match_shape(x, (n, 4))``, and shape variables are not declared.
+    size_vars
+        Whether a shape variable may be declared as a size, ``T.int64(is_size_var=True)``.
+    void_dtypes
+        Whether ``dtype="void"`` leaves the data type of a result open; otherwise it is void.
     """
 
     version: str
@@ -67,6 +71,8 @@ class Dialect(Record):
     type_vars: bool
     constant_key: str
     prototype: bool = False
+    size_vars: bool = True
+    void_dtypes: bool = True
 
 
 _V16 = Dialect(
@@ -108,7 +114,13 @@ _V26 = replace(
     direct_buffers=True,
 )
 _V27 = replace(
-    _V26, version="0.27", module_flag=False, type_vars=True, constant_key="ir.GenericConst"
+    _V26,
+    version="0.27",
+    module_flag=False,
+    type_vars=True,
+    constant_key="ir.GenericConst",
+    size_vars=False,
+    void_dtypes=False,
 )
 
 DIALECTS: Mapping[str, Dialect] = {

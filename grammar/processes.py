@@ -5,6 +5,7 @@ folder in which rlx runs, since that folder may be a stranger's.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,25 @@ _SEARCHED = (
 """Environment variables that list folders; an empty or relative one is the current folder, or below
 it.
 """
+
+
+OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGXCPU")
+"""The signals that users and systems send; a process that fails gets others."""
+
+
+def from_outside(status: int) -> str | None:
+    """What to say of a process that something else has ended; None if it ended by itself.
+
+    Parameters
+    ----------
+    status
+        The exit code of the process: that of a signal is negative, as :mod:`subprocess` has it.
+    """
+    name = next((s.name for s in signal.Signals if s == -status), None)
+    if name not in OUTSIDE:
+        return None
+    hint = "; the system does so if memory is short" if name == "SIGKILL" else ""
+    return f"its process was killed from outside ({name}){hint}"
 
 
 def python(*arguments: str) -> list[str]:

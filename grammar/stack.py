@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextvars
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -61,6 +61,27 @@ def recursion_room(frames: int = FRAMES) -> Iterator[None]:
             _rooms.open -= 1
             if not _rooms.open:
                 sys.setrecursionlimit(_rooms.before)
+
+
+def finished(first: Generator[Any, Any, T]) -> T:
+    """The value of a generator that yields the generators for whose values it waits.
+
+    They are kept on a list, so that a program may call as deep as memory allows.
+    """
+    stack: list[Generator[Any, Any, Any]] = [first]
+    sent: Any = None
+    while True:
+        try:
+            inner = stack[-1].send(sent)
+        except StopIteration as end:
+            stack.pop()
+            sent = end.value
+            if not stack:
+                value: T = sent
+                return value
+        else:
+            stack.append(inner)
+            sent = None
 
 
 class _Thread(threading.local):

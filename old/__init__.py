@@ -1,4 +1,4 @@
-"""The older specification: the types and shape computations of 2022 as a checker of its own.
+"""The older specification: the types and shape computations of 2022, as rules for the same checker.
 
 ``check_text(text)`` checks by its rules, ``run(module, entry, args)`` evaluates by them; the
 procedures of the document have its names.

@@ -80,7 +80,7 @@ def insert_cast(wanted: Type) -> str:
     return f"insert a cast: R.cast(…, type_args={print_node(struct_info(wanted, UNKNOWN), '2022')})"
 
 
-@rule("OMIX-annotation", "9e0a55b6", "well-formed")
+@rule("OMIX-annotation", "well-formed")
 def has_older_words(info: StructInfo, complain: Complain, *, nested: bool = False) -> bool:
     """Whether an annotation says only what the older system can; complains once if it does not."""
     stack, seen = [(info, nested)], set[tuple[int, bool]]()

@@ -22,18 +22,18 @@ def bind(state: OlderDerivation, binding: ast.Binding) -> None:
     match binding:
         case ast.VarBinding(var=var, value=value):
             found = bound_type(state, binding)
-            state.bind(var, found, bound_shape(state, binding))
+            state.bind_typed(var, found, bound_shape(state, binding))
             if value in state.functions:
                 state.functions[var] = state.functions[value]
             _inherit(state, var, value)
         case ast.MatchCast(var=bound, value=value):
-            state.bind_shape_vars([binding.struct_info])
+            state.bind_dimensions([binding.struct_info])
             if binding.by_shape:
                 type, shape = matched_type(state, binding), matched_shape(state, binding)
             else:
                 type, shape = cast_type(state, binding), cast_shape(state, binding)
             if bound is not None:
-                state.bind(bound, type, _as_annotated(state, binding, bound, shape))
+                state.bind_typed(bound, type, _as_annotated(state, binding, bound, shape))
                 if binding.by_shape:
                     _inherit(state, bound, value)
 
@@ -43,14 +43,14 @@ def _inherit(state: OlderDerivation, var: ast.Var, value: Expr) -> None:
         state.poison.add(var)
 
 
-@rule("OT-bind", "8ff7fa16", "older binding")
+@rule("OT-bind", "older binding")
 def bound_type(state: OlderDerivation, binding: ast.VarBinding) -> Type:
     """The annotation, which the value's type is below; without one the value's type."""
     found, wanted = state.type(binding.value), binding.var.struct_info_annotation
     if wanted is None:
         return found
     annotated = type_of(wanted)
-    if state.is_poisoned(binding.value):
+    if binding.value in state.poison:
         return annotated
     span = binding.value_span or binding.span
     _compare(state, BIND, f"{binding.var.name_hint!r} is annotated", annotated, found, span)
@@ -74,23 +74,23 @@ def _compare(
     if find_glb(found, wanted) is not None:
         message = f"{said} {wanted}, but the value is only known to be {found}"
         help = insert_cast(wanted)
-        state.report(castable, message, span, help=help)
+        state.add(castable, "error", message, span, help=help)
     else:
-        state.report(never, f"{said} {wanted}, but the value is {found}", span)
+        state.add(never, "error", f"{said} {wanted}, but the value is {found}", span)
 
 
-@rule("OS-bind", "2854d3fe", "shape computation")
+@rule("OS-bind", "shape computation")
 def bound_shape(state: OlderDerivation, binding: ast.VarBinding) -> Expr:
     """The shape annotation, which is proved to be that of the value; without one the value's."""
     found, info = state.shape(binding.value), binding.var.struct_info_annotation
     wanted = shape_of_annotation(info)
     merged, proved = _annotated(state, found, wanted)
-    if not proved and not state.is_poisoned(binding.value) and _has_type(state, binding):
+    if not proved and binding.value not in state.poison and _has_type(state, binding):
         message = f"the shape is annotated {shape_text(wanted)}, but is {shape_text(found)}"
         if isinstance(found, ast.ShapeExpr):
             message += ", which is not provably equal"
         help = f"check it when the program runs: R.match_shape(…, {shape_text(wanted)})"
-        state.report("OS-bind-proved", message, binding.value_span or binding.span, help=help)
+        state.add("OS-bind-proved", "error", message, binding.value_span or binding.span, help=help)
     return merged
 
 
@@ -100,10 +100,10 @@ def _as_annotated(
     """The shape of a matched variable, whose annotation says the same (ledger 84)."""
     wanted = shape_of_annotation(var.struct_info_annotation)
     merged, proved = _annotated(state, shape, wanted)
-    if not proved and not state.is_poisoned(binding.value):
+    if not proved and binding.value not in state.poison:
         said, found = shape_text(wanted), shape_text(shape)
         message = f"the shape is annotated {said}, but the matched shape is {found}"
-        state.report("OS-bind-proved", message, var.annotation_span or binding.span)
+        state.add("OS-bind-proved", "error", message, var.annotation_span or binding.span)
     return merged
 
 
@@ -137,14 +137,14 @@ def dims_of_pattern(info: StructInfo) -> int:
     return -1
 
 
-@rule("OT-match", "e44d8aae", "older binding")
+@rule("OT-match", "older binding")
 def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     """A tensor with as many dimensions as the pattern, or a shape; of an object only that."""
     found = state.type(binding.value)
     info = None if binding.var is None else binding.var.struct_info_annotation
     wanted = None if info is None else type_of(info)
     span = binding.value_span or binding.span
-    if state.is_poisoned(binding.value):
+    if binding.value in state.poison:
         return wanted or OBJECT
     known: Type
     match found:
@@ -154,18 +154,18 @@ def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
             count = dims_of_pattern(binding.struct_info)
             if ndim not in (-1, count):
                 message = f"the pattern has {count} dimensions, but the value has rank {ndim}"
-                state.report("OT-match-rank", message, binding.struct_info_span or span)
+                state.add("OT-match-rank", "error", message, binding.struct_info_span or span)
             known = DynTensorType(count, dtype)
         case _:
             message = f"only a tensor or a shape can be matched with a shape, but this is {found}"
-            state.report("OT-match-kind", message, span)
+            state.add("OT-match-kind", "error", message, span)
             return wanted or OBJECT
     if wanted is not None:
         _compare(state, MATCH, "the matched value is annotated", wanted, known, span)
     return wanted or known
 
 
-@rule("OS-match", "0575d970", "shape computation")
+@rule("OS-match", "shape computation")
 def matched_shape(state: OlderDerivation, binding: ast.MatchCast) -> Expr:
     """The pattern, where the value is a tensor (ledger OLDSHAPESHAPE)."""
     found = state.type(binding.value)
@@ -179,14 +179,14 @@ def matched_shape(state: OlderDerivation, binding: ast.MatchCast) -> Expr:
     return shape if isinstance(found, DynTensorType) else UNKNOWN
 
 
-@rule("OT-cast", "2ee3a14f", "older binding")
+@rule("OT-cast", "older binding")
 def cast_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     """The type that the value is cast to; a cast that no value passes is warned of."""
     found, wanted = state.type(binding.value), type_of(binding.struct_info)
     span = binding.struct_info_span or binding.span
-    if find_glb(found, wanted) is None and not state.is_poisoned(binding.value):
+    if find_glb(found, wanted) is None and binding.value not in state.poison:
         message = f"this cast to {wanted} always fails: the value is {found}"
-        state.report("OT-cast-never", message, span, severity="warning")
+        state.add("OT-cast-never", "warning", message, span)
     info = None if binding.var is None else binding.var.struct_info_annotation
     if info is None:
         return wanted
@@ -195,7 +195,7 @@ def cast_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     return type_of(info)
 
 
-@rule("OS-cast", "f149306c", "shape computation")
+@rule("OS-cast", "shape computation")
 def cast_shape(state: OlderDerivation, binding: ast.MatchCast) -> Expr:
     """The shape that the cast checks; where it checks none, that of the value."""
     wanted = shape_of_annotation(binding.struct_info)

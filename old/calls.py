@@ -35,7 +35,7 @@ def derive(state: OlderDerivation, node: ast.Call) -> None:
         state.set(node, closure_type(state, node), closure_shape(state, node))
 
 
-@rule("OT-effect", "fc8b95c4", "checked type")
+@rule("OT-effect", "checked type")
 def effect(state: OlderDerivation, node: ast.Call) -> None:
     """A call in a dataflow block is of a function that is pure."""
     if is_pure(state, node):
@@ -43,7 +43,9 @@ def effect(state: OlderDerivation, node: ast.Call) -> None:
     state.impure = True
     if state.dataflow:
         message = "a dataflow block contains a call that may have side effects"
-        state.report("OT-effect-dataflow", message, node.span, help="move it out of the block")
+        state.add(
+            "OT-effect-dataflow", "error", message, node.span, help="move it out of the block"
+        )
 
 
 def is_pure(state: OlderDerivation, node: ast.Call) -> bool:
@@ -56,20 +58,19 @@ def is_pure(state: OlderDerivation, node: ast.Call) -> bool:
         operator = lookup(node.op.op_name)
         return operator is None or operator.pure
     found = state.type(node.op)
-    return found.pure if isinstance(found, FuncType) else state.is_poisoned(node.op)
+    return found.pure if isinstance(found, FuncType) else node.op in state.poison
 
 
-@rule("OT-extern", "c8e8350e", "checked type")
+@rule("OT-extern", "checked type")
 def packed_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A packed function returns what the type argument says."""
-    match node.sinfo_args:
-        case (info,):
-            return type_of(info)
+    if len(node.sinfo_args) == 1:
+        return type_of(node.sinfo_args[0])
     state.poison.add(node)  # OWF10 has said so
     return OBJECT
 
 
-@rule("OS-extern", "8424a10a", "shape computation")
+@rule("OS-extern", "shape computation")
 def packed_shape(node: ast.Call) -> Expr:
     """Nothing is known of the shape of what a packed function returns."""
     return UNKNOWN
@@ -80,74 +81,65 @@ def inferred(state: OlderDerivation, node: ast.Call) -> StructInfo:
 
     What it finds wrong is added to the diagnostics.
     """
-    inner = state.operators
-    for arg in node.args:
-        if arg in state.types:
+    for arg in (*node.args, *node.attrs.values()):
+        if isinstance(arg, Expr) and arg in state.types:
             _tell(state, arg)
-    before = len(inner.diagnostics)
-    found = derive_call(inner, node)
-    state.diagnostics += inner.diagnostics[before:]
-    if node in inner.poison:
-        state.poison.add(node)
-    return found
+    return derive_call(state, node)
 
 
 def _tell(state: OlderDerivation, arg: Expr) -> None:
     """Let operators know what is known of an argument."""
-    inner = state.operators
     if isinstance(arg, ast.Tuple):
         for field in arg.fields:
             _tell(state, field)
     elif not isinstance(arg, (ast.PrimValue, ast.StringImm, ast.DataTypeImm, ast.ExternFunc)):
-        inner.info_of[arg] = state.view(arg)
-    if arg in state.poison:
-        inner.poison.add(arg)
+        state.info_of[arg] = state.view(arg)
 
 
-@rule("OT-operator", "da3e4c9c", "checked type")
+@rule("OT-operator", "checked type")
 def operator_type(found: StructInfo) -> Type:
     """`FInferType`: the type in what the operator infers."""
     return type_of(found)
 
 
-@rule("OS-operator", "fa6b201c", "shape computation")
+@rule("OS-operator", "shape computation")
 def operator_shape(state: OlderDerivation, found: StructInfo) -> Expr:
     """`FInferShape`: the shape in what the operator infers, in terms of variables in scope."""
     shape = shape_of_annotation(found)
-    return shape if is_closed(shape, state.shape_vars, state.variables) else UNKNOWN
+    return shape if is_closed(shape, state.shape_vars, state.shapes) else UNKNOWN
 
 
-@rule("OT-closure", "4f2f9cd0", "checked type")
+@rule("OT-closure", "checked type")
 def closure_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A closure is called with as many arguments as it takes, each of the type that it takes."""
     function = state.type(node.op)
-    if state.is_poisoned(node.op):
+    if node.op in state.poison:
         state.poison.add(node)
         return function.ret_type if isinstance(function, FuncType) else OBJECT
     if not isinstance(function, FuncType):
         message = f"only a function can be called, but this is {function}"
         help = cast_help(function, "R.Callable(…)")
-        state.report("OT-closure-callee", message, node.span, help=help)
+        state.add("OT-closure-callee", "error", message, node.span, help=help)
         state.poison.add(node)
         return OBJECT
     if len(function.arg_types) != len(node.args):
         message = f"the function takes {len(function.arg_types)} arguments, found {len(node.args)}"
-        state.report("OT-closure-arity", message, node.span)
+        state.add("OT-closure-arity", "error", message, node.span)
         state.poison.add(node)
         return function.ret_type
     for at, (arg, wanted) in enumerate(zip(node.args, function.arg_types, strict=True)):
         found = state.type(arg)
-        if not is_subtype(found, wanted) and not state.is_poisoned(arg):
+        if not is_subtype(found, wanted) and arg not in state.poison:
             span = node.arg_spans[at] if at < len(node.arg_spans) else node.span
             message = f"argument {at + 1} is {found}, expected {wanted}"
             cast = find_glb(found, wanted) is not None
             help = insert_cast(wanted) if cast else None
-            state.report("OT-closure-argument", message, span, help=help)
+            state.add("OT-closure-argument", "error", message, span, help=help)
             state.poison.add(node)
     return function.ret_type
 
 
-@rule("OS-call", "811d42b0", "shape computation")
+@rule("OS-call", "shape computation")
 def closure_shape(state: OlderDerivation, node: ast.Call) -> Expr:
     """The shape of the function's result with the arguments in the place of the parameters."""
     function = node.op if isinstance(node.op, ast.Function) else state.functions.get(node.op)
@@ -160,12 +152,12 @@ def closure_shape(state: OlderDerivation, node: ast.Call) -> Expr:
             node.args,
             ret_shape,
             lambda each: _shape_of(state, function, each),
-            {*state.shape_vars, *state.variables},
+            {*state.shape_vars, *state.shapes},
             state.prover,
         )
     except UnificationError as error:
         message = f"an argument does not fit the shape of its parameter: {error}"
-        state.report("OS-call-shape", message, node.span)
+        state.add("OS-call-shape", "error", message, node.span)
         return UNKNOWN
 
 

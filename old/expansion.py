@@ -23,7 +23,7 @@ def shape_of(value: Expr) -> ast.Call:
     return ast.Call(ast.op("relax.shape_of"), (value,))
 
 
-@rule("OCHECK", "56a9543c", "procedure")
+@rule("OCHECK", "procedure")
 def check_annotation(e: Expr, s: Expr) -> Expr:
     """An expression with the value of ``e``; it fails at run time if the shape is not ``s``.
 

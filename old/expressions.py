@@ -23,7 +23,7 @@ def is_boolean(node: Expr) -> bool:
     return False
 
 
-@rule("OT-var", "cce2da19", "checked type")
+@rule("OT-var", "checked type")
 def variable_type(state: OlderDerivation, var: Expr) -> Type:
     """A variable has the type that Γ gives it; one that it does not know was reported already."""
     if var not in state.types:
@@ -32,7 +32,7 @@ def variable_type(state: OlderDerivation, var: Expr) -> Type:
     return state.types[var]
 
 
-@rule("OT-constant", "e6f503b3", "checked type")
+@rule("OT-constant", "checked type")
 def constant_type(node: ast.Constant | ast.PrimValue) -> Type:
     """The rank and the element type of the data; `True` and `False` have rank 0."""
     if isinstance(node, ast.PrimValue):
@@ -41,7 +41,7 @@ def constant_type(node: ast.Constant | ast.PrimValue) -> Type:
     return DynTensorType(-1 if shape is None else len(shape), node.data.dtype)
 
 
-@rule("OS-constant", "4616f667", "shape computation")
+@rule("OS-constant", "shape computation")
 def constant_shape(node: ast.Constant | ast.PrimValue) -> Expr:
     """The concrete shape of the data."""
     if isinstance(node, ast.PrimValue):
@@ -51,43 +51,45 @@ def constant_shape(node: ast.Constant | ast.PrimValue) -> Expr:
     return ast.ShapeExpr(tuple(map(tir.IntImm, node.data.shape)))
 
 
-@rule("OT-shape", "93d1c6b8", "checked type")
+@rule("OT-shape", "checked type")
 def shape_type(node: ast.ShapeExpr | RuntimeDepShape) -> Type:
     """A shape literal, and RuntimeDepShape, are shapes."""
     return SHAPE
 
 
-@rule("OS-shape", "20136e78", "shape computation")
+@rule("OS-shape", "shape computation")
 def shape_shape(node: ast.ShapeExpr) -> Expr:
     """A shape is one and has none."""
     return UNKNOWN
 
 
-@rule("OT-tuple", "60a058d4", "checked type")
+@rule("OT-tuple", "checked type")
 def tuple_type(state: OlderDerivation, node: ast.Tuple) -> Type:
     """The types of the fields."""
     return TupleType(tuple(map(state.type, node.fields)))
 
 
-@rule("OS-tuple", "56e6c4ce", "shape computation")
+@rule("OS-tuple", "shape computation")
 def tuple_shape(state: OlderDerivation, node: ast.Tuple) -> Expr:
     """The shapes of the fields."""
     return ast.Tuple(tuple(map(state.shape, node.fields)))
 
 
-@rule("OT-field", "938472b9", "checked type")
+@rule("OT-field", "checked type")
 def field_type(state: OlderDerivation, node: ast.TupleGetItem) -> Type:
     """The type of the field, counted from 0 (ledger OLDFIELD)."""
     whole = state.type(node.tuple_value)
-    if state.is_poisoned(node.tuple_value):
+    if node.tuple_value in state.poison:
         state.poison.add(node)
         return OBJECT
     if not isinstance(whole, TupleType):
         message = f"only a tuple has fields, but this is {whole}"
-        state.report("OT-field-tuple", message, node.span, help=cast_help(whole, "R.Tuple(…)"))
+        state.add(
+            "OT-field-tuple", "error", message, node.span, help=cast_help(whole, "R.Tuple(…)")
+        )
     elif not 0 <= node.index < len(whole.fields):
         message = f"the tuple has {len(whole.fields)} fields; index {node.index} is out of range"
-        state.report("OT-field-index", message, node.span)
+        state.add("OT-field-index", "error", message, node.span)
     else:
         return whole.fields[node.index]
     state.poison.add(node)
@@ -99,7 +101,7 @@ def cast_help(found: Type, wanted: str) -> str | None:
     return f"insert a cast: R.cast(…, type_args={wanted})" if found == OBJECT else None
 
 
-@rule("OS-field", "454ccae3", "shape computation")
+@rule("OS-field", "shape computation")
 def field_shape(state: OlderDerivation, node: ast.TupleGetItem) -> Expr:
     """The shape of the field; of a call that gives a tuple, the field of the call."""
     shape = state.shape(node.tuple_value)
@@ -111,22 +113,21 @@ def field_shape(state: OlderDerivation, node: ast.TupleGetItem) -> Expr:
     return UNKNOWN
 
 
-@rule("OT-if", "7fe4f1ee", "checked type")
+@rule("OT-if", "checked type")
 def if_type(state: OlderDerivation, node: ast.If) -> Type:
     """The least upper bound of the branches; the condition is a Boolean tensor of rank 0."""
     found = state.type(node.cond)
-    if found != CONDITION and not state.is_poisoned(node.cond):
+    if found != CONDITION and node.cond not in state.poison:
         cast = is_subtype(CONDITION, found)
         help = insert_cast(CONDITION) if cast else None
         message = f"the condition of an if is {found}, expected {CONDITION}"
-        state.report("OT-if-condition", message, node.cond_span or node.span, help=help)
+        state.add("OT-if-condition", "error", message, node.cond_span or node.span, help=help)
     branches = (node.true_branch, node.false_branch)
-    if state.is_poisoned(*branches):
-        state.poison.add(node)
+    state.inherit(node, branches)
     return find_lub(*map(state.type, branches))
 
 
-@rule("OS-if", "a4f21669", "shape computation")
+@rule("OS-if", "shape computation")
 def if_shape(state: OlderDerivation, node: ast.If) -> Expr:
     """The shape of both branches, if they are proved to have one."""
     one, other = state.shape(node.true_branch), state.shape(node.false_branch)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 
 from rlx.checker.derive import literals
 from rlx.checker.well_formed.functions import call_graph, on_circle
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar
 from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.visit import callees_first
 from rlx.grammar.stack import recursion_room
 from rlx.old import bindings, calls, expressions
 from rlx.old.annotations import insert_cast, shape_of_annotation, type_of
@@ -33,7 +34,7 @@ def derive(module: ast.IRModule, captured: Collection[Node] = ()) -> OlderDeriva
     return state
 
 
-@rule("OT-module", "1de9ea07", "checked type")
+@rule("OT-module", "checked type")
 def module_types(state: OlderDerivation) -> None:
     """One function after the other, callees first; those of a circle are known by annotations."""
     functions = {gv: f for gv, f in state.module.functions.items() if isinstance(f, ast.Function)}
@@ -46,28 +47,8 @@ def module_types(state: OlderDerivation) -> None:
             state.set(gv, signature(function))
             if function.ret_struct_info is None:  # OWF07 has said so
                 state.poison.add(gv)
-    for gv in _callees_first(graph, functions):
+    for gv in callees_first({gv: graph[gv] for gv in functions}):
         state.set(gv, function_type(state, functions[gv], gv))
-
-
-def _callees_first(
-    graph: Mapping[GlobalVar, list[GlobalVar]], among: Mapping[GlobalVar, ast.Function]
-) -> Iterator[GlobalVar]:
-    begun: set[GlobalVar] = set()
-    for root in among:
-        if root in begun:
-            continue
-        begun.add(root)
-        stack = [(root, iter(graph[root]))]
-        while stack:
-            gv, callees = stack[-1]
-            callee = next((c for c in callees if c in among and c not in begun), None)
-            if callee is None:
-                stack.pop()
-                yield gv
-            else:
-                begun.add(callee)
-                stack.append((callee, iter(graph[callee])))
 
 
 def signature(function: ast.Function) -> FuncType:
@@ -87,12 +68,12 @@ def declared_purity(function: ast.Function) -> bool | None:
     return None if said is None else bool(said)
 
 
-@rule("OT-function", "ee8eb52d", "checked type")
+@rule("OT-function", "checked type")
 def function_type(
     state: OlderDerivation, function: ast.Function, name: ast.Var | GlobalVar | None = None
 ) -> Type:
     """The annotations of the parameters and of the result; what is not annotated is inferred."""
-    mark, dataflow, impure = state.enter(), state.dataflow, state.impure
+    outer, dataflow, impure = state.enter(), state.dataflow, state.impure
     state.dataflow = state.impure = False
     own = signature(function)
     if isinstance(name, ast.Var):
@@ -100,12 +81,12 @@ def function_type(
         state.functions[name] = function
     for param, type in zip(function.params, own.arg_types, strict=True):
         info = param.struct_info_annotation
-        state.bind_shape_vars([info])
-        state.bind(param, type, shape_of_annotation(info))
+        state.bind_dimensions([info])
+        state.bind_typed(param, type, shape_of_annotation(info))
     found = visit(state, function.body)
     ret = result_type(state, function, found)
     pure = _purity(state, function)
-    state.leave(mark)
+    state.leave(outer)
     state.dataflow, state.impure = dataflow, impure
     return FuncType(own.arg_types, ret, pure)
 
@@ -113,22 +94,21 @@ def function_type(
 def result_type(state: OlderDerivation, function: ast.Function, found: Type) -> Type:
     """The annotated type of the result, which that of the body is below (OT-function)."""
     if function.ret_struct_info is None:
-        if function.body in state.poison:
-            state.poison.add(function)
+        state.inherit(function, (function.body,))
         return found
     wanted = type_of(function.ret_struct_info)
     body = function.body
     last = body.body if isinstance(body, ast.SeqExpr) else body
-    if is_subtype(found, wanted) or state.is_poisoned(body, last):
+    if is_subtype(found, wanted) or not state.poison.isdisjoint((body, last)):
         return wanted
     span = (body.body_span if isinstance(body, ast.SeqExpr) else None) or function.span
     if find_glb(found, wanted) is not None:
         message = f"the result is annotated {wanted}, but the value is only known to be {found}"
         help = insert_cast(wanted)
-        state.report("OT-function-cast", message, span, help=help)
+        state.add("OT-function-cast", "error", message, span, help=help)
     else:
         message = f"the result is annotated {wanted}, but is {found}"
-        state.report("OT-function-result", message, span)
+        state.add("OT-function-result", "error", message, span)
     return wanted
 
 
@@ -137,17 +117,17 @@ def _purity(state: OlderDerivation, function: ast.Function) -> bool:
     forced = function.attrs.get("force_pure") or function.attrs.get("relax.force_pure")
     if said and state.impure and not forced:
         message = "the function is declared pure, but a call in it may have side effects"
-        state.report("OT-function-pure", message, function.name_span or function.span)
+        state.add("OT-function-pure", "error", message, function.name_span or function.span)
     return not state.impure if said is None else said
 
 
-@rule("OS-function", "02fd7a54", "shape computation")
+@rule("OS-function", "shape computation")
 def function_shape(function: ast.Function) -> Expr:
     """A function has no shape."""
     return UNKNOWN
 
 
-@rule("OT-seq", "4991525a", "checked type")
+@rule("OT-seq", "checked type")
 def seq_type(state: OlderDerivation, node: ast.SeqExpr) -> Type:
     """The type of the body, where all bindings are known."""
     outer = state.dataflow
@@ -158,8 +138,7 @@ def seq_type(state: OlderDerivation, node: ast.SeqExpr) -> Type:
             bindings.bind(state, binding)
         state.dataflow = outer
     found = visit(state, node.body)
-    if node.body in state.poison:
-        state.poison.add(node)
+    state.inherit(node, (node.body,))
     return found
 
 
@@ -172,11 +151,11 @@ def _value(state: OlderDerivation, binding: ast.Binding) -> None:
             visit(state, value)
 
 
-@rule("OS-seq", "823f3cc2", "shape computation")
+@rule("OS-seq", "shape computation")
 def seq_shape(state: OlderDerivation, node: ast.SeqExpr) -> Expr:
     """The shape of the body, if it mentions only what is in scope around the sequence."""
     shape = state.shape(node.body)
-    return shape if is_closed(shape, state.shape_vars, state.variables) else UNKNOWN
+    return shape if is_closed(shape, state.shape_vars, state.shapes) else UNKNOWN
 
 
 def visit(state: OlderDerivation, expr: Expr) -> Type:
@@ -185,7 +164,8 @@ def visit(state: OlderDerivation, expr: Expr) -> Type:
         case ast.Var() | ast.GlobalVar():
             return state.set(expr, expressions.variable_type(state, expr), state.shape(expr))
         case ast.Constant():
-            if expr.data.shape is None or not _fits(state, expr):
+            data = expr.data
+            if data.shape is None or not (data.value is None or literals.check(state, expr)):
                 state.poison.add(expr)
             return state.set(
                 expr, expressions.constant_type(expr), expressions.constant_shape(expr)
@@ -202,22 +182,11 @@ def visit(state: OlderDerivation, expr: Expr) -> Type:
             state.functions[expr] = expr
             return state.set(expr, function_type(state, expr), function_shape(expr))
         case ast.SeqExpr():
-            mark = state.enter()
+            outer = state.enter()
             found = seq_type(state, expr)
-            state.leave(mark)
+            state.leave(outer)
             return state.set(expr, found, seq_shape(state, expr))
     return _compound(state, expr)
-
-
-def _fits(state: OlderDerivation, node: ast.Constant) -> bool:
-    """Whether the element type holds the numbers of a constant, as today's rules ask."""
-    if node.data.value is None:
-        return True
-    inner = state.operators
-    before = len(inner.diagnostics)
-    fits = literals.check(inner, node)
-    state.diagnostics += inner.diagnostics[before:]
-    return fits
 
 
 def _compound(state: OlderDerivation, expr: Expr) -> Type:
@@ -232,8 +201,7 @@ def _compound(state: OlderDerivation, expr: Expr) -> Type:
         case ast.Tuple():
             for field in expr.fields:
                 visit(state, field)
-            if state.is_poisoned(*expr.fields):
-                state.poison.add(expr)
+            state.inherit(expr, expr.fields)
             state.set(
                 expr, expressions.tuple_type(state, expr), expressions.tuple_shape(state, expr)
             )
@@ -246,6 +214,9 @@ def _compound(state: OlderDerivation, expr: Expr) -> Type:
             for part in (expr.cond, expr.true_branch, expr.false_branch):
                 visit(state, part)
             state.set(expr, expressions.if_type(state, expr), expressions.if_shape(state, expr))
+        case ast.ErrorExpr():
+            state.poison.add(expr)
+            state.set(expr, OBJECT)
         case _:  # OMIX-value has said so, or it is an attribute
             state.set(expr, OBJECT)
     return state.type(expr)

@@ -30,13 +30,13 @@ def _no(code: str) -> bool:
     return False
 
 
-@rule("OSUB-object", "c8c52d4c", "older subtyping")
+@rule("OSUB-object", "older subtyping")
 def below_object(one: Type) -> bool:
     """Every type is below Object."""
     return True
 
 
-@rule("OSUB-tensor", "373b01c1", "older subtyping")
+@rule("OSUB-tensor", "older subtyping")
 def tensor_below(one: DynTensorType, other: DynTensorType) -> bool:
     """Rank and element type may each be forgotten (ledger OLDTENSOR)."""
     if other.ndim not in (-1, one.ndim):
@@ -44,7 +44,7 @@ def tensor_below(one: DynTensorType, other: DynTensorType) -> bool:
     return other.dtype in (VOID, one.dtype) or _no("OSUB-tensor-dtype")
 
 
-@rule("OSUB-tuple", "83687d9e", "older subtyping")
+@rule("OSUB-tuple", "older subtyping")
 def tuple_below(one: TupleType, other: TupleType) -> bool:
     """Tuples of one length, field by field."""
     if len(one.fields) != len(other.fields):
@@ -53,7 +53,7 @@ def tuple_below(one: TupleType, other: TupleType) -> bool:
     return all(is_subtype(a, b) for a, b in fields) or _no("OSUB-tuple-field")
 
 
-@rule("OSUB-func", "bdc4b5c3", "older subtyping")
+@rule("OSUB-func", "older subtyping")
 def function_below(one: FuncType, other: FuncType) -> bool:
     """A function that takes more, returns less and is pure may stand for one that is not."""
     if len(one.arg_types) != len(other.arg_types):
@@ -67,7 +67,7 @@ def function_below(one: FuncType, other: FuncType) -> bool:
 
 
 @once_for_each
-@rule("OLUB", "6584e738", "procedure")
+@rule("OLUB", "procedure")
 def find_lub(T1: Type, T2: Type) -> Type:
     """The least type above both."""
     if T1 == T2:
@@ -87,7 +87,7 @@ def find_lub(T1: Type, T2: Type) -> Type:
 
 
 @once_for_each
-@rule("OT-glb", "b5995921", "procedure")
+@rule("OT-glb", "procedure")
 def find_glb(T1: Type, T2: Type) -> Type | None:
     """The greatest type below both; None if there is none."""
     if T1 == T2 or isinstance(T1, ObjectType):

@@ -35,7 +35,7 @@ ShapeVarMapping = dict[tir.Var, tir.PrimExpr]
 
 
 @once_for_each
-@rule("OS-map", "7563b6a3", "procedure")
+@rule("OS-map", "procedure")
 def map_shape_vars(
     param_shape: Expr, arg_shape: Expr, shape_var_mapping: ShapeVarMapping, prover: Prover
 ) -> bool:
@@ -101,7 +101,7 @@ def _map_dim(
 
 
 @once_for_each
-@rule("OVARS", "509a1d3d", "procedure")
+@rule("OVARS", "procedure")
 def substitute_vars(
     target: Expr, var_mapping: Mapping[Var, Expr], shape_var_mapping: Mapping[tir.Var, tir.PrimExpr]
 ) -> Expr:
@@ -124,7 +124,7 @@ def substitute_vars(
     return target
 
 
-@rule("OSUBST", "6465b056", "procedure")
+@rule("OSUBST", "procedure")
 def substitute_shape(
     func_params: Sequence[Var],
     arg_exprs: Sequence[Expr],

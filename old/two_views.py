@@ -54,10 +54,8 @@ class Views(Record):
 def views(text: str, path: str = "<text>") -> Views:
     """Check a text by both specifications, and say what each knows of every binding."""
     parsed = parse(text, path)
-    olds = [derive(module, {*parsed.captured, *parsed.holes}) for module in parsed.modules]
-    report = check_modules(
-        parsed.modules, parsed.source, parsed.diagnostics, parsed.holes, parsed.captured
-    )
+    olds = [derive(module, parsed.captured) for module in parsed.modules]
+    report = check_modules(parsed.modules, parsed.source, parsed.diagnostics, parsed.captured)
     found: list[BindingViews] = []
     full = struct_info_printer()
     with recursion_room():

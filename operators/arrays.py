@@ -164,7 +164,7 @@ def operand(value: Any, like: Any) -> Array:
     return np.array([value], dtype=like.dtype if isinstance(like, np.ndarray) else None)
 
 
-@rule("E-broadcast", "d3925273", "computation")
+@rule("E-broadcast", "computation")
 def broadcast(*arrays: Array) -> tuple[int, ...]:
     """The shape that arrays broadcast to.
 
@@ -180,7 +180,7 @@ def broadcast(*arrays: Array) -> tuple[int, ...]:
         raise OperatorFault("E-broadcast-dims", f"the shapes {shapes} do not broadcast") from None
 
 
-@rule("E-axis", "5e108d7f", "computation")
+@rule("E-axis", "computation")
 def axis_of(given: int, ndim: int) -> int:
     """An axis counted from 0.
 
@@ -204,7 +204,7 @@ def number(value: Any) -> Any:
     return value.reshape(-1)[0] if isinstance(value, np.ndarray) else value
 
 
-@rule("E-lengths", "5f6f8ad4", "computation")
+@rule("E-lengths", "computation")
 def sizes(shape: Sequence[int]) -> tuple[int, ...]:
     """A shape for new memory.
 
@@ -279,7 +279,7 @@ def cropped(x: Array, given: Sides) -> tuple[Array, Sides]:
     return x[tuple(cut)], rest
 
 
-@rule("E-window", "401e2441", "computation")
+@rule("E-window", "computation")
 def windows(
     x: Array, sizes: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> Array:

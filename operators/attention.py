@@ -23,7 +23,7 @@ from rlx.spec.registry import rule
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
 
 
-@rule("OBL-attention", "5ca9ae69", "obligation")
+@rule("OBL-attention", "obligation")
 def belong(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
     """Check that query, key and value match in batch size, number of keys, heads and width."""
     pairs = (
@@ -63,7 +63,7 @@ def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
     )
 
 
-@rule("OBL-bias", "e6a421f3", "obligation")
+@rule("OBL-bias", "obligation")
 def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     """Check that the bias broadcasts to (batch, heads, queries, keys)."""
     wanted = (query[0], query[2], query[1], key[1])
@@ -132,7 +132,7 @@ def attention(
     return tensor((q[0], q[1], q[2], v[3]), query.dtype, device)
 
 
-@rule("E-attention", "bf94d84c", "computation")
+@rule("E-attention", "computation")
 def _heads(query: Array, key: Array, value: Array) -> int:
     """How many query heads share a key head."""
     q, k, v = query.shape, key.shape, value.shape
@@ -174,7 +174,7 @@ def attention_value(
     return arrays.back(np.moveaxis(np.matmul(weights, v), 1, 2), query.dtype)
 
 
-@rule("E-mask", "44cc9e7d", "computation")
+@rule("E-mask", "computation")
 def _seen(queries: int, keys: int, causal: str, window: Any) -> Array:
     """Which keys a query sees: those not behind its place, and of a window the last so many."""
     if causal not in ("TopLeft", "BottomRight"):
@@ -278,7 +278,7 @@ def attention_var_len(
     return attention(site, queries, keys, values, None)
 
 
-@rule("E-sequences", "c4952665", "computation")
+@rule("E-sequences", "computation")
 def _bounds(starts: Array, total: int, longest: Any) -> list[tuple[int, int]]:
     """Where the sequences begin and end in an axis that holds them one after the other."""
     line = [int(k) for k in starts.reshape(-1)]

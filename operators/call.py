@@ -50,7 +50,7 @@ def with_tuple(call: Call) -> Call | None:
     return replace(call, args=(call.args[0], ast.Tuple(parts), *call.args[2:]), spelled=spelled)
 
 
-@rule("OBL-outputs", "f35e2d6d", "obligation")
+@rule("OBL-outputs", "obligation")
 def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
     """The declared results of a call that allocates them: a tensor with a shape, or a tuple of such
     tensors.
@@ -105,7 +105,7 @@ def call_tir_with_grad(
     return call_tir(site, func, args, tir_vars, out_sinfo=out_sinfo)
 
 
-@rule("OBL-inplace", "e615adb2", "obligation")
+@rule("OBL-inplace", "obligation")
 def overwritten(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], count: int
 ) -> None:
@@ -157,7 +157,7 @@ def call_tir_inplace(
     return out_sinfo[0]
 
 
-@rule("OBL-reuse", "a80979d8", "obligation")
+@rule("OBL-reuse", "obligation")
 def reuses(
     site: Site,
     indices: Sequence[int],
@@ -185,7 +185,7 @@ def reuses(
         alike.settle()
 
 
-@rule("OBL-kept", "fd113456", "obligation")
+@rule("OBL-kept", "obligation")
 def kept(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], out: Sequence[StructInfo]
 ) -> None:
@@ -222,7 +222,7 @@ def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> 
     return declared_result(sinfo_args)
 
 
-@rule("OBL-written", "50122a73", "obligation")
+@rule("OBL-written", "obligation")
 def written(site: Site, args: Expr) -> None:
     """Check that the arguments are a tuple literal or one tensor."""
     info = site.ctx.info(args)
@@ -245,7 +245,7 @@ def said(site: Site, types: Types) -> None:
         site.warn("OBL-stated-result", "no result is declared, so the result may be any value")
 
 
-@rule("OBL-stated", "3cfc9c17", "obligation")
+@rule("OBL-stated", "obligation")
 def stated(site: Site, types: Types) -> None:
     """Check that a pure call of a packed function declares its result."""
     if not types:
@@ -329,7 +329,7 @@ def assert_op(
     return UNIT
 
 
-@rule("OBL-assert", "fc21a418", "obligation")
+@rule("OBL-assert", "obligation")
 def asserted(site: Site, condition: Expr) -> None:
     """Check that the condition of an assertion is a Boolean scalar."""
     info = site.ctx.info(condition)

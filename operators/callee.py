@@ -53,7 +53,7 @@ def _prim_func(site: Site, func: Expr) -> bool:
     return isinstance(func, GlobalVar) and site.ctx.prim_func(func) is not None
 
 
-@rule("OBL-packed", "ab1a793b", "obligation")
+@rule("OBL-packed", "obligation")
 def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
     """Check that the callee is a packed function or, if ``prim_func`` is set, a PrimFunc."""
     info = _signature(site, "OBL-packed-function", func, "a packed function")
@@ -64,7 +64,7 @@ def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
         _refuse(site, "OBL-packed-function", func, "a packed function")
 
 
-@rule("OBL-closure", "d483b9c3", "obligation")
+@rule("OBL-closure", "obligation")
 def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
     """Check that the callee is a function and accepts the arguments.
 
@@ -100,7 +100,7 @@ def _arguments(
             site.fail("OBL-closure-argument", words, 1, declared_result(site.call.sinfo_args))
 
 
-@rule("OBL-name", "ab93dbb3", "obligation")
+@rule("OBL-name", "obligation")
 def named(site: Site, func: Expr) -> None:
     """Check that the name of a function called by name is a string."""
     if isinstance(func, ast.StringImm):

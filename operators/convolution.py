@@ -27,7 +27,7 @@ from rlx.operators.windows import SPATIAL, padding, per_axis, positions, sides, 
 from rlx.spec.registry import rule
 
 
-@rule("OBL-channels", "7d0422aa", "obligation")
+@rule("OBL-channels", "obligation")
 def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: PrimExpr) -> bool:
     """Check that the data have the input channels of all groups of the weight, and that the groups
     divide the output channels.
@@ -45,7 +45,7 @@ def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: Pri
     )
 
 
-@rule("OBL-groups", "2dcf2355", "obligation")
+@rule("OBL-groups", "obligation")
 def divided(site: Site, count: PrimExpr, groups: int, what: str) -> bool:
     """Check that the number of groups is positive and divides the channels."""
     positive(site, groups)
@@ -199,7 +199,7 @@ def _grown(length: PrimExpr, window: PrimExpr, plan: _Plan, k: int) -> PrimExpr:
     return add(add(moved, reach), const(plan.extra[k] + 1 - plan.padding[k]))
 
 
-@rule("OBL-grown", "9eeb39ed", "obligation")
+@rule("OBL-grown", "obligation")
 def extra_padding(site: Site, plan: _Plan) -> None:
     """Check that the output padding of a transposed convolution is less than the stride."""
     for extra, stride in zip(plan.extra, plan.strides, strict=True):
@@ -281,7 +281,7 @@ for _count in SPATIAL:
 # ---------------------------------------------------------------- values
 
 
-@rule("E-channels", "4f0b72d3", "computation")
+@rule("E-channels", "computation")
 def _channels(channels: int, each: int, outputs: int, groups: int) -> None:
     if groups < 1 or outputs % groups or channels != each * groups:
         raise OperatorFault(

@@ -73,7 +73,7 @@ def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
     return shaped(site, shape, kind)
 
 
-@rule("OBL-lengths", "8f57c560", "obligation")
+@rule("OBL-lengths", "obligation")
 def lengths(site: Site, shape: ShapeExpr) -> None:
     """Check that no dimension of a new tensor is negative."""
     for dim in shape.values:
@@ -294,7 +294,7 @@ def arange(
 
 
 @computes("relax.arange")
-@rule("E-arange", "d9e5a738", "computation")
+@rule("E-arange", "computation")
 def arange_value(start: Any, end: Any, step: Any, kind: DataType | None) -> Array:
     """The numbers from a start (0 by default) to an exclusive end."""
     if end is None:
@@ -327,7 +327,7 @@ def arange_definition(
     return exprs.filled(out, element)
 
 
-@rule("OBL-arange", "8ef83f50", "obligation")
+@rule("OBL-arange", "obligation")
 def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
     """The number of steps from a start to an end; the step must not be 0 and must lead to the end.
 
@@ -425,7 +425,7 @@ def hamming_window_definition(
     return exprs.filled(out, element)
 
 
-@rule("OBL-weights", "1551277d", "obligation")
+@rule("OBL-weights", "obligation")
 def windows(site: Site, size: PrimExpr | None) -> None:
     """Check that a window has at least one weight."""
     if size is not None and type_of(size).is_integer and (literal(size) or 0) <= 0:

@@ -39,7 +39,7 @@ def to_vdevice(site: Site, data: Expr, dst_vdevice: Any) -> StructInfo:
     return _placed(site.ctx.info(data), declared(site, _device(dst_vdevice), data))
 
 
-@rule("OBL-vdevice", "07001a69", "obligation")
+@rule("OBL-vdevice", "obligation")
 def declared(site: Site, device: VDevice | None, data: Expr) -> VDevice:
     """Check that the target of a transfer is a virtual device of the module."""
     best = site.ctx.info(data)
@@ -95,7 +95,7 @@ def hint_on_device(
 _KINDS = SHORT.keys() | NUMBERS.keys()
 
 
-@rule("OBL-hint", "70187c18", "obligation")
+@rule("OBL-hint", "obligation")
 def hinted(site: Site, device: object) -> None:
     """Check that a hint gives a device: a virtual one, a text, or ``R.device(…)``."""
     found = site.ctx.bound(device) if isinstance(device, Var) else device
@@ -236,7 +236,7 @@ def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0
     return resized(x, (*dims[:along], part, *dims[along + 1 :]), ndim)
 
 
-@rule("OBL-workers", "5a3ba21b", "obligation")
+@rule("OBL-workers", "obligation")
 def shared(site: Site, x: TensorStructInfo, along: int, workers: int) -> None:
     """Check that the number of workers is positive and divides the length of the axis."""
     if workers < 1:

@@ -5,16 +5,27 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 
-from rlx.grammar.nodes.tir import Add, Binary, FloorDiv, IntImm, Max, Min, Mul, PrimExpr, Sub
+from rlx.grammar.nodes.tir import (
+    Add,
+    Binary,
+    FloorDiv,
+    IntImm,
+    Max,
+    Min,
+    Mul,
+    PrimExpr,
+    Sub,
+    interned,
+)
 
 _SHARED: dict[int, IntImm] = {}
 
 
 def const(value: int) -> IntImm:
-    """An int64 literal; small ones are shared."""
+    """An int64 literal, interned; small ones are kept."""
     found = _SHARED.get(value)
     if found is None:
-        found = IntImm(value)
+        found = interned(IntImm(value))
         if -1 <= value <= 4096:
             _SHARED[value] = found
     return found

@@ -282,7 +282,7 @@ def astype_value(x: Array, kind: DataType | None) -> Array:
     return convert(x, arrays.kind_of(kind, x.dtype))
 
 
-@rule("E-convert", "b7e97269", "computation")
+@rule("E-convert", "computation")
 def convert(x: Array, kind: Kind) -> Array:
     """Elements converted to another type (E-convert).
 
@@ -361,7 +361,7 @@ def ewise_fma_definition(out: Result, a: te.Tensor, b: te.Tensor, c: te.Tensor) 
     return exprs.elementwise(out, lambda x, y, z: x * y + z, a, b, c)
 
 
-@rule("OBL-fused", "a110e3a3", "obligation")
+@rule("OBL-fused", "obligation")
 def fused(site: Site, infos: tuple[TensorStructInfo, ...]) -> None:
     """Check that the operands of a fused multiply-add have the same shape."""
     ranks = {r for x in infos if (r := site.rank(x)) is not None}
@@ -418,7 +418,7 @@ _WITH_BOOLEANS = frozenset(
 _SCALAR: Dims = (ONE,)
 
 
-@rule("OBL-broadcast", "1aeeecb7", "obligation")
+@rule("OBL-broadcast", "obligation")
 def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | None:
     """The shape that two shapes broadcast to; None if it depends on which dimension is 1.
 
@@ -709,7 +709,7 @@ def unary_value(name: str) -> Function:
     return evaluate
 
 
-@rule("E-divide", "1bfb03e5", "computation")
+@rule("E-divide", "computation")
 def _divisor(b: Array) -> None:
     if b.size and b.dtype.kind in "iu" and not np.all(b):
         raise OperatorFault("E-divide-zero", "an integer is divided by zero")
@@ -743,7 +743,7 @@ def _mod(a: Array, b: Array) -> Any:
     return np.fmod(a, b)
 
 
-@rule("E-power", "7a1aa037", "computation")
+@rule("E-power", "computation")
 def _power(a: Array, b: Array) -> Any:
     if b.dtype.kind == "i" and b.size and b.min() < 0:
         raise OperatorFault("E-power-negative", f"an integer is raised to the power {b.min()}")
@@ -755,7 +755,7 @@ def _power(a: Array, b: Array) -> Any:
     return np.where((b == 0.5) & (a == -np.inf), np.abs(a), found)
 
 
-@rule("E-shift", "855db241", "computation")
+@rule("E-shift", "computation")
 def _counts(kind: Kind, b: Array) -> None:
     bits = arrays.bits_of(kind)
     if b.dtype.kind in "iu" and b.size and (b.min() < 0 or b.max() >= bits):
@@ -801,7 +801,7 @@ _SHIFTS = frozenset(["left_shift", "right_shift"])
 _SCALARS = (bool, int, float)
 
 
-@rule("E-compare", "cefc62c1", "computation")
+@rule("E-compare", "computation")
 def alike(a: Array, b: Array) -> tuple[Array, Array]:
     """Operands of a comparison converted to a common type: the float type, the wider type, or the
     unsigned one of two integer types of the same width.

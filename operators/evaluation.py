@@ -79,7 +79,7 @@ def data_type(kind: np.dtype[Any]) -> DataType:
     return dtype(str(kind))
 
 
-@rule("E-operator", "f3a1bb69", "computation")
+@rule("E-operator", "computation")
 def arguments(
     operator: OperatorSignature, call: ast.Call, args: Sequence[Plain], run: Evaluation
 ) -> list[Plain]:

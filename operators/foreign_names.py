@@ -243,10 +243,39 @@ def own_name(name: str) -> str | None:
     return table.get(_plain(name)) or table.get(_plain(name.rpartition(".")[2]))
 
 
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+_ORDERS: dict[str, dict[int, tuple[int, ...]]] = {
+    "embedding": {2: (1, 0)},
+    "gather": {3: (0, 2, 1)},
+    "addmm": {3: (1, 2, 0)},
+    "scatter": {4: (0, 2, 3, 1)},
+}
+"""Names whose arguments Relax takes in another order, by the number of arguments."""
+
+_DIFFERENT = """
+narrow slice slice_axis getitem index_select select transpose swapaxes swap_axes swapdims moveaxis
+move_axis permute view as_strided expand index scatter_add scatter_reduce put_along_axis
+scaled_dot_product_attention multi_head_attention flash_attention sdpa interpolate upsample resize
+dynamic_update_slice gather addmm scatter embedding
+"""
+_OTHER_ARGUMENTS = frozenset(map(_plain, _DIFFERENT.split()))
+"""Names that take something else than Relax's operator behind their first argument."""
+
+
+def argument_order(name: str, count: int) -> tuple[int, ...] | None:
+    """The positions of the arguments of another library's operator in the order in which Relax
+    takes them; None if they do not correspond.
+    """
+    last = _plain(name.rpartition(".")[2])
+    found = _ORDERS.get(last, {}).get(count)
+    if found is not None:
+        return found
+    return None if count > 1 and last in _OTHER_ARGUMENTS else tuple(range(count))
+
+
 def own_parameters(name: str) -> list[str]:
     """The parameters that other libraries call ``name``."""
     return [own for own, names in _PARAMETERS.items() if name.lower() in names.split()]
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").lower()

@@ -28,7 +28,7 @@ from rlx.operators.windows import SPATIAL, per_axis
 from rlx.spec.registry import rule
 
 
-@rule("OBL-size", "69294171", "obligation")
+@rule("OBL-size", "obligation")
 def size_of(site: Site, size: Expr, count: int) -> Dims | None:
     """The lengths of a size, one for each spatial axis or one for all; None if unknown."""
     dims = size.values if isinstance(size, ShapeExpr) else None
@@ -140,7 +140,7 @@ _SAMPLED = -0.75
 """The coefficient of bicubic sampling."""
 
 
-@rule("E-sample", "1f637082", "computation")
+@rule("E-sample", "computation")
 def _sampling(x: Array, grid: Array, method: str, padding: str) -> None:
     number = x.ndim - 2
     if method not in _METHODS[number] or padding not in _PADDINGS:
@@ -237,7 +237,7 @@ def _sampled(x: Array, taps: list[Taps]) -> Array:
     return result.astype(x.dtype)
 
 
-@rule("OBL-grid", "d94e654c", "obligation")
+@rule("OBL-grid", "obligation")
 def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
     """Check that there is one grid for each image, with one coordinate per spatial axis along axis
     1.
@@ -283,7 +283,7 @@ def affine_grid(site: Site, data: Tensor, size: Size, align_corners: int = True)
     return tensor((dims[0], const(count), *lengths), data.dtype, data.vdevice)
 
 
-@rule("E-affine", "c1d96e5f", "computation")
+@rule("E-affine", "computation")
 def _matrices(data: Array, number: int) -> None:
     if data.shape[1:] != (number, number + 1):
         raise OperatorFault(
@@ -343,7 +343,7 @@ def _axes_of(site: Site, size: Expr) -> int:
     return len(size.values) if isinstance(size, ShapeExpr) else 2 if ndim < 0 else ndim
 
 
-@rule("OBL-affine", "fae2f2b7", "obligation")
+@rule("OBL-affine", "obligation")
 def transforms(site: Site, dims: Dims, count: int) -> None:
     """Check that the transformation has one row for each axis, and one more column than rows."""
     matrix = site.together("OBL-affine-matrix", 0)
@@ -431,7 +431,7 @@ def _taps(at: Array, length: int, method: str, rounding: str, alpha: float, excl
     return np.clip(places, 0, length - 1).astype(np.int64), weights.astype(at.dtype)
 
 
-@rule("E-resize", "d1a025a4", "computation")
+@rule("E-resize", "computation")
 def _options(method: str, mode: str, rounding: str, roi: Sequence[float], number: int) -> str:
     """The rounding that is meant.
 
@@ -493,7 +493,7 @@ def resize_value(number: int) -> Function:
     return evaluate
 
 
-@rule("E-source", "306847e6", "computation")
+@rule("E-source", "computation")
 def _some(length: int, wanted: int) -> None:
     if wanted and not length:
         raise OperatorFault(

@@ -131,7 +131,7 @@ def extents(found: IndexMap, dims: Dims) -> list[Range] | None:
         return None
 
 
-@rule("OBL-map", "188d9f67", "obligation")
+@rule("OBL-map", "obligation")
 def mapped(site: Site, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
     """The dimensions of the mapped tensor, with indices from 0.
 
@@ -231,7 +231,7 @@ _ARITHMETIC: dict[type[python.operator], Callable[[Any, Any], Any]] = {
 
 
 @computes("relax.layout_transform")
-@rule("E-layout", "8046500d", "computation")
+@rule("E-layout", "computation")
 def layout_transform_value(
     x: Array, index_map: str, pad_value: float | None, *separators: object
 ) -> Array:

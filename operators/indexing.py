@@ -37,7 +37,7 @@ from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 
-@rule("OBL-bounds", "f37f3374", "obligation")
+@rule("OBL-bounds", "obligation")
 def within(site: Site, index: int, length: PrimExpr, negative: bool) -> None:
     """Check that the known indices are within the axis."""
     for value in _extremes(site, index):
@@ -106,7 +106,7 @@ def take(
     along = axis(site, axis_ or 0, ndim)
     dims = site.dims(x)
     if dims is not None and mode == "fast":
-        within(site, 1, dims[along], negative=False)
+        within(site, 1, dims[along], False)
     if isinstance(indices, PrimStructInfo):
         places: Dims | None = ()
         count: int | None = 0
@@ -187,7 +187,7 @@ def by_mode(at: te.Scalar, length: te.Scalar, mode: str) -> te.Scalar:
     return at
 
 
-@rule("OBL-gather", "0c8e8928", "obligation")
+@rule("OBL-gather", "obligation")
 def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, along: int) -> None:
     """Check that the indices are no longer than the data along every other axis."""
     a, b = site.dims(data), site.dims(indices)
@@ -232,7 +232,7 @@ def gather_elements(site: Site, data: Tensor, indices: Tensor, axis_: int = 0) -
     gathered(site, data, indices, along)
     dims = site.dims(data)
     if dims is not None:
-        within(site, 1, dims[along], negative=True)
+        within(site, 1, dims[along], True)
     return resized(data, site.dims(indices), ndim)
 
 
@@ -275,7 +275,7 @@ def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
     return None if dims is None else literal(dims[-1])
 
 
-@rule("OBL-tuples", "8f986502", "obligation")
+@rule("OBL-tuples", "obligation")
 def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     """Check that the last dimension of the indices does not exceed the number of axes to index."""
     if depth > ndim:
@@ -348,7 +348,7 @@ def gather_nd_definition(out: Result, x: te.Tensor, indices: te.Tensor, batch: i
     return exprs.filled(out, element)
 
 
-@rule("OBL-batches", "edf32452", "obligation")
+@rule("OBL-batches", "obligation")
 def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStructInfo) -> None:
     """Check that data and indices have the shared batch axes, not counting the last axis of the
     indices.
@@ -359,7 +359,7 @@ def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStruc
         site.fail("OBL-batches-count", f"batch_dims is {batch}, expected 0 to {max(most, 0)}")
 
 
-@rule("OBL-scatter", "09b581fd", "obligation")
+@rule("OBL-scatter", "obligation")
 def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, what: str) -> None:
     """Check that the updates have the shape of the positions that the indices select."""
     rank(site, updates, index, len(wanted))
@@ -401,7 +401,7 @@ def scatter_elements(
         rank(site, indices, 1, ndim)
         dims = site.dims(data)
         if dims is not None:
-            within(site, 1, dims[along], negative=True)
+            within(site, 1, dims[along], True)
     places = site.dims(indices)
     if places is not None:
         scattered(site, places, updates, 2, "the indices")
@@ -672,7 +672,7 @@ def _common_definition(tensors: Sequence[te.Tensor]) -> list[te.Scalar]:
     return [*reversed(found)]
 
 
-@rule("OBL-every", "92bf1a95", "obligation")
+@rule("OBL-every", "obligation")
 def every(site: Site, count: int, ndim: int) -> None:
     """Check that there is one tensor of indices for each axis."""
     if count != ndim:
@@ -740,7 +740,7 @@ def one_hot_definition(
     return exprs.filled(out, element)
 
 
-@rule("OBL-depth", "8607a5e2", "obligation")
+@rule("OBL-depth", "obligation")
 def _positive(site: Site, depth: int) -> None:
     """A one-hot encoding has at least one place."""
     if depth < 1:
@@ -776,7 +776,7 @@ def bucketize(
 
 
 @computes("relax.bucketize")
-@rule("E-bucketize", "37233336", "computation")
+@rule("E-bucketize", "computation")
 def bucketize_value(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
     """The number of boundaries below each element."""
     side: Any = "right" if right else "left"
@@ -888,7 +888,7 @@ def unique_value(
 # ---------------------------------------------------------------- values
 
 
-@rule("E-index", "bd3f4fb1", "computation")
+@rule("E-index", "computation")
 def from_zero(indices: Array, length: int, negative: bool = True) -> Array:
     """Indices counted from 0.
 
@@ -942,7 +942,7 @@ def _assign(result: Array, grid: tuple[Array, ...], given: Array) -> None:
     rows[flat[keep]] = new[keep]
 
 
-@rule("E-scatter", "68d56e42", "computation")
+@rule("E-scatter", "computation")
 def fit(updates: Array, wanted: tuple[int, ...]) -> None:
     """Check that updates have the shape of the positions that the indices select (E-scatter)."""
     if updates.shape != wanted:

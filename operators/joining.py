@@ -34,7 +34,7 @@ from rlx.operators.site import Dims, Site, Together, show
 from rlx.spec.registry import rule
 
 
-@rule("OBL-concat", "97eb7b53", "obligation")
+@rule("OBL-concat", "obligation")
 def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | None:
     """The joined shape of tensors of the same rank that are equal except along the joined axis.
 
@@ -200,7 +200,7 @@ MOST_PARTS = 65536
 """The maximum number of parts, since each is a field of the result's type."""
 
 
-@rule("OBL-split", "fd275858", "obligation")
+@rule("OBL-split", "obligation")
 def part_lengths(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
     """The lengths of the parts of an axis, which must not be negative."""
     if isinstance(cut, int):
@@ -295,7 +295,7 @@ def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0)
 
 
 @computes("relax.split")
-@rule("E-split", "ac542e00", "computation")
+@rule("E-split", "computation")
 def split_value(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
     """An axis split into equal sections (the last may be shorter), or at indices."""
     along = arrays.axis_of(axis, x.ndim)
@@ -402,7 +402,7 @@ def meshgrid_definition(
 # ---------------------------------------------------------------- values
 
 
-@rule("E-join", "698cb43d", "computation")
+@rule("E-join", "computation")
 def _alike(tensors: tuple[Array, ...], along: int | None) -> None:
     first = tensors[0].shape
     for other in tensors:

@@ -77,7 +77,7 @@ def _covers(layout: Layout, axes: str) -> bool:
     return sorted(whole) == sorted(axes) and all(axis in axes for axis, _ in layout.pieces)
 
 
-@rule("OBL-layout", "5dcc65ce", "obligation")
+@rule("OBL-layout", "obligation")
 def layout(
     site: Site, text: str, axes: str, info: Tensor | None, index: int, best: StructInfo
 ) -> Layout:

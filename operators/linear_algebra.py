@@ -101,7 +101,7 @@ def matmul_definition(out: Result, a: te.Tensor, b: te.Tensor, dtype: DataType |
     return _rounded(out, made)
 
 
-@rule("OBL-matmul", "2ee9ad32", "obligation")
+@rule("OBL-matmul", "obligation")
 def reduces(site: Site, a: Dims, b: Dims) -> bool:
     """Check that the reduction dimensions are equal; False if they never are."""
     x, y = a[-1], b[-2] if len(b) > 1 else b[0]
@@ -301,7 +301,7 @@ def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:
     return inputs, output
 
 
-@rule("OBL-einsum", "8a4d31d3", "obligation")
+@rule("OBL-einsum", "obligation")
 def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
     """The length of each label; every axis with the label must have this length or 1."""
     sizes: dict[str, PrimExpr] = {}
@@ -327,7 +327,7 @@ def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, Prim
 # ---------------------------------------------------------------- values
 
 
-@rule("E-product", "a9ce1e42", "computation")
+@rule("E-product", "computation")
 def _reduces(x: int, y: int) -> None:
     if x != y:
         raise OperatorFault("E-product-reduction", f"the reduction dimensions differ: {x} and {y}")

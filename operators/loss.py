@@ -74,7 +74,7 @@ def cross_entropy_with_logits_definition(
     return exprs.filled(out, element)
 
 
-@rule("OBL-loss", "758909c0", "obligation")
+@rule("OBL-loss", "obligation")
 def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], index: int) -> None:
     """Check that predictions and targets of a loss agree in every shared dimension."""
     if len(wanted) != len(found):
@@ -349,7 +349,7 @@ def take_backward_definition(
 # ---------------------------------------------------------------- values
 
 
-@rule("E-loss", "92cf728d", "computation")
+@rule("E-loss", "computation")
 def _agree(found: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     if found != wanted:
         raise OperatorFault(

@@ -192,7 +192,7 @@ def view(
 
 
 @computes("relax.memory.view")
-@rule("E-view", "2f5930b0", "computation")
+@rule("E-view", "computation")
 def view_value(
     x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset: Any
 ) -> Array:
@@ -208,7 +208,7 @@ def view_value(
     return np.frombuffer(x.tobytes()[start:end], made).reshape(wanted).copy()
 
 
-@rule("OBL-view", "e1db3349", "obligation")
+@rule("OBL-view", "obligation")
 def within(
     site: Site, old: tuple[Dims, DataType], new: tuple[Dims, DataType], offset: PrimExpr | None
 ) -> None:
@@ -312,7 +312,7 @@ def _along(site: Site, tensor: TensorStructInfo, index: PrimExpr | None) -> int 
 # ---------------------------------------------------------------- values
 
 
-@rule("E-inspect", "af2250b4", "computation")
+@rule("E-inspect", "computation")
 def _axis(x: Array, axis: Any) -> int:
     if not 0 <= int(axis) < x.ndim:
         raise OperatorFault("E-inspect-axis", f"axis {axis} is out of range for rank {x.ndim}")

@@ -78,7 +78,7 @@ def batch_flatten_definition(out: Result, x: te.Tensor) -> te.Tensor:
     return reshaped(out, x)
 
 
-@rule("OBL-permute", "b13bcc97", "obligation")
+@rule("OBL-permute", "obligation")
 def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     """Check that a permutation names each axis once."""
     if len(order) != ndim:
@@ -117,7 +117,7 @@ def permute_dims(site: Site, x: Tensor, axes_: IntList | None = None) -> StructI
 
 
 @computes("relax.permute_dims")
-@rule("E-permute", "bcf795f5", "computation")
+@rule("E-permute", "computation")
 def permute_dims_value(x: Array, order: tuple[int, ...] | None) -> Array:
     """The axes in another order; reversed if none is given."""
     found = range(x.ndim)[::-1] if order is None else arrays.axes_of(order, x.ndim)
@@ -176,7 +176,7 @@ def expand_dims_definition(out: Result, x: te.Tensor, axis: Sequence[int]) -> te
     return exprs.filled(out, lambda *i: x(*(v for k, v in enumerate(i) if k not in new)))
 
 
-@rule("OBL-squeeze", "31431cee", "obligation")
+@rule("OBL-squeeze", "obligation")
 def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...]:
     """The dimensions without the named ones of length 1; a literal other than 1 stays."""
     kept = []
@@ -222,7 +222,7 @@ def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
 
 
 @computes("relax.squeeze")
-@rule("E-squeeze", "29b46a43", "computation")
+@rule("E-squeeze", "computation")
 def squeeze_value(x: Array, given: tuple[int, ...] | None) -> Array:
     """Axes of length 1 removed: the named ones, or all; a named axis of another length is a
     fault.
@@ -345,7 +345,7 @@ def reverse_sequence_definition(
     return exprs.filled(out, element)
 
 
-@rule("OBL-sequences", "41366daf", "obligation")
+@rule("OBL-sequences", "obligation")
 def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batch: int) -> None:
     """Check that there is one length for each sequence."""
     dims, found = site.dims(data), site.dims(counts)
@@ -362,7 +362,7 @@ def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batc
         )
 
 
-@rule("OBL-repeat", "f825aa86", "obligation")
+@rule("OBL-repeat", "obligation")
 def counts(site: Site, given: Sequence[int]) -> None:
     """Check that no number of repetitions is negative."""
     if any(count < 0 for count in given):
@@ -505,7 +505,7 @@ def pixel_shuffle_definition(out: Result, x: te.Tensor, factor: int) -> te.Tenso
     return exprs.filled(out, element)
 
 
-@rule("OBL-shuffle", "46d81ac9", "obligation")
+@rule("OBL-shuffle", "obligation")
 def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
     """Check that the factor is positive and its square divides the number of channels."""
     site.require(
@@ -550,7 +550,7 @@ def broadcast_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
     return exprs.filled(out, lambda *i: exprs.broadcast(x, i))
 
 
-@rule("OBL-expand", "11439d54", "obligation")
+@rule("OBL-expand", "obligation")
 def expands(
     site: Site, dims: Dims | None, wanted: Dims, index: int, best: Tensor, ndim: int | None = None
 ) -> None:
@@ -685,7 +685,7 @@ def _factors(dims: Dims) -> Factors:
     return whole, symbolic
 
 
-@rule("OBL-reshape", "2a3a6e09", "obligation")
+@rule("OBL-reshape", "obligation")
 def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
     """The target shape of a reshape: -1 is inferred, 0 is copied, and the number of elements is
     kept.
@@ -799,7 +799,7 @@ def reshape(site: Site, x: Tensor, shape: NewShape) -> StructInfo:
 
 
 @computes("relax.reshape")
-@rule("E-reshape", "ccb229fb", "computation")
+@rule("E-reshape", "computation")
 def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
     """The elements in row-major order in another shape; a literal 0 copies a dimension, a literal
     -1 is inferred.

@@ -21,7 +21,7 @@ from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 
-@rule("OBL-scale", "bbcc5738", "obligation")
+@rule("OBL-scale", "obligation")
 def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
     """Check that the learned tensors have the lengths of the axes that they belong to."""
     dims = site.dims(data)
@@ -257,7 +257,7 @@ def group_norm_definition(
     return exprs.filled(out, element)
 
 
-@rule("OBL-group", "7d8408f8", "obligation")
+@rule("OBL-group", "obligation")
 def grouped(site: Site, count: PrimExpr, groups: int) -> None:
     """Check that the number of groups is positive and divides the normalised channels."""
     if groups < 1:
@@ -602,7 +602,7 @@ def _normed_value(x: Array, over: tuple[int, ...], epsilon: float) -> Array:
     return off
 
 
-@rule("E-scale", "249ca993", "computation")
+@rule("E-scale", "computation")
 def _along(x: Array, parameter: Array, axes: Sequence[int]) -> Array:
     """A learnt tensor in the shape in which it broadcasts over ``x``."""
     shape = [x.shape[k] if k in axes else 1 for k in range(x.ndim)]

@@ -22,7 +22,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 """The words that some operator accepts, by the name of the option."""
 
 
-@rule("OBL-word", "b38126fa", "obligation")
+@rule("OBL-word", "obligation")
 def is_meant(site: Site, text: str, option: str, index: int) -> None:
     """Check that the value of a string option is not a misspelling of a known word."""
     known = WORDS.get(option, ())

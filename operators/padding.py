@@ -22,7 +22,7 @@ from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 
-@rule("OBL-pad", "c3e0b619", "obligation")
+@rule("OBL-pad", "obligation")
 def pads(site: Site, data: Tensor, widths: Ints) -> None:
     """Check that there are two widths for each axis; a negative one must not remove more elements
     than exist.
@@ -78,7 +78,7 @@ def pad(
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
-@rule("E-pad", "0235a165", "computation")
+@rule("E-pad", "computation")
 def _widths(x: Array, widths: Sequence[int], mode: str) -> list[tuple[int, int]]:
     pairs = list(zip(widths[::2], widths[1::2], strict=False))
     if len(pairs) != x.ndim or mode not in _MODES:

@@ -33,7 +33,7 @@ Pair = tuple[PrimExpr, PrimExpr, str]
 """A dimension of the PrimFunc, that of the caller, and the location of the latter."""
 
 
-@rule("OBL-passed", "f1be166e", "obligation")
+@rule("OBL-passed", "obligation")
 def passed(site: Site, args: Expr) -> None:
     """Check that the arguments of a PrimFunc are tensors, scalars and shapes."""
     info = site.ctx.info(args)
@@ -51,7 +51,7 @@ def passed(site: Site, args: Expr) -> None:
             site.fail("OBL-passed-kind", words, 1, declared_result(site.call.sinfo_args))
 
 
-@rule("OBL-trailing", "42ce9ac9", "obligation")
+@rule("OBL-trailing", "obligation")
 def trailing(site: Site, tir_vars: object) -> None:
     """Check that trailing scalars are a shape or a tuple of scalars."""
     if tir_vars is None:
@@ -103,7 +103,7 @@ def agreement(
     jointly(site, func, matching)
 
 
-@rule("OBL-callee", "c9ce0dcd", "obligation")
+@rule("OBL-callee", "obligation")
 def callee(site: Site, func: Expr) -> PrimFunc | None:
     """Check that the callee of ``call_tir`` is a PrimFunc of the module, and return it; None if
     unknown.
@@ -152,7 +152,7 @@ def _named(args: Expr, k: int) -> str:
     return f" ({field.name_hint})" if isinstance(field, ast.Var) else ""
 
 
-@rule("OBL-untouched", "8acd8b0e", "obligation")
+@rule("OBL-untouched", "obligation")
 def untouched(
     site: Site, func: Expr, callee: PrimFunc, inputs: Sequence[int], names: Sequence[str]
 ) -> None:
@@ -191,7 +191,7 @@ def stored(func: PrimFunc) -> frozenset[Buffer]:
     return frozenset(found)
 
 
-@rule("OBL-buffers", "ed81cb11", "obligation")
+@rule("OBL-buffers", "obligation")
 def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int]) -> None:
     """Check that the PrimFunc has one parameter for each argument, result and trailing scalar."""
     if len(callee.params) != sum(given):
@@ -226,7 +226,7 @@ class Matching:
         else:
             self._buffer(buffer, value, name)
 
-    @rule("OBL-scalar", "633c8a2b", "obligation")
+    @rule("OBL-scalar", "obligation")
     def _scalar(self, param: tir.Var, value: StructInfo, name: str) -> None:
         """A scalar is passed for a scalar; a handle without a buffer takes anything."""
         if isinstance(value, PrimStructInfo):
@@ -238,7 +238,7 @@ class Matching:
                 f"{name} is {show(value)}, but {param.name} of {show(self.func)} is a scalar",
             )
 
-    @rule("OBL-buffer", "3185be9a", "obligation")
+    @rule("OBL-buffer", "obligation")
     def _buffer(self, buffer: Buffer, value: StructInfo, name: str) -> None:
         """A tensor is passed for a buffer, with its element type and its rank."""
         if not isinstance(value, TensorStructInfo):
@@ -257,7 +257,7 @@ class Matching:
         for k, (dim, given) in enumerate(zip(buffer.shape, dims or (), strict=False)):
             self._dim(dim, given, f"axis {k} of {name}")
 
-    @rule("OBL-allocated", "3311bc26", "obligation")
+    @rule("OBL-allocated", "obligation")
     def declared(self, buffer: Buffer, result: TensorStructInfo, name: str) -> None:
         """Check that a result of a PrimFunc has an element type."""
         if result.dtype.is_void:
@@ -292,7 +292,7 @@ class Matching:
             self.pairs.append((dim, given, where))
 
 
-@rule("OBL-joint", "4a0eb55c", "obligation")
+@rule("OBL-joint", "obligation")
 def jointly(site: Site, func: Expr, matching: Matching) -> None:
     """Check that all dimensions equal the caller's under one binding of the PrimFunc's
     variables.

@@ -21,7 +21,7 @@ from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 
-@rule("OBL-quantize", "9331537f", "obligation")
+@rule("OBL-quantize", "obligation")
 def steps(
     site: Site, data: TensorStructInfo, parameters: tuple[TensorStructInfo, ...], given: int
 ) -> None:
@@ -106,7 +106,7 @@ def convert(
     return like(data, out_dtype or VOID)
 
 
-@rule("E-quantize", "912890a5", "computation")
+@rule("E-quantize", "computation")
 def _along(x: Array, parameter: Array, axis: int) -> Any:
     """A scale or zero point in the shape in which it broadcasts."""
     p = arrays.wide(parameter)

@@ -193,7 +193,7 @@ def scan(
 # ---------------------------------------------------------------- values
 
 
-@rule("E-empty", "3393cce0", "computation")
+@rule("E-empty", "computation")
 def need_elements(x: Array, axes: tuple[int, ...], what: str) -> None:
     """Check that there is an element, for reductions that are undefined for none; a mean of no
     floats is NaN.

@@ -16,6 +16,7 @@ from rlx.operators.context import OperatorContext
 from rlx.operators.derived_dimensions import shortened
 from rlx.operators.parameters import OperatorSignature
 from rlx.operators.site import Site, Violation
+from rlx.spec.registry import need
 
 if TYPE_CHECKING:
     from rlx.operators.evaluation import Evaluation, Plain
@@ -261,7 +262,10 @@ class Operator(OperatorSignature):
             readers = self._plans.get(shape)
             if readers is None:
                 readers = self._plans[shape] = plan(site)
-            result = self._apply(site, [read(site) for read in readers])
+            values = [read(site) for read in readers]
+            need("D14-arity", True)
+            need("D14-argument", True)
+            result = self._apply(site, values)
             if not isinstance(result, StructInfo):
                 raise RuleError(self.rule, result)
             result = shortened(result, ctx)

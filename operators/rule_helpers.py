@@ -22,7 +22,7 @@ from rlx.operators.argument_kinds import UNKNOWN
 from rlx.operators.parameters import Operand, Tensor
 from rlx.operators.site import Dims, Site, show
 from rlx.solver.order.substitute import same_device
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 
 def tensor(dims: Iterable[PrimExpr], kind: DataType, vdevice: VDevice | None = None) -> Tensor:
@@ -81,37 +81,35 @@ _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
 }
 
 
-@rule("OBL-element", "29f757fc", "obligation")
+@rule("OBL-element", "obligation")
 def elements(site: Site, info: Operand, index: int, group: str) -> None:
     """Check that the operand's element type is in a group of types (a key of the table), or is one
     of the named types.
     """
-    if info.dtype.is_void:
-        return
+    kind = info.dtype
     known = _GROUPS.get(group)
     if known is None:
-        if str(info.dtype) not in group.split():
+        if not need("OBL-element-type", kind.is_void or str(kind) in group.split()):
             words = f"{site.shown(index)} must have elements of {' or '.join(group.split())}"
             site.fail("OBL-element-type", words, index)
-    elif not known[0](info.dtype):
-        site.fail(
-            f"OBL-element-{group.rpartition(' ')[2]}",
-            f"{site.shown(index)} must have elements that are {known[1]}",
-            index,
-        )
+        return
+    label = f"OBL-element-{group.rpartition(' ')[2]}"
+    if not need(label, kind.is_void or known[0](kind)):
+        site.fail(label, f"{site.shown(index)} must have elements that are {known[1]}", index)
 
 
-@rule("OBL-known", "0942e6bb", "obligation")
+@rule("OBL-known", "obligation")
 def known(site: Site, what: str, *operands: tuple[int, Tensor]) -> None:
     """Check that the rank, shape or element type of these operands is known; at most one is
     reported.
     """
+    label = f"OBL-known-{what}"
     for index, info in operands:
-        if info is UNKNOWN or not _missing(site, what, info):
+        if need(label, info is UNKNOWN or not _missing(site, what, info)):
             continue
         word = "element type" if what == "dtype" else what
         shown = site.shown(index, info)
-        site.warn(f"OBL-known-{what}", f"needs the {word} of {shown}, which is not known", index)
+        site.warn(label, f"needs the {word} of {shown}, which is not known", index)
         return
 
 
@@ -121,7 +119,7 @@ def _missing(site: Site, what: str, info: Tensor) -> bool:
     return (site.rank if what == "rank" else site.dims)(info) is None
 
 
-@rule("OBL-agree", "278dba8c", "obligation")
+@rule("OBL-agree", "obligation")
 def agree(
     site: Site,
     infos: Sequence[Operand],
@@ -150,7 +148,7 @@ def agree(
     return VOID if any(info.dtype.is_void for info in infos) else kind
 
 
-@rule("OBL-place", "2635676e", "obligation")
+@rule("OBL-place", "obligation")
 def place(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> VDevice | None:
     """Check that the operands are on the same virtual device, as far as their devices are known."""
     found: VDevice | None = None
@@ -173,7 +171,7 @@ def _device(device: VDevice) -> str:
     return f"{device.target}:{device.index}:{device.memory_scope}"
 
 
-@rule("OBL-rank", "ceb72744", "obligation")
+@rule("OBL-rank", "obligation")
 def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None) -> int | None:
     """Check that the operand's rank is ``low``, or between ``low`` and ``high`` (-1: no limit).
 
@@ -190,7 +188,7 @@ def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None
     site.fail("OBL-rank-operand", f"{site.shown(index)} has rank {found}, expected {wanted}", index)
 
 
-@rule("OBL-axis", "9afe56f0", "obligation")
+@rule("OBL-axis", "obligation")
 def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT) -> list[int]:
     """Axes counted from 0, after a check that each is within the rank and none is repeated."""
     found: list[int] = []
@@ -225,7 +223,7 @@ def _of_first(site: Site) -> str:
     return f" {site.of(0)}" if site.call.args else ""
 
 
-@rule("OBL-choice", "dafc2029", "obligation")
+@rule("OBL-choice", "obligation")
 def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> None:
     """Check that an attribute names one of the operator's variants."""
     if given not in words and not (given is None and None in words):
@@ -235,7 +233,7 @@ def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> No
         )
 
 
-@rule("OBL-gradient", "a6d9d23c", "obligation")
+@rule("OBL-gradient", "obligation")
 def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
     """Check that the gradient of a result has the result's element type and shape."""
     if not isinstance(result, TensorStructInfo):

@@ -93,7 +93,7 @@ def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
     return minimum(index, high)
 
 
-@rule("OBL-slice", "bbb1ca9f", "obligation")
+@rule("OBL-slice", "obligation")
 def extent(
     site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr, inbound: bool
 ) -> PrimExpr:
@@ -176,7 +176,7 @@ def _symbolic(
     return Select(LT(stride, ZERO), down, up)
 
 
-@rule("OBL-slices", "c1deb68b", "obligation")
+@rule("OBL-slices", "obligation")
 def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | None:
     """Check that axes, begins, ends and strides of a slice are lists of equal length, and that the
     axes are literals.
@@ -339,7 +339,7 @@ def dynamic_strided_slice_value(x: Array, begin: Array, end: Array, strides: Arr
     return strided_slice_value(x, axes, begin.tolist(), end.tolist(), strides.tolist(), 0)
 
 
-@rule("OBL-listed", "78a42651", "obligation")
+@rule("OBL-listed", "obligation")
 def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInfo]]) -> None:
     """Check that there is one begin, end and stride for each axis, and that their number is a
     literal.
@@ -435,7 +435,7 @@ def slice_scatter_definition(
     return exprs.filled(out, element)
 
 
-@rule("OBL-ascending", "3b9fecd4", "obligation")
+@rule("OBL-ascending", "obligation")
 def ascending(
     site: Site, start: PrimExpr | None, end: PrimExpr | None, step: PrimExpr | None
 ) -> None:
@@ -449,7 +449,7 @@ def ascending(
         site.fail("OBL-ascending-order", f"the slice ends at {high}, before it starts at {low}")
 
 
-@rule("OBL-replace", "5a680392", "obligation")
+@rule("OBL-replace", "obligation")
 def replaced(site: Site, wanted: Dims, found: Dims) -> None:
     """Check that the replacement of a slice has the shape of the slice."""
     alike = site.together("OBL-replace-dims", 1)
@@ -467,7 +467,7 @@ def replaced(site: Site, wanted: Dims, found: Dims) -> None:
 # ---------------------------------------------------------------- values
 
 
-@rule("E-slice", "ec285aaf", "computation")
+@rule("E-slice", "computation")
 def indices(length: int, begin: int, end: int, step: int, inbound: bool = False) -> range:
     """The indices of a slice.
 

@@ -77,7 +77,7 @@ def argsort_definition(
     return exprs.filled(out, lambda *i: exprs.convert(at(*i), out.dtype))
 
 
-@rule("OBL-topk", "5c9418c1", "obligation")
+@rule("OBL-topk", "obligation")
 def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
     """Check that the axis has at least k elements."""
     length = dims[along]
@@ -178,7 +178,7 @@ def topk_definition(
     return values(first), indices(second)
 
 
-@rule("OBL-draws", "d8e9a2f9", "obligation")
+@rule("OBL-draws", "obligation")
 def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> None:
     """Check that samples and indices are columns of equal length."""
     a, b = site.dims(sample), site.dims(indices)
@@ -234,7 +234,7 @@ _SUM = 1e-2
 
 
 @computes("relax.multinomial_from_uniform")
-@rule("E-draw", "0e9bd884", "computation")
+@rule("E-draw", "computation")
 def multinomial_from_uniform_value(
     prob: Array, sample: Array, indices: Array, kind: DataType | None
 ) -> Array:

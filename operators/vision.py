@@ -114,7 +114,7 @@ def _by_batch(rows: Array, scores: Array) -> tuple[Array, ...]:
     return indices, values, counts
 
 
-@rule("OBL-scored", "17b01b14", "obligation")
+@rule("OBL-scored", "obligation")
 def scored(site: Site, boxes: Dims, scores: Dims) -> None:
     """Check that boxes are three-dimensional with four edges each, and that there are scores for
     each batch, class and box.
@@ -184,7 +184,7 @@ def _identified(id_index: int) -> dict[str, tuple[int, int]]:
     return {} if id_index == -1 else {"id_index": (id_index, 1)}
 
 
-@rule("OBL-fields", "5adb25f9", "obligation")
+@rule("OBL-fields", "obligation")
 def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, int]]) -> None:
     """Check that a box has the fields that attributes refer to.
 
@@ -198,7 +198,7 @@ def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, i
             site.fail("OBL-fields-index", f"{words} {site.of(0)}", 0)
 
 
-@rule("OBL-boxes", "c7380286", "obligation")
+@rule("OBL-boxes", "obligation")
 def suppressed(
     site: Site, data: TensorStructInfo, valid: TensorStructInfo, indices: TensorStructInfo
 ) -> None:
@@ -271,7 +271,7 @@ def non_max_suppression(
     return fields((*changed, chosen, tensor((dims[0], ONE), INT32, data.vdevice)))
 
 
-@rule("E-candidates", "6b00c4d7", "computation")
+@rule("E-candidates", "computation")
 def _count(given: Any, most: int) -> int:
     count = int(given)
     if not 0 <= count <= most:
@@ -436,7 +436,7 @@ def multibox_transform_loc_value(
     return arrays.back(made, scores.dtype), arrays.back(p, scores.dtype)
 
 
-@rule("OBL-anchors", "76f75843", "obligation")
+@rule("OBL-anchors", "obligation")
 def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims | None) -> None:
     """Check that each anchor has four edges, scores, and four offsets in each batch."""
     if anchor is not None:
@@ -634,7 +634,7 @@ def _regions(
     return tensor(shape, data.dtype, data.vdevice)
 
 
-@rule("OBL-rois", "da4adab2", "obligation")
+@rule("OBL-rois", "obligation")
 def rows(site: Site, regions: Dims) -> None:
     """Check that a region is a row of five numbers: the image, and four edges."""
     site.equal(
@@ -649,7 +649,7 @@ def rows(site: Site, regions: Dims) -> None:
 # ---------------------------------------------------------------- values
 
 
-@rule("E-boxes", "f2346ed0", "computation")
+@rule("E-boxes", "computation")
 def _columns(x: Array, columns: Sequence[int]) -> None:
     """The columns that hold scores, classes and corners are there."""
     if any(not 0 <= column < x.shape[2] for column in columns):
@@ -685,7 +685,7 @@ def _greedy(rivals: Array, most: int) -> list[int]:
     return chosen
 
 
-@rule("E-region", "4cb2e1f3", "computation")
+@rule("E-region", "computation")
 def _regions_value(x: Array, rois: Array, scale: float) -> list[tuple[int, list[Any]]]:
     """Of each region, its image and its corners on the image: left, top, right, bottom."""
     arrays.need_floats("a pool of regions", x, rois)

@@ -27,7 +27,7 @@ SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 """The names of the spatial axes by their number."""
 
 
-@rule("OBL-window", "e409d59d", "obligation")
+@rule("OBL-window", "obligation")
 def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int, ...]:
     """One number for all axes, or one for each; strides and dilations are positive."""
     if len(given) not in (1, count):
@@ -37,7 +37,7 @@ def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("OBL-padding", "696b28cc", "obligation")
+@rule("OBL-padding", "obligation")
 def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     """The total padding of each axis, from one number, one per axis, or all befores and all
     afters.
@@ -54,7 +54,7 @@ def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     )
 
 
-@rule("OBL-output", "31907512", "obligation")
+@rule("OBL-output", "obligation")
 def positions(
     site: Site,
     length: PrimExpr,

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from rlx.relay.anf import to_anf
     from rlx.relay.checking import check
     from rlx.relay.equal import structural_equal
+    from rlx.relay.evaluation import run
     from rlx.relay.graph_form import to_graph
     from rlx.relay.nodes import RelayModule
     from rlx.relay.parser import parse
     from rlx.relay.printer import print_module
-    from rlx.relay.running import run
     from rlx.relay.translation import to_relax
 
 _HOMES = {
@@ -35,7 +35,7 @@ _HOMES = {
     "check": "checking",
     "parse": "parser",
     "print_module": "printer",
-    "run": "running",
+    "run": "evaluation",
     "structural_equal": "equal",
     "to_anf": "anf",
     "to_graph": "graph_form",

@@ -4,48 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.checker.check import check_module
+from rlx.checker.check import Report, check_module, position
 from rlx.checker.render.files import Obligations
-from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.node import replace
 from rlx.relay.nodes import RelayModule
 from rlx.relay.parser import read
 from rlx.relay.translation import translate
 
 
-class RelayReport(Record):
-    """What the check of a text found.
+class RelayReport(Report):
+    """The result of checking a text of Relay; its obligations and ``modules`` are those of the
+    translation.
 
     Attributes
     ----------
-    source
-        The text.
-    diagnostics
-        In order of position.
-    obligations
-        How many proof obligations of operators were proved, refuted, and left unknown.
     module
         The module; None if the text has syntax errors.
     types
         The type of each function, as Relax has it.
     """
 
-    source: Source
-    diagnostics: tuple[Diagnostic, ...]
-    obligations: Obligations
-    module: RelayModule | None
-    types: Mapping[str, ast.StructInfo]
-
-    @property
-    def errors(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics of severity ``"error"``."""
-        return tuple(d for d in self.diagnostics if d.is_error)
-
-    @property
-    def ok(self) -> bool:
-        """Whether there is no error; warnings and notes may be there."""
-        return not self.errors
+    module: RelayModule | None = None
+    types: Mapping[str, ast.StructInfo] = {}
 
 
 def check(text: str, path: str = "<text>") -> RelayReport:
@@ -64,15 +46,21 @@ def check(text: str, path: str = "<text>") -> RelayReport:
     source = Source(text, path)
     found = read(text, path)
     if found.module is None:
-        return RelayReport(source, found.diagnostics, Obligations(), None, {})
+        return RelayReport(source, found.diagnostics, Obligations(), (), {}, ())
     made = translate(found.module, path)
-    wrong = list(made.diagnostics)
-    types: dict[str, ast.StructInfo] = {}
-    counted = Obligations()
-    if not any(d.is_error for d in wrong):
-        report = check_module(made.module, source)
-        wrong += [replace(d, source=source, edit=None) for d in report.diagnostics]
-        counted = report.obligations
-        types = {old.name: report.info[new] for old, new in made.names.items()}
-    listed = sorted(wrong, key=lambda d: d.span or (0, 0))
-    return RelayReport(source, tuple(listed), counted, found.module, types)
+    if any(d.is_error for d in made.diagnostics):
+        listed = tuple(sorted(made.diagnostics, key=position))
+        return RelayReport(source, listed, Obligations(), (), {}, (), found.module)
+    report = check_module(made.module, source)
+    wrong = [*made.diagnostics, *(replace(d, edit=None) for d in report.diagnostics)]
+    types = {old.name: report.info[new] for old, new in made.names.items()}
+    return RelayReport(
+        source,
+        tuple(sorted(wrong, key=position)),
+        report.obligations,
+        report.modules,
+        report.info,
+        report.statistics,
+        found.module,
+        types,
+    )

@@ -167,7 +167,7 @@ class Cursor:
             token = self.take()
             if token.kind == "END":
                 return token.end
-            depth += (token.kind in ("(", "[", "{")) - (token.kind in (")", "]", "}"))
+            depth += token.nesting
             if depth <= 0:
                 return token.end
 

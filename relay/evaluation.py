@@ -10,21 +10,25 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.stack import finished
 from rlx.relay.nodes import (
     RelayCall,
     RelayConstant,
     RelayExpr,
     RelayFunction,
+    RelayFuncType,
     RelayGlobalVar,
     RelayIf,
     RelayLet,
     RelayModule,
     RelayOp,
     RelayProjection,
+    RelayTensorType,
     RelayTuple,
+    RelayTupleType,
+    RelayType,
 )
 from rlx.relay.operator_run import OperatorRunner, array_of
-from rlx.relay.run_checks import RunChecks
 from rlx.relay.scopes import EvaluationScope, Schedule
 from rlx.semantics import faults
 from rlx.semantics.outcome import Outcome, Returned
@@ -92,7 +96,6 @@ class Evaluator:
         trace: Callable[[str], None] | None = None,
     ) -> None:
         self._operators, self._trace = OperatorRunner(packed or {}), trace
-        self._checks = RunChecks()
         self._globals: dict[RelayGlobalVar, RelayClosure] = {}
         for var, function in module.functions.items():
             schedule = Schedule(function.body)
@@ -117,31 +120,14 @@ class Evaluator:
         closure = next(c for var, c in self._globals.items() if var.name == entry)
         self._fuel, self._span = fuel, closure.function.span
         try:
-            value = self._drive(self._call(closure, args))
+            value = finished(self._call(closure, args))
         except faults.Stop as stop:
             return ended(stop, None, "RL-run", (), self._span)
         return Returned(value)
 
-    def _drive(self, first: Run) -> Value:
-        """Run parts until the first one has a value."""
-        stack = [first]
-        sent: Value | None = None
-        while True:
-            try:
-                inner = stack[-1].send(sent)  # type: ignore[arg-type]
-            except StopIteration as end:
-                stack.pop()
-                value: Value = end.value
-                if not stack:
-                    return value
-                sent = value
-            else:
-                stack.append(inner)
-                sent = None
-
     # ------------------------------------------------------------ rules
 
-    @rule("RL-run", "8ce22dbc", "Relay evaluation")
+    @rule("RL-run", "Relay evaluation")
     def _scope(
         self, scope: EvaluationScope, schedule: Schedule, memo: Memo, outer: Mapping[str, int]
     ) -> Run:
@@ -152,7 +138,7 @@ class Evaluator:
             match item:
                 case RelayLet(var=var, value=value):
                     found = self._value(value, memo)
-                    self._checks.bound(var, found, dims)
+                    belongs(found, var.annotation, dims, f"%{var.name}")
                     memo.values[var] = found
                 case RelayIf(cond=cond):
                     branch = schedule.inner[item][0 if self._truth(cond, memo) else 1]
@@ -181,10 +167,11 @@ class Evaluator:
             words = f"expected {len(function.params)} arguments, found {len(args)}"
             raise faults.IllFormedStop("RL-run-arity", words)
         memo = Memo(callee.memo)
-        self._checks.entered(function, args, memo.dims)
+        for param, value in zip(function.params, args, strict=True):
+            belongs(value, param.annotation, memo.dims, f"the parameter %{param.name}")
         memo.values.update(zip(function.params, args, strict=True))
         result = yield self._scope(callee.scope, callee.schedule, memo, memo.dims)
-        self._checks.returned(function, result, memo.dims)
+        belongs(result, function.ret, memo.dims, "the result")
         return result
 
     def _made(self, item: RelayExpr, memo: Memo) -> Value:
@@ -222,3 +209,87 @@ class Evaluator:
             raise faults.OutOfFuelStop(
                 "RL-run-fuel", "the run did not end within its limit of nodes"
             )
+
+
+@rule("RL-check", "Relay evaluation")
+def belongs(value: Value, type_: RelayType | None, dims: dict[str, int], what: str) -> None:
+    """Compare a value with a type.
+
+    Parameters
+    ----------
+    dims
+        The numbers of named dimensions; those that are new are put into it.
+
+    Raises
+    ------
+    CheckStop
+        ``RL-check-type`` if it is another kind of value, has another rank or element type;
+        ``RL-check-dimension`` if a dimension differs.
+    """
+    match type_:
+        case RelayTensorType(shape=shape, dtype=kind):
+            if not isinstance(value, Tensor):
+                raise faults.CheckStop("RL-check-type", f"{what}: expected a tensor")
+            if len(value.shape) != len(shape) or value.dtype != str(kind):
+                found = f"{value.dtype} of rank {len(value.shape)}"
+                words = f"{what}: expected {kind} of rank {len(shape)}, found {found}"
+                raise faults.CheckStop("RL-check-type", words)
+            for at, (wanted, size) in enumerate(zip(shape, value.shape, strict=True)):
+                number = dims.setdefault(wanted, size) if isinstance(wanted, str) else wanted
+                if number is not None and number != size:
+                    words = f"{what}: dimension {at}: expected {number}, found {size}"
+                    raise faults.CheckStop("RL-check-dimension", words)
+        case RelayTupleType(fields=fields):
+            if not isinstance(value, TupleValue) or len(value.fields) != len(fields):
+                words = f"{what}: expected a tuple of {len(fields)} fields"
+                raise faults.CheckStop("RL-check-type", words)
+            for at, (field, part) in enumerate(zip(fields, value.fields, strict=True)):
+                belongs(part, field, dims, f"{what}, field {at}")
+        case RelayFuncType():
+            if isinstance(value, Tensor | TupleValue):
+                raise faults.CheckStop("RL-check-type", f"{what}: expected a function")
+
+
+def run(
+    module: RelayModule,
+    *args: Any,
+    entry: str = "main",
+    packed: Mapping[str, Callable[..., Any]] | None = None,
+    fuel: int = FUEL,
+) -> Outcome:
+    """Run a function of a module.
+
+    Parameters
+    ----------
+    args
+        NumPy arrays, numbers, tuples of them, or values of an earlier run.
+    entry
+        The function.
+    packed
+        The functions that run operators which the table does not have, by name.
+    fuel
+        The largest number of nodes to evaluate.
+
+    Returns
+    -------
+    Outcome
+        ``ok`` says whether there is a value; ``numpy()`` gives it.
+
+    Raises
+    ------
+    KeyError
+        If there is no such function.
+    """
+    module[entry]
+    values = [_value(arg) for arg in args]
+    return Evaluator(module, packed).run(entry, values, fuel)
+
+
+def _value(arg: Any) -> Value:
+    import numpy as np
+
+    if isinstance(arg, Value):
+        return arg
+    if isinstance(arg, Sequence) and not isinstance(arg, str | bytes):
+        return TupleValue(tuple(map(_value, arg)))
+    return Tensor(np.asarray(arg))

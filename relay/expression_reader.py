@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from rlx.grammar.nodes.node import Span, replace
-from rlx.relay.block_reader import BlockReader
 from rlx.relay.cursor import SCOPES, Abandoned
 from rlx.relay.lexer import RelayToken
-from rlx.relay.names_in_scope import report_unbound
+from rlx.relay.literal_reader import LiteralReader
+from rlx.relay.names_in_scope import Bindings, NamesInScope, report_unbound
 from rlx.relay.nodes import (
     RelayCall,
     RelayConstant,
@@ -16,12 +16,16 @@ from rlx.relay.nodes import (
     RelayFunction,
     RelayGlobalVar,
     RelayIf,
+    RelayLet,
     RelayOp,
     RelayProjection,
     RelayTuple,
     RelayVar,
 )
 from rlx.spec.registry import rule
+
+_ENDS = ("}", ")", "END", ",", "]")
+
 
 _LEVELS: tuple[dict[str, str], ...] = (
     {"==": "equal", "!=": "not_equal"},
@@ -53,16 +57,151 @@ REFUSED = {
 _LAST_SIGN = re.compile(r"(.*?)((?:\.\d+)*)([-/])([^-/]*)")
 
 
-class ExpressionReader(BlockReader):
-    """Reads expressions.
+class ExpressionReader(LiteralReader):
+    """Reads expressions and blocks.
 
     Attributes
     ----------
+    names
+        What names mean at the place at hand.
+    globals
+        The names of functions that were mentioned, with the places.
     openings
         How many branches, functions and tuples were read.
     """
 
+    names: NamesInScope
+    later: Bindings
+    statement = ""
     openings = 0
+
+    def __init__(self, tokens: list[RelayToken]) -> None:
+        super().__init__(tokens)
+        self.globals: dict[str, RelayGlobalVar] = {}
+        self.mentions: dict[str, Span] = {}
+        self.names = NamesInScope()
+        self.later = Bindings(tokens)
+
+    # ------------------------------------------------------------ blocks
+
+    def block(self) -> RelayExpr:
+        """``{ … }``"""
+        self.enter()
+        self.expect("{")
+        self.names.frames.append({})
+        found = self.statements()
+        self.names.leave()
+        self.expect("}", "the end of the block: '}'")
+        self.leave()
+        return found
+
+    def statements(self, closing: str = "}") -> RelayExpr:
+        """Bindings and the expression that they lead to; what can't be read is passed over."""
+        lets: list[tuple[RelayVar, RelayExpr, int]] = []
+        result: RelayExpr | None = None
+        while True:
+            token, first = self.token, self.at
+            try:
+                if self.sees(*_ENDS) or self._at_definition():
+                    break
+                if result is not None:
+                    self.unexpected("the end of the block")
+                elif self.is_word("let"):
+                    lets.append(self._let())
+                elif self._at_node():
+                    self._node()
+                elif not self.accept(";"):
+                    result = self.expression()
+            except Abandoned:
+                result = result or RelayVar("_", None, (token.start, token.end))
+                if self._resume(first, closing):
+                    result = None
+        if result is None:
+            if not lets or not self.diagnostics:
+                self.unexpected("an expression: the value of the block")
+            result = RelayVar("_")
+        return self._nested(lets, result)
+
+    def _nested(self, lets: list[tuple[RelayVar, RelayExpr, int]], result: RelayExpr) -> RelayExpr:
+        """The lets around the expression that they lead to."""
+        end = self.tokens[max(self.at - 1, 0)].end
+        for var, value, start in reversed(lets):
+            result = RelayLet(var, value, result, (start, end))
+        return result
+
+    def _at_definition(self) -> bool:
+        """Whether a definition begins, which ends every block."""
+        return self.is_word("def") and self.token.fresh_line
+
+    def _resume(self, first: int, closing: str) -> bool:
+        """Pass over the rest of the statement that began at a token; whether another one follows in
+        the block.
+        """
+        depth = sum(token.nesting for token in self.tokens[first : self.at])
+        while True:
+            token = self.token
+            if self.sees("END") or self._at_definition():
+                return False
+            if depth <= 0:
+                if self.sees("}", closing):
+                    return False
+                if self.accept(";") or (token.fresh_line and self._begins_statement()):
+                    return True
+            depth += token.nesting
+            self.take()
+
+    def _begins_statement(self) -> bool:
+        return self._at_node() or self.is_word("let", "if")
+
+    def _at_node(self) -> bool:
+        """Whether a node or a variable follows that is bound."""
+        return self.sees("GRAPH", "LOCAL") and self.peek().kind == "="
+
+    def _node(self) -> None:
+        """``%1 = …``: a name for a node, which is no variable."""
+        name = self.take()
+        before, self.statement = self.statement, name.text
+        span = (name.start, name.end)
+        first = self.names.here(name.text)
+        if first is not None:
+            self.error(f"{name.text} is bound twice", span, None, first, code="RL-name-once")
+        self.take()
+        try:
+            value = self.expression()
+        except Abandoned:
+            self.names.bind(name.text, RelayVar("_", None, span), span)
+            raise
+        finally:
+            self.statement = before
+        self.names.bind(name.text, value, span)
+        self._end_statement()
+
+    def _end_statement(self) -> None:
+        """``;``, which may be left out at the end of a line."""
+        if not (self.accept(";") or self.token.fresh_line or self.sees("}")):
+            self.unexpected("';' after the binding")
+
+    def _let(self) -> tuple[RelayVar, RelayExpr, int]:
+        """``let %x: T = …;``"""
+        start = self.take().start
+        name = self.expect("LOCAL", "a variable such as %x")
+        span = (name.start, name.end)
+        before, self.statement = self.statement, name.text
+        kind = self.type() if self.accept(":") else None
+        var = RelayVar(name.text[1:], kind, span)
+        self.expect("=")
+        recursive = self.is_word("fn")
+        if recursive:
+            self.names.bind(name.text, var, span)
+        try:
+            value = self.expression()
+        finally:
+            self.statement = before
+            self.names.bind(name.text, var, span)
+        self._end_statement()
+        return var, value, start
+
+    # ------------------------------------------------------------ expressions
 
     def expression(self, least: int = 0) -> RelayExpr:
         """An expression whose symbols bind at least so strongly."""
@@ -131,7 +270,7 @@ class ExpressionReader(BlockReader):
             self.globals[name] = RelayGlobalVar(name)
         return self.globals[name]
 
-    @rule("RL-name", "4dbf88fc", "Relay text")
+    @rule("RL-name", "Relay text")
     def _named(self) -> RelayExpr:
         """A variable or a node; ``%p.0`` is a field of ``%p`` where ``%p.0`` is no name."""
         token = self._narrowed(self.take())
@@ -234,7 +373,7 @@ class ExpressionReader(BlockReader):
             )
         return RelayOp(token.text, span)
 
-    @rule("RL-refused", "9d34ac89", "Relay text", refuses=True)
+    @rule("RL-refused", "Relay text", refuses=True)
     def _refuse(self, code: str, message: str) -> None:
         """Refuse what this tool does not take, and pass over it.
 

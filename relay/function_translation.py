@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.tir import IntImm
 from rlx.grammar.suggest import did_you_mean
 from rlx.relay.derivation import NOTHING, UNKNOWN_TENSOR, QuietDerivation
 from rlx.relay.nodes import (
@@ -26,9 +28,8 @@ from rlx.relay.nodes import (
     RelayTuple,
     RelayVar,
 )
-from rlx.relay.operator_call import OperandError, OperatorCall
+from rlx.relay.operator_call import OperandError, OperatorCall, prim
 from rlx.relay.operator_table import is_in_table, similar, translated
-from rlx.relay.packed_calls import packed_call
 from rlx.relay.scopes import EvaluationScope, Schedule
 from rlx.relay.type_conversion import Dimensions, identifier, struct_info, with_binders
 from rlx.solver.order import erase
@@ -237,7 +238,7 @@ class FunctionTranslation:
         self._know.infos[made] = erase(self._know.joined(*infos), frozenset(), known)
         return made
 
-    @rule("RL-operator", "19b845d6", "Relay translation")
+    @rule("RL-operator", "Relay translation")
     def _operator(
         self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
     ) -> ast.Expr:
@@ -339,3 +340,33 @@ def _binding(info: StructInfo) -> tuple[tir.Var, ...]:
         case TupleStructInfo(fields=fields):
             return tuple(v for field in fields for v in _binding(field))
     return ()
+
+
+def packed_call(
+    name: str,
+    args: tuple[ast.Expr, ...],
+    attrs: Mapping[str, object],
+    result: ast.StructInfo,
+    span: Span | None,
+) -> ast.Call:
+    """The call: operands first, then the values of the attributes in order."""
+    rest = tuple(argument(value) for value in attrs.values())
+    function = ast.ExternFunc(name)
+    op = ast.op("relax.call_pure_packed")
+    return ast.Call(op, (function, *args, *rest), (result,), span=span)
+
+
+def argument(value: object) -> ast.Expr:
+    """The value of an attribute as an argument."""
+    match value:
+        case bool():
+            return ast.PrimValue(IntImm(int(value), BOOL))
+        case int() | float():
+            return prim(value)
+        case tuple() if value and all(type(each) is int for each in value):
+            return ast.ShapeExpr(tuple(IntImm(each) for each in value))
+        case tuple():
+            return ast.Tuple(tuple(map(argument, value)))
+        case None:
+            return ast.Call(ast.op("relax.null_value"), ())
+    return ast.StringImm(str(value))

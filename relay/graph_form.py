@@ -32,7 +32,7 @@ def to_graph(module: RelayModule) -> RelayModule:
     return RelayModule(functions, module.text)
 
 
-@rule("RL-graph", "fcc94fb6", "Relay scope")
+@rule("RL-graph", "Relay scope")
 def graph_of(body: RelayExpr) -> RelayExpr:
     """A body in graph form: tried without lets, and with those that make a difference."""
     schedule = Schedule(body)

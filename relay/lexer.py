@@ -48,6 +48,11 @@ class RelayToken(NamedTuple):
     end: int
     fresh_line: bool
 
+    @property
+    def nesting(self) -> int:
+        """1 for a bracket that opens, -1 for one that closes, 0 for another token."""
+        return (self.kind in ("(", "[", "{")) - (self.kind in _CLOSES)
+
 
 class Lexed(NamedTuple):
     """The tokens of a text, its metadata as text, and what is wrong.

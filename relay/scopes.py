@@ -122,7 +122,7 @@ class Schedule:
         return (here,) * len(operands(node))
 
 
-@rule("RL-scope", "9dc144c4", "Relay scope")
+@rule("RL-scope", "Relay scope")
 def common_scope(first: EvaluationScope, second: EvaluationScope) -> EvaluationScope:
     """The innermost scope around two scopes."""
     while first is not second:

@@ -145,9 +145,8 @@ def _strided_slice(c: OperatorCall) -> ast.Expr:
     if {len(begin)} != {len(end), len(axes)}:
         c.fail("begin, end and axes have different lengths")
     strides = c.axes("strides") or (1,)
-    match strides:
-        case (one,):
-            strides = (one,) * len(axes)
+    if len(strides) == 1:
+        strides *= len(axes)
     if c.string("slice_mode", "end") == "size":
         whole = (1 << 31) - 1
         end = tuple(whole if n < 0 else b + n for b, n in zip(begin, end, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -10,6 +10,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.visit import callees_first
 from rlx.grammar.read.parser import ParseError
 from rlx.grammar.stack import recursion_room
 from rlx.relay.anf import to_anf
@@ -91,7 +92,7 @@ def _settled(
 ) -> dict[RelayGlobalVar, FunctionTranslation]:
     """The translation of each function: once more where what it calls became better known."""
     calls = {var: _called(function, normal) for var, function in normal.functions.items()}
-    order = list(_callees_first(calls))
+    order = list(callees_first(calls))
     signatures: dict[ast.GlobalVar, StructInfo] = {
         names[var]: FuncStructInfo(None, NOTHING, True, "default") for var in order
     }
@@ -123,25 +124,6 @@ def _names(module: RelayModule) -> dict[RelayGlobalVar, ast.GlobalVar]:
         taken.add(name)
         found[var] = ast.GlobalVar(name, var.span)
     return found
-
-
-def _callees_first(
-    calls: Mapping[RelayGlobalVar, Sequence[RelayGlobalVar]],
-) -> Iterable[RelayGlobalVar]:
-    """The functions of a module, each behind those that it calls, as far as that is possible."""
-    seen: set[RelayGlobalVar] = set()
-    for start in calls:
-        stack = [(start, iter(calls[start]))] if start not in seen else []
-        seen.add(start)
-        while stack:
-            var, rest = stack[-1]
-            callee = next((c for c in rest if c not in seen), None)
-            if callee is None:
-                stack.pop()
-                yield var
-            else:
-                seen.add(callee)
-                stack.append((callee, iter(calls[callee])))
 
 
 def _called(function: RelayFunction, module: RelayModule) -> list[RelayGlobalVar]:

@@ -61,7 +61,7 @@ class Dimensions:
         return found
 
 
-@rule("RL-any", "060e00d8", "Relay translation")
+@rule("RL-any", "Relay translation")
 def struct_info(type_: RelayType | None, dims: Dimensions, hint: str | None) -> StructInfo:
     """The struct info of a type.
 

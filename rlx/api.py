@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rlx.grammar.stack import recursion_room, roomy
@@ -155,11 +156,15 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
     from rlx.grammar.dialects import dialect as known
     from rlx.grammar.nodes.node import Node
     from rlx.grammar.print.printer import print_module, print_node
+    from rlx.grammar.print.translate import InexpressibleError, expressible
 
     known(dialect)
     if isinstance(subject, Node):
         return print_node(subject, dialect)
-    return print_module(module_of(subject), dialect)
+    module = module_of(subject)
+    with suppress(InexpressibleError):
+        module = expressible(module, known(dialect))
+    return print_module(module, dialect)
 
 
 @roomy

@@ -14,7 +14,7 @@ from rlx.spec.registry import rule
 
 
 @cache
-@rule("E-element", "d5eb2d65", "step")
+@rule("E-element", "step")
 def numpy_type(kind: DataType) -> Any:
     """The NumPy type of elements.
 

@@ -84,7 +84,7 @@ def check(
     return compare(values, [demands(info) for info in infos], known, shapes)
 
 
-@rule("E-cast", "8b7ef71f", "check of values")
+@rule("E-cast", "check of values")
 def compare(
     values: Sequence[Value],
     wanted: Sequence[Sequence[Demand]],

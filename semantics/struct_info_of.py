@@ -147,10 +147,7 @@ def known_of(head: ast.Function) -> ast.FuncStructInfo:
 
 def declared_by(types: tuple[ast.StructInfo, ...]) -> ast.StructInfo:
     """What type arguments of a call declare: one of them the value, several its fields."""
-    match types:
-        case (one,):
-            return one
-    return ast.TupleStructInfo(types)
+    return types[0] if len(types) == 1 else ast.TupleStructInfo(types)
 
 
 def declared(function: ast.Function) -> ast.FuncStructInfo:

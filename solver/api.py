@@ -77,7 +77,7 @@ def question(
         condition, *facts = _read([goal, *_assumptions(assume)])
     context = Context()
     if limits:
-        _declare(context, prim_exprs.variables([condition, *facts]), limits)
+        _declare(context, tir.free_vars(condition, *facts), limits)
     for fact in facts:
         context.assume(fact)
     return Prover(context, int64), condition
@@ -148,7 +148,7 @@ def _read(goals: Sequence[Goal]) -> list[PrimExpr]:
     read = [goal if isinstance(goal, str) else _expression(goal, foreign) for goal in goals]
     named: dict[str, tir.Var] = {}
     shared: set[str] = set()
-    for var in prim_exprs.variables(goal for goal in read if not isinstance(goal, str)):
+    for var in tir.free_vars(*(goal for goal in read if not isinstance(goal, str))):
         if named.setdefault(var.name, var) is not var:
             shared.add(var.name)
     return [_text(goal, named, shared) if isinstance(goal, str) else goal for goal in read]
@@ -176,7 +176,7 @@ def _text(goal: str, named: dict[str, tir.Var], shared: Collection[str]) -> Prim
     read = question_parser.parse(goal, named)
     if not prim_exprs.may_be_condition(read):
         raise ValueError(usage_errors.no_condition(read))
-    for var in prim_exprs.variables([read]) if shared else ():
+    for var in tir.free_vars(read) if shared else ():
         if var.name in shared:
             raise ValueError(
                 f"{var.name} is ambiguous: several variables of the question have this name"
@@ -239,7 +239,7 @@ def to_smtlib(
     usage_errors.one_of("style", style, STYLES)
     prover, condition = question(goal, assume, lower)
     expanded, *facts = prim_exprs.expand([condition, *prover.context.state.facts])
-    foreign = prim_exprs.uninterpreted(prim_exprs.topological(expanded, *facts))
+    foreign = prim_exprs.uninterpreted(tir.postorder(expanded, *facts))
     if foreign is not None:
         raise TypeError(f"expected integer arithmetic, found {prim_exprs.named(foreign)}")
     kind = MachineSession if int64 else Session

@@ -277,7 +277,7 @@ class SharedNormalForm:
         if self._engine is None:
             engine = Engine(FUEL)
             work.lend(engine, len(self._conditions))
-            used = dict.fromkeys(prim_exprs.variables(self._conditions))
+            used = dict.fromkeys(tir.free_vars(*self._conditions))
             for var in (*self.state.ranges, *self.state.definitions):
                 used.setdefault(var)
             try:
@@ -320,7 +320,7 @@ class SharedNormalForm:
         needed: dict[object, PrimExpr] = {}
         for divisor in divisors([goal], order):
             try:
-                engine = self._ready(prim_exprs.topological(divisor), work)
+                engine = self._ready(tir.postorder(divisor), work)
                 poly = normal_form.polynomial(engine, divisor)
                 low, high = intervals.interval(engine, poly)
                 if low == high == 0 and self._consistent:

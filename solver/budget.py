@@ -81,6 +81,11 @@ class Work:
         return granted
 
     @property
+    def used(self) -> int:
+        """The steps and units that the question has taken."""
+        return QUESTION_FUEL - self.fuel + QUESTION_SMT - self.smt
+
+    @property
     def exhausted(self) -> bool:
         """Whether the remaining work is too small for anything useful."""
         return self.fuel <= 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.solver.context import ContextState, Range
 from rlx.solver.evaluate import UndefinedError, evaluate
 
@@ -23,7 +23,7 @@ def simply_possible(state: ContextState, conditions: Sequence[PrimExpr]) -> bool
     """Whether conditions hold if all variables have the same simple value, or the nearest one in
     their ranges.
     """
-    variables = prim_exprs.variables(conditions)
+    variables = tir.free_vars(*conditions)
     for value in _SIMPLE:
         point = {v: nearest(value, state.range_of(v)) for v in variables}
         try:

@@ -146,9 +146,9 @@ class Context:
         """
         usage_errors.variable(var)
         usage_errors.expressions(expr)
-        if any(v is var for v in prim_exprs.variables([expr])):
+        if any(v is var for v in tir.free_vars(expr)):
             old = self._forget(var) or tir.Var(var.name, var.dtype)
-            expr = prim_exprs.substitute(expr, {var: old})
+            expr = tir.substitute(expr, {var: old})
         else:
             self._forget(var)
         self._own()
@@ -194,7 +194,7 @@ class Context:
         self._state = state
 
     def _mention(self, expr: PrimExpr) -> None:
-        self._mentioned.update(prim_exprs.variables([expr]))
+        self._mentioned.update(tir.free_vars(expr))
 
     def _forget(self, var: tir.Var) -> tir.Var | None:
         """Give what is known of ``var`` to a variable of its own; None where nothing is."""
@@ -206,10 +206,10 @@ class Context:
         ranges = {(old if v is var else v): r for v, r in state.ranges.items()}
         ranges.setdefault(old, state.range_of(var))
         definitions = {
-            (old if v is var else v): prim_exprs.substitute(e, renaming)
+            (old if v is var else v): tir.substitute(e, renaming)
             for v, e in state.definitions.items()
         }
-        facts = tuple(prim_exprs.substitute(f, renaming) for f in state.facts)
+        facts = tuple(tir.substitute(f, renaming) for f in state.facts)
         self._replace(ContextState(ranges, facts, definitions))
         self._shared = False
         self._mentioned.discard(var)
@@ -271,7 +271,7 @@ class Components:
         self._closed: list[PrimExpr] = []
         owners: list[tuple[PrimExpr, tir.Var]] = []
         for condition in conditions:
-            used = prim_exprs.variables([condition])
+            used = tir.free_vars(condition)
             if used:
                 owners.append((condition, used[0]))
                 self._groups.connect(used)
@@ -298,7 +298,7 @@ def order(
     structure.
     """
     numbers: dict[tir.Var, int] = {}
-    for var in prim_exprs.variables([goal]):
+    for var in tir.free_vars(goal):
         numbers[var] = len(numbers)
     left = list(facts)
     if not left:
@@ -311,7 +311,7 @@ def order(
         if count <= _REFINED:
             count = next((i for i, f in enumerate(left, 1) if _unknown(f, numbers)), count)
         for fact in left[:count]:
-            for var in prim_exprs.variables([fact]):
+            for var in tir.free_vars(fact):
                 numbers.setdefault(var, len(numbers))
         placed += left[:count]
         left = left[count:]
@@ -319,27 +319,27 @@ def order(
 
 
 def _unknown(fact: PrimExpr, numbers: dict[tir.Var, int]) -> bool:
-    return any(v not in numbers for v in prim_exprs.variables([fact]))
+    return any(v not in numbers for v in tir.free_vars(fact))
 
 
 def order_key(expr: PrimExpr, numbers: dict[tir.Var, int], state: ContextState) -> tuple[int, int]:
     """Size and a hash of the structure; hashes of tuples of integers are the same in every
     process.
     """
-    codes: dict[PrimExpr, int] = {}
-    nodes = prim_exprs.topological(expr)
-    for node in nodes:
+
+    def code(node: PrimExpr, operands: list[int]) -> int:
         match node:
             case tir.Var():
                 low, high = state.range_of(node)
                 limits = (-1 if low is None else low, -2 if high is None else high)
-                codes[node] = hash((1, numbers.get(node, -1), limits))
+                return hash((1, numbers.get(node, -1), limits))
             case tir.IntImm(value=value):
-                codes[node] = hash((2, value))
-            case _:
-                kind = int.from_bytes(type(node).__name__.encode())
-                codes[node] = hash((3, kind, *(codes[c] for c in tir.children(node))))
-    return len(nodes), codes[expr]
+                return hash((2, value))
+        return hash((3, int.from_bytes(type(node).__name__.encode()), *operands))
+
+    codes: dict[PrimExpr, int] = {}
+    whole = tir.fold(expr, code, codes)
+    return len(codes), whole
 
 
 _PROTECTING = (tir.And, tir.Or, tir.Call, tir.Select)
@@ -350,7 +350,7 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
 
     ``order`` has the nodes of the goals, if the caller has them.
     """
-    nodes = prim_exprs.topological(*goals) if order is None else order
+    nodes = tir.postorder(*goals) if order is None else order
     found = dict.fromkeys(
         node.b
         for node in nodes
@@ -365,22 +365,9 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
 
 def _certain(goals: Iterable[PrimExpr]) -> set[PrimExpr]:
     """The divisors that no ``and``, ``or`` or branch protects."""
-    found: set[PrimExpr] = set()
-    seen: set[PrimExpr] = set()
-    stack = list(goals)
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if isinstance(node, (tir.And, tir.Or)):
-            stack.append(node.a)
-            continue
-        if prim_exprs.conditional(node):
-            chosen, *_ = tir.children(node)
-            stack.append(chosen)
-            continue
-        if isinstance(node, INTEGER_DIVISIONS):
-            found.add(node.b)
-        stack.extend(tir.children(node))
-    return found
+
+    def below(node: PrimExpr) -> tuple[PrimExpr, ...]:
+        protects = isinstance(node, (tir.And, tir.Or)) or prim_exprs.conditional(node)
+        return tir.children(node)[: 1 if protects else None]
+
+    return {node.b for node in tir.reached(goals, below) if isinstance(node, INTEGER_DIVISIONS)}

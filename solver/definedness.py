@@ -22,11 +22,7 @@ def everywhere(expr: PrimExpr, demand: Demand, lazy: bool) -> PrimExpr:
         Whether only the taken branch of a ``Select`` is evaluated; for ``if_then_else`` this is
         always so.
     """
-    holds: dict[PrimExpr, PrimExpr] = {}
-    for node in prim_exprs.topological(expr):
-        below = [holds[child] for child in tir.children(node)]
-        holds[node] = both(_operands(node, below, lazy), demand(node))
-    return holds[expr]
+    return tir.fold(expr, lambda node, below: both(_operands(node, below, lazy), demand(node)))
 
 
 def _operands(node: PrimExpr, below: list[PrimExpr], lazy: bool) -> PrimExpr:
@@ -75,4 +71,4 @@ def _divides(node: PrimExpr) -> PrimExpr:
 
 def partial(expr: PrimExpr) -> bool:
     """Whether an expression may be undefined, by a quick check."""
-    return any(_divides(node) is not prim_exprs.TRUE for node in prim_exprs.topological(expr))
+    return any(_divides(node) is not prim_exprs.TRUE for node in tir.postorder(expr))

@@ -57,10 +57,10 @@ def evaluate(expr: PrimExpr, point: Mapping[tir.Var, int], int64: bool = False) 
         in a short-circuited operand of ``and`` or ``or``.
     """
     values: dict[PrimExpr, Value] = {}
-    order = prim_exprs.topological(expr)
+    order = tir.postorder(expr)
     if prim_exprs.has_call(order):
         (expr,) = prim_exprs.expand([expr])
-        order = prim_exprs.topological(expr)
+        order = tir.postorder(expr)
     for node in order:
         value = _node(node, values, point)
         if int64 and isinstance(value, int) and value not in INT64_VALUES:

@@ -232,17 +232,8 @@ def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
 
 def coefficient(engine: KnownStore, poly: Poly, index: int) -> tuple[Poly, Poly] | None:
     """``(c, rest)`` with ``poly = c * atom + rest``, or None if the atom occurs squared."""
-    inside: dict[Mono, int] = {}
-    outside: dict[Mono, int] = {}
-    for mono, coef in poly.terms.items():
-        if index in mono:
-            below = quotient(mono, (index,))
-            if below is None or index in below:
-                return None
-            inside[below] = coef
-        else:
-            outside[mono] = coef
-    return engine.poly(inside), engine.poly(outside)
+    parts = poly.parts(index)
+    return None if parts is None else (engine.poly(parts[0]), engine.poly(parts[1]))
 
 
 def _without_quotient(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:

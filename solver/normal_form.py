@@ -263,7 +263,7 @@ def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None =
     memo = engine.memo
     found = memo.get(expr)
     if found is None:
-        for node in prim_exprs.topological(expr, known=memo) if order is None else order:
+        for node in tir.postorder(expr, known=memo) if order is None else order:
             if node not in memo and type(node) not in _LINEAR:
                 memo[node] = _node(engine, node)
         found = _operand(engine, expr)
@@ -368,7 +368,7 @@ def _node(engine: Engine, node: PrimExpr) -> Part:
         case tir.And() | tir.Or() | tir.Not():
             return _logic(engine, node)
         case tir.Select() | tir.Call() if prim_exprs.interpreted(node):
-            c, t, f = (_operand(engine, child) for child in prim_exprs.operands(node))
+            c, t, f = (_operand(engine, child) for child in tir.children(node))
             return _choice(engine, as_cond(engine, c), t, f)
         case tir.Cast() if prim_exprs.interpreted(node):
             return _cast(engine, node)
@@ -382,7 +382,7 @@ def variable(engine: Engine, var: tir.Var) -> Poly:
 
 
 def _logic(engine: Engine, node: PrimExpr) -> Cond:
-    parts = [as_cond(engine, _operand(engine, child)) for child in prim_exprs.operands(node)]
+    parts = [as_cond(engine, _operand(engine, child)) for child in tir.children(node)]
     match node:
         case tir.Not():
             (operand,) = parts

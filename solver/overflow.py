@@ -46,7 +46,7 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
     unknown.
     """
     question = session.question(goal)
-    if any(_unsigned(node) for node in prim_exprs.topological(goal, *question.facts)):
+    if any(_unsigned(node) for node in tir.postorder(goal, *question.facts)):
         return Unknown("an unsigned type of 64 bits holds values beyond int64")
     witness = _witness(question)
     if witness is not None:
@@ -92,7 +92,7 @@ def _doubtful(session: Session, goal: PrimExpr) -> Iterator[PrimExpr]:
     """Integer sub-expressions whose limits, from those of their operands, are not within int64."""
     engine = session.shared.engine(session.work)
     known: dict[PrimExpr, coarse_intervals.Limits] = {}
-    for node in prim_exprs.topological(goal):
+    for node in tir.postorder(goal):
         found: Range | None
         if isinstance(node, tir.Var) and not prim_exprs.is_boolean(node):
             atom = engine.atom("var", (), node)

@@ -1,14 +1,15 @@
-"""Hash-consed polynomials with integer coefficients over atoms.
+"""Polynomials with integer coefficients, and the hash-consed ones of the prover.
 
-A monomial is a sorted tuple of atom numbers (``(1, 1, 4)`` is x1*x1*x4, ``()`` is 1); a polynomial
-maps monomials to coefficients. Equal polynomials are the same object, so two normal forms are
-compared by identity.
+A monomial is a sorted tuple of indeterminates (``(1, 1, 4)`` is x1*x1*x4, ``()`` is 1); a polynomial
+maps monomials to coefficients. In the prover, an indeterminate is the number of an atom, and equal
+polynomials are the same object, so two normal forms are compared by identity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import gcd
+from typing import Any
 
 Mono = tuple[int, ...]
 Terms = dict[Mono, int]
@@ -24,8 +25,11 @@ class TooMuchWorkError(Exception):
     """A question exceeds its work limit."""
 
 
-class Poly:
-    """A polynomial; made by :meth:`PolyStore.poly` only.
+class Polynomial:
+    """A polynomial with integer coefficients.
+
+    Its indeterminates are whatever its user needs: numbers of atoms in the prover, names of C
+    variables, expressions of a sum. A product needs ones that can be sorted.
 
     Attributes
     ----------
@@ -33,13 +37,98 @@ class Poly:
         Non-zero coefficients by monomial. Never changed.
     value
         The value of a constant polynomial, else None.
+    """
+
+    __slots__ = ("terms", "value")
+
+    def __init__(self, terms: Mapping[tuple[Any, ...], int]) -> None:
+        self.terms = {m: c for m, c in terms.items() if c}
+        self.value = self.terms.get((), 0 if not self.terms else None)
+        if len(self.terms) > 1:
+            self.value = None
+
+    @staticmethod
+    def of(value: int | str) -> Polynomial:
+        """A constant, or an indeterminate by its name."""
+        return Polynomial({(): value} if isinstance(value, int) else {(value,): 1})
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        return Polynomial(_sum(((1, self), (1, other))))
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial({m: -c for m, c in self.terms.items()})
+
+    def __sub__(self, other: Polynomial) -> Polynomial:
+        return Polynomial(_sum(((1, self), (-1, other))))
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        return Polynomial(_product(self, other))
+
+    def variables(self) -> set[Any]:
+        """The indeterminates that occur."""
+        return {each for mono in self.terms for each in mono}
+
+    def parts(self, variable: object) -> tuple[Terms, Terms] | None:
+        """``(c, rest)`` with ``c * variable + rest`` as this polynomial, or None if the variable
+        occurs squared.
+        """
+        inside: Terms = {}
+        outside: Terms = {}
+        for mono, coef in self.terms.items():
+            if variable not in mono:
+                outside[mono] = coef
+            elif mono.count(variable) > 1:
+                return None
+            else:
+                at = mono.index(variable)
+                inside[mono[:at] + mono[at + 1 :]] = coef
+        return inside, outside
+
+    def coefficient(self, variable: object) -> Polynomial | None:
+        """The coefficient of a variable, or None if the variable occurs squared."""
+        parts = self.parts(variable)
+        return None if parts is None else Polynomial(parts[0])
+
+    def with_bound(self, variable: object, bound: Polynomial) -> Polynomial:
+        """This polynomial with ``bound`` substituted for a variable, which occurs linearly."""
+        parts = self.parts(variable)
+        assert parts is not None
+        factor, rest = map(Polynomial, parts)
+        return rest + factor * bound
+
+
+def _sum(parts: Iterable[tuple[int, Polynomial]]) -> Terms:
+    """The terms of a sum of multiples; some may be zero."""
+    total: Terms = {}
+    get = total.get
+    for factor, poly in parts:
+        for mono, coef in poly.terms.items():
+            total[mono] = get(mono, 0) + factor * coef
+    return total
+
+
+def _product(a: Polynomial, b: Polynomial) -> Terms:
+    """The terms of a product; some may be zero."""
+    total: Terms = {}
+    for left, x in a.terms.items():
+        for right, y in b.terms.items():
+            mono = tuple(sorted(left + right)) if left and right else left or right
+            total[mono] = total.get(mono, 0) + x * y
+    return total
+
+
+class Poly(Polynomial):
+    """A hash-consed polynomial over atoms; made by :meth:`PolyStore.poly` only.
+
+    Attributes
+    ----------
     index
         The creation number.
     opposite
         ``-1`` times the polynomial, once computed.
     """
 
-    __slots__ = ("index", "opposite", "terms", "value")
+    __slots__ = ("index", "opposite")
 
     def __init__(self, terms: Terms, value: int | None, index: int) -> None:
         self.terms = terms
@@ -156,13 +245,9 @@ class PolyStore:
 
     def combine(self, parts: Iterable[tuple[int, Poly]]) -> Poly:
         """A sum of multiples of polynomials."""
-        total: Terms = {}
-        get = total.get
-        for factor, poly in parts:
-            self.fuel -= len(poly.terms)
-            for mono, coef in poly.terms.items():
-                total[mono] = get(mono, 0) + factor * coef
-        return self.poly({m: c for m, c in total.items() if c})
+        listed = list(parts)
+        self.fuel -= sum([len(poly.terms) for _, poly in listed])
+        return self.poly({m: c for m, c in _sum(listed).items() if c})
 
     def add(self, a: Poly, b: Poly) -> Poly:
         """``a + b``"""
@@ -213,12 +298,7 @@ class PolyStore:
             first, second = (a, b) if a.index <= b.index else (b, a)
             return self.of_atom(self.atom("prod", (first, second)))
         self.spend(count + degree // 8)
-        total: Terms = {}
-        for left, x in a.terms.items():
-            for right, y in b.terms.items():
-                mono = tuple(sorted(left + right)) if left and right else left or right
-                total[mono] = total.get(mono, 0) + x * y
-        return self.poly({m: c for m, c in total.items() if c})
+        return self.poly({m: c for m, c in _product(a, b).items() if c})
 
     def of_mono(self, mono: Mono, coef: int = 1) -> Poly:
         """One term."""

@@ -1,13 +1,11 @@
-"""Loops over prim expressions; shared subexpressions are visited once."""
+"""Prim expressions as the prover sees them: which ones it can read, and what intrinsics mean."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
-from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.prim_operators import ON_INTEGERS
 from rlx.grammar.nodes.tir import PrimExpr
 
@@ -17,153 +15,23 @@ TWO = tir.IntImm(2)
 TRUE: PrimExpr = tir.IntImm(1, BOOL)
 
 
-_LEAVES = frozenset((tir.Var, tir.IntImm))
 _PAIRS: frozenset[type[PrimExpr]] = frozenset(ON_INTEGERS)
-"""The common kinds of nodes; :func:`rlx.grammar.nodes.tir.children` knows the operands of all."""
-
-
-def operands(node: PrimExpr) -> tuple[PrimExpr, ...]:
-    """The operands of an expression."""
-    return (node.a, node.b) if type(node) in _PAIRS else tir.children(node)  # type: ignore[attr-defined]
-
-
-class TooLargeError(Exception):
-    """An expression exceeds the limit of nodes."""
-
-
-def topological(
-    *roots: PrimExpr, limit: int | None = None, known: Container[object] = ()
-) -> list[PrimExpr]:
-    """All distinct nodes, operands first; those in ``known`` and what is below them are left out.
-
-    Raises
-    ------
-    TooLargeError
-        If there are more than ``limit``.
-    """
-    order: list[PrimExpr] = []
-    done: set[PrimExpr] = set()
-    stack: list[Any] = list(reversed(roots))
-    pop, push = stack.pop, stack.append
-    while stack:
-        node = stack[-1]
-        if node in done:
-            pop()
-            continue
-        if known and node in known:
-            done.add(node)
-            pop()
-            continue
-        kind = type(node)
-        if kind in _PAIRS:
-            a, b = node.a, node.b
-            if b not in done:
-                push(b)
-            if a not in done:
-                push(a)
-        elif kind not in _LEAVES:
-            for child in reversed(tir.children(node)):
-                if child not in done:
-                    push(child)
-        if stack[-1] is node:
-            done.add(node)
-            order.append(node)
-            pop()
-            if limit is not None and len(order) > limit:
-                raise TooLargeError(f"expected at most {limit} nodes")
-    return order
-
-
-_COMPARED = 100
 
 
 def alike(a: PrimExpr, b: PrimExpr) -> bool:
-    """A quick check whether two expressions have the same structure.
+    """A quick check whether two expressions have the same structure, as most compared dimensions
+    do.
 
-    Most compared dimensions do. The check stops after a hundred nodes. It is False for floats,
-    which need not equal themselves, and for other noninteger expressions.
+    It is False for floats, which need not equal themselves, and for other noninteger expressions.
     """
-    stack = [a, b]
-    pop, push = stack.pop, stack.extend
-    left = _COMPARED
-    while stack:
-        y, x = pop(), pop()
-        kind = type(x)
-        if x is y:
-            if (kind is not tir.Var or x.dtype is not INT64) and stranger(topological(x)):  # type: ignore[attr-defined]
-                return False
-            continue
-        if kind is not type(y):
-            return False
-        if kind is tir.IntImm:
-            if x.value != y.value:  # type: ignore[attr-defined]
-                return False
-        elif kind in _PAIRS and left:
-            left -= 1
-            push((x.a, y.a, x.b, y.b))  # type: ignore[attr-defined]
-        else:
-            return False
-    return True
-
-
-def variables(exprs: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
-    """The variables of some expressions, in order of first appearance."""
-    return variables_among(topological(*exprs))
+    if a is not b and (type(a) is not type(b) or tir.interned(a) is not tir.interned(b)):
+        return False
+    return (type(a) is tir.Var and a.dtype is INT64) or stranger(tir.postorder(a)) is None
 
 
 def variables_among(nodes: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
     """The variables among nodes, in their order."""
     return tuple(node for node in nodes if type(node) is tir.Var)
-
-
-def rebuild(node: PrimExpr, operands: tuple[PrimExpr, ...], span: Span | None = None) -> PrimExpr:
-    """The node with other operands, and with a span if one is given; the node itself if they are
-    the same objects.
-    """
-    if all(a is b for a, b in zip(operands, tir.children(node), strict=True)):
-        return node
-    match node:
-        case tir.Binary():
-            return type(node)(operands[0], operands[1], span)
-        case tir.Not():
-            return tir.Not(operands[0], span)
-        case tir.Select():
-            return tir.Select(operands[0], operands[1], operands[2], span)
-        case tir.Cast(dtype=to):
-            return tir.Cast(to, operands[0], span)
-        case tir.Call(op=op, dtype=to, attrs=attrs):
-            return tir.Call(op, operands, to, attrs, span)
-        case tir.BufferLoad(buffer=buffer):
-            return tir.BufferLoad(buffer, operands, span)
-        case tir.Slice():
-            step = operands[2] if len(operands) > 2 else None
-            return tir.Slice(operands[0], operands[1], step, span)
-    return node
-
-
-def transform(
-    roots: Iterable[PrimExpr],
-    change: Callable[[PrimExpr], PrimExpr | None],
-    in_place: bool = False,
-) -> list[PrimExpr]:
-    """The expressions with ``change`` applied to every node, operands first (None: unchanged).
-
-    With ``in_place``, the results keep the spans of the expressions.
-    """
-    listed = list(roots)
-    done: dict[PrimExpr, PrimExpr] = {}
-    for node in topological(*listed):
-        below = tir.children(node)
-        span = getattr(node, "span", None) if in_place else None
-        new = rebuild(node, tuple(done[c] for c in below), span) if below else node
-        changed = change(new)
-        done[node] = new if changed is None else changed
-    return [done[root] for root in listed]
-
-
-def substitute(expr: PrimExpr, mapping: dict[tir.Var, PrimExpr]) -> PrimExpr:
-    """The expression with variables replaced simultaneously."""
-    return transform([expr], lambda e: mapping.get(e) if isinstance(e, tir.Var) else None)[0]
 
 
 _BITS = 4096
@@ -209,8 +77,8 @@ def _expand(node: PrimExpr) -> PrimExpr | None:
 
 def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
     """The expressions with integer intrinsics expanded."""
-    if has_call(topological(*exprs)):
-        return transform(exprs, _expand)
+    if has_call(tir.postorder(*exprs)):
+        return tir.transform(exprs, _expand)
     return exprs
 
 
@@ -228,13 +96,13 @@ def conditional(node: PrimExpr) -> bool:
 
 def lazily(expr: PrimExpr) -> PrimExpr:
     """The expression with every ``Select`` replaced by an ``if_then_else``."""
-    if not any(type(node) is tir.Select for node in topological(expr)):
+    if not any(type(node) is tir.Select for node in tir.postorder(expr)):
         return expr
 
     def lazy(node: PrimExpr) -> PrimExpr | None:
         return tir.Call("if_then_else", tir.children(node)) if type(node) is tir.Select else None
 
-    return transform([expr], lazy)[0]
+    return tir.transform([expr], lazy)[0]
 
 
 _BOOLEAN = (tir.Comparison, tir.And, tir.Or, tir.Not)
@@ -352,7 +220,7 @@ def wraps_to(cast: tir.Cast) -> tuple[int, int] | None:
 def _has_wider(expr: PrimExpr, bits: int) -> bool:
     return any(
         kind.bits >= bits and (kind.code == "uint" or kind.bits > bits)
-        for kind in map(_declared, topological(expr))
+        for kind in map(_declared, tir.postorder(expr))
     )
 
 
@@ -388,7 +256,7 @@ def conjuncts(condition: PrimExpr) -> list[PrimExpr]:
 
 def weight(expr: PrimExpr) -> int:
     """The number of distinct nodes of an expression."""
-    return len(topological(expr))
+    return len(tir.postorder(expr))
 
 
 _LONGEST = 1_000_000_000
@@ -400,8 +268,4 @@ def length(expr: PrimExpr, known: dict[PrimExpr, int] | None = None) -> int:
 
     ``known`` has the lengths of expressions that were measured before, and gets the new ones.
     """
-    if known is None:
-        known = {}
-    for node in topological(expr, known=known):
-        known[node] = min(_LONGEST, 1 + sum([known[child] for child in operands(node)]))
-    return known[expr]
+    return tir.fold(expr, lambda _, below: min(_LONGEST, 1 + sum(below)), known)

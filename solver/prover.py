@@ -78,12 +78,12 @@ class Prover:
         if not (self.int64 or state.facts or state.definitions) and prim_exprs.alike(a, b):
             self.statistics.sight += 1
             return IDENTICAL
-        return self._session().equal(a, b)
+        return self._session(a, b).equal(a, b)
 
     def always(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for all values."""
         usage_errors.condition(condition)
-        return self._session().always(condition)
+        return self._session(condition).always(condition)
 
     def tried(self, condition: PrimExpr) -> tuple[str, ...]:
         """The names of the tactics (:data:`rlx.solver.tactics.TACTICS`) that :meth:`always` tried,
@@ -95,7 +95,7 @@ class Prover:
     def never(self, condition: PrimExpr) -> Verdict:
         """Whether a condition is false for all values; a counterexample makes it true."""
         usage_errors.condition(condition)
-        return self._session().always(tir.Not(condition))
+        return self._session(condition).always(tir.Not(condition))
 
     def complete(self, refuted: Refuted) -> Refuted:
         """A refutation with a value for every variable of every fact.
@@ -116,7 +116,7 @@ class Prover:
         usage_errors.expressions(expr)
         if isinstance(expr, (tir.Var, tir.IntImm)) and expr not in self.context.state.definitions:
             return expr
-        return self._session().simplify(expr)
+        return self._session(expr).simplify(expr)
 
     def shortened(self, dim: PrimExpr) -> PrimExpr:
         """As :meth:`simplify`, for a dimension that is asked for again and again: the answers in
@@ -132,11 +132,11 @@ class Prover:
             if len(known) > _SHORT:
                 known.clear()
             try:
-                prim_exprs.topological(dim, limit=_SHORTENED)
+                tir.postorder(dim, limit=_SHORTENED)
                 found = Prover.simplify(self, dim)
                 if partial(dim) and not partial(found):
                     found = dim  # that it has a value is known where it stands
-            except prim_exprs.TooLargeError:
+            except tir.TooLargeError:
                 found = dim
             known[dim] = known[found] = found
         return found
@@ -158,15 +158,19 @@ class Prover:
         if not open_pairs:
             self.statistics.sight += 1
             return _ALWAYS
-        return relate(self._session(), open_pairs)
+        return relate(self._session(*(e for pair in open_pairs for e in pair)), open_pairs)
 
     def assumption(self, condition: PrimExpr) -> PrimExpr | None:
         """A satisfiable simple condition that proves another one; None if none was found."""
         usage_errors.condition(condition)
-        return assumption(self._session(), condition)
+        return assumption(self._session(condition), condition)
 
-    def _session(self) -> Session:
-        state = self.context.state
+    def state_for(self, parts: Sequence[PrimExpr]) -> ContextState:
+        """The assumptions under which a question about some expressions is asked."""
+        return self.context.state
+
+    def _session(self, *parts: PrimExpr) -> Session:
+        state = self.state_for(parts)
         session = self._sessions.get(state)
         if session is None:
             if len(self._sessions) >= _SESSIONS:
@@ -242,15 +246,15 @@ def assumption(session: Session, condition: PrimExpr) -> PrimExpr | None:
     """An assumption under which a condition is proved."""
     if not simple_enough(condition):
         return None
-    limits = _limits_of(session, condition, prim_exprs.topological(condition))
+    limits = _limits_of(session, condition, tir.postorder(condition))
     return _first_that_helps(session, limits, condition, _TRIES)
 
 
 def _related(session: Session, pairs: Pairs) -> Relation:
     condition = prim_exprs.conjunction(_equation(a, b) for a, b in pairs)
     try:
-        prim_exprs.topological(condition, limit=NODES)
-    except prim_exprs.TooLargeError as reason:
+        tir.postorder(condition, limit=NODES)
+    except tir.TooLargeError as reason:
         return Relation("unknown", reason=str(reason))
     verdict = session.always(condition)
     if isinstance(verdict, Proved):
@@ -300,7 +304,7 @@ def _names_zero(condition: PrimExpr) -> bool:
     """Whether some dimension is compared with the literal 0; no remainder is a dimension."""
     return any(
         _zero_beside(node.a, node.b) or _zero_beside(node.b, node.a)
-        for node in prim_exprs.topological(condition, limit=NODES)
+        for node in tir.postorder(condition, limit=NODES)
         if isinstance(node, tir.EQ)
     )
 
@@ -322,7 +326,7 @@ def _reason(verdict: Verdict) -> str:
 
 def _at_least_one(session: Session, condition: PrimExpr) -> list[PrimExpr]:
     """That the variables which may be zero are not."""
-    nodes = prim_exprs.topological(condition)
+    nodes = tir.postorder(condition)
     limits = _limited(session, nodes)
     return [tir.GE(var, prim_exprs.ONE) for var, (low, high) in limits if low == 0 != high]
 
@@ -342,8 +346,8 @@ def _suggested(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr 
 def simple_enough(condition: PrimExpr) -> bool:
     """Whether assumptions are tried for a condition, since each is a question of its size."""
     try:
-        prim_exprs.topological(condition, limit=_NODES)
-    except prim_exprs.TooLargeError:
+        tir.postorder(condition, limit=_NODES)
+    except tir.TooLargeError:
         return False
     return True
 
@@ -364,7 +368,7 @@ def _first_that_helps(
 
 
 def _candidates(session: Session, pairs: Pairs) -> Iterator[PrimExpr]:
-    nodes = prim_exprs.topological(*(e for pair in pairs for e in pair))
+    nodes = tir.postorder(*(e for pair in pairs for e in pair))
     yield from _positive(session, nodes)
     yield from _divisible(nodes)
     left = [(a, b) for a, b in pairs if not isinstance(session.always(_equation(a, b)), Proved)]

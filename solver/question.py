@@ -67,7 +67,7 @@ class Question:
         self.state = state
         self.work = work
         self.shared = shared
-        self.order = prim_exprs.topological(goal) if order is None else order
+        self.order = tir.postorder(goal) if order is None else order
         self.hasty = False
         self.seen = False
         self.tried: list[str] = []
@@ -87,7 +87,7 @@ class Question:
 
     @cached_property
     def _nodes(self) -> list[PrimExpr]:
-        return prim_exprs.topological(self.goal, *self.near) if self.near else self.order
+        return tir.postorder(self.goal, *self.near) if self.near else self.order
 
     @cached_property
     def _ordered(self) -> tuple[tuple[tir.Var, ...], list[PrimExpr]]:
@@ -209,7 +209,7 @@ class Question:
         except (TooMuchWorkError, RecursionError):
             engine = Engine(FUEL)
         self.work.lend(engine)
-        for node in prim_exprs.topological(goal, *self.facts):
+        for node in tir.postorder(goal, *self.facts):
             if isinstance(node, INTEGER_DIVISIONS):
                 if isinstance(node.b, tir.IntImm):
                     if node.b.value > 0:

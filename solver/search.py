@@ -92,25 +92,25 @@ class Tape:
     def __init__(self, roots: Sequence[PrimExpr], variables: Sequence[tir.Var]) -> None:
         self.variables = tuple(variables)
         self.usable = True
-        self._place: dict[PrimExpr, int] = {v: i for i, v in enumerate(self.variables)}
         self._steps: list[tuple[Callable[..., object], tuple[int, ...]]] = []
         self._size = len(self.variables)
         degrees = [1] * self._size
-        order = prim_exprs.topological(*roots)
-        lazy = any(type(n) in _LAZY for n in order)
-        for node in order:
-            if node not in self._place:
-                degrees.append(self._compile(node, degrees, lazy))
-                self._place[node] = self._size
-                self._size += 1
+        lazy = any(type(n) in _LAZY for n in tir.postorder(*roots))
+
+        def place(node: PrimExpr, operands: list[int]) -> int:
+            degrees.append(self._compile(node, operands, degrees, lazy))
+            self._size += 1
+            return self._size - 1
+
+        places: dict[PrimExpr, int] = {v: i for i, v in enumerate(self.variables)}
+        self._roots = [tir.fold(root, place, places) for root in roots]
         self.degree = max(degrees, default=0)
         self.usable = self.usable and self.degree <= _DEGREE_LIMIT
-        self._roots = [self._place[root] for root in roots]
 
     def __len__(self) -> int:
         return self._size
 
-    def _compile(self, node: PrimExpr, degrees: list[int], lazy: bool) -> int:
+    def _compile(self, node: PrimExpr, operands: list[int], degrees: list[int], lazy: bool) -> int:
         """Append the step of one node; an estimate of the size of its value."""
         if type(node) is tir.IntImm:
             value = int(node.value)
@@ -119,7 +119,6 @@ class Tape:
         if not prim_exprs.interpreted(node):
             self.usable = False
             return 0
-        operands = tuple([self._place[c] for c in prim_exprs.operands(node)])
         step: Callable[..., object] = _STEPS.get(type(node)) or _cast_step(node)
         if lazy:
             match node:
@@ -131,7 +130,7 @@ class Tape:
                     step = _branch
                 case _:
                     step = _guarded(step)
-        self._steps.append((step, operands))
+        self._steps.append((step, tuple(operands)))
         sizes = [degrees[i] for i in operands]
         return sum(sizes) if type(node) is tir.Mul else max(sizes)
 

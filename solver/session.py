@@ -33,9 +33,7 @@ class Session:
         self._groups = {} if groups is None else groups
         self.statistics = statistics
         known = constraints(state)
-        self._conditions = [
-            c for c in known if prim_exprs.stranger(prim_exprs.topological(c)) is None
-        ]
+        self._conditions = [c for c in known if prim_exprs.stranger(tir.postorder(c)) is None]
         self._strange = len(self._conditions) < len(known)
         self._contradictory = None if self._conditions or state.ranges else False
         self._components = Components(self._conditions)
@@ -96,7 +94,7 @@ class Session:
         try:
             with undisturbed():
                 verdict = self._decided(condition)
-        except prim_exprs.TooLargeError as reason:
+        except tir.TooLargeError as reason:
             verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
         self.statistics.count(means)
@@ -105,14 +103,14 @@ class Session:
 
     def _decided(self, condition: PrimExpr) -> Verdict:
         expanded = condition
-        order = prim_exprs.topological(condition, limit=NODES)
+        order = tir.postorder(condition, limit=NODES)
         self._kept += len(order)
         strange = prim_exprs.stranger(order)
         if strange is not None:
             return self._told(Unknown(f"{prim_exprs.named(strange)} is not integer arithmetic"))
         if prim_exprs.has_call(order):
             (expanded,) = prim_exprs.expand([condition])
-            order = prim_exprs.topological(expanded)
+            order = tir.postorder(expanded)
         self.work.measure(len(order))
         return self._checked(expanded, self._told(self._conjunction(expanded, order)))
 
@@ -152,7 +150,7 @@ class Session:
         left: list[PrimExpr] = []
         self.trail.append("normal form")
         for part in prim_exprs.conjuncts(condition):
-            below = prim_exprs.topological(part)
+            below = tir.postorder(part)
             if self.shared.proves(part, below, self.work):
                 proved.append(self.shared.proved("normal form", part, below, self.work))
             else:
@@ -200,7 +198,7 @@ class Session:
         """The goal with the facts connected to it."""
 
         def near() -> Sequence[PrimExpr]:
-            connected, _ = self._components.split(prim_exprs.variables([goal]))
+            connected, _ = self._components.split(tir.free_vars(goal))
             return connected
 
         return Question(goal, self.state, near, self.work, order, self.shared)
@@ -213,10 +211,10 @@ class Session:
         """The normal form as an expression, if it is shorter."""
         # What is measured already is integer arithmetic that was looked at before.
         expanded, lengths = expr, self._lengths
-        order = prim_exprs.topological(expr, known=lengths)
+        order = tir.postorder(expr, known=lengths)
         if prim_exprs.has_call(order):
             (expanded,) = prim_exprs.expand([expr])
-            order = prim_exprs.topological(expanded)
+            order = tir.postorder(expanded)
             lengths = {}
         if prim_exprs.stranger(order) is not None:
             return expr
@@ -255,7 +253,7 @@ class Session:
         found = self._witnesses.get(first)
         if found is None:
             # A group has the same witness under more facts, as long as they are about others.
-            limits = tuple(map(self.state.range_of, prim_exprs.variables(group)))
+            limits = tuple(map(self.state.range_of, tir.free_vars(*group)))
             key = (tuple(group), limits)
             found = self._groups.get(key)
             if found is None:
@@ -288,7 +286,7 @@ class Session:
     def proves_quickly(self, condition: PrimExpr) -> bool:
         """Whether a condition is proved without SMT."""
         (expanded,) = prim_exprs.expand([condition])
-        order = prim_exprs.topological(expanded)
+        order = tir.postorder(expanded)
         if prim_exprs.stranger(order) is not None:
             return False
         if self.shared.proves(expanded, order, self.work):
@@ -297,5 +295,5 @@ class Session:
 
     def limit_that_is(self, condition: PrimExpr) -> PrimExpr | None:
         """A condition on one variable, as a limit of this variable."""
-        order = prim_exprs.topological(condition)
+        order = tir.postorder(condition)
         return self.shared.limit_that_is(condition, order, self.work)

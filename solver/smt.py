@@ -90,6 +90,20 @@ def _integer(value: int) -> str:
     return str(value) if value >= 0 else f"(- {-value})"
 
 
+Written = tuple[str, bool]
+"""The text of an expression, and whether it is a truth value."""
+
+
+def _truth(written: Written) -> str:
+    text, boolean = written
+    return text if boolean else f"(distinct {text} 0)"
+
+
+def _number(written: Written) -> str:
+    text, boolean = written
+    return f"(ite {text} 1 0)" if boolean else text
+
+
 class _Writer:
     """Collects declarations and assertions; every node is written once."""
 
@@ -97,13 +111,12 @@ class _Writer:
         self.lines: list[str] = []
         self._style = style
         self._positive = query.positive
-        self._text: dict[PrimExpr, str] = {}
-        self._boolean: dict[PrimExpr, bool] = {}
+        self._known: dict[PrimExpr, Written] = {}
         self._quotients: dict[tuple[str, str], tuple[str, str]] = {}
         self._count = 0
         for place, (var, (low, high)) in enumerate(zip(query.variables, query.ranges, strict=True)):
-            name = self._text[var] = f"v{place}"
-            self._boolean[var] = False
+            name = f"v{place}"
+            self._known[var] = name, False
             self.lines.append(f"(declare-const {name} Int)")
             if low is not None:
                 self.assertion(f"(<= {_integer(low)} {name})")
@@ -115,58 +128,41 @@ class _Writer:
 
     def truth(self, expr: PrimExpr) -> str:
         """The text of an expression as a truth value."""
-        self._write(expr)
-        return self._as_truth(expr)
-
-    def _write(self, expr: PrimExpr) -> None:
-        for node in prim_exprs.topological(expr):
-            if node not in self._text:
-                text, boolean = self._node(node)
-                if len(text) > _INLINE:
-                    name = self._name("t")
-                    self.lines.append(
-                        f"(define-fun {name} () {'Bool' if boolean else 'Int'} {text})"
-                    )
-                    text = name
-                self._text[node] = text
-                self._boolean[node] = boolean
+        return _truth(tir.fold(expr, self._node, self._known))
 
     def _name(self, prefix: str) -> str:
         self._count += 1
         return f"{prefix}{self._count}"
 
-    def _as_truth(self, node: PrimExpr) -> str:
-        text = self._text[node]
-        return text if self._boolean[node] else f"(distinct {text} 0)"
+    def _node(self, node: PrimExpr, operands: list[Written]) -> Written:
+        text, boolean = self._written(node, operands)
+        if len(text) > _INLINE:
+            name = self._name("t")
+            self.lines.append(f"(define-fun {name} () {'Bool' if boolean else 'Int'} {text})")
+            text = name
+        return text, boolean
 
-    def _as_int(self, node: PrimExpr) -> str:
-        text = self._text[node]
-        return f"(ite {text} 1 0)" if self._boolean[node] else text
-
-    def _node(self, node: PrimExpr) -> tuple[str, bool]:
+    def _written(self, node: PrimExpr, operands: list[Written]) -> Written:
         if isinstance(node, tir.Binary):
-            return self._binary(node)
+            return self._binary(node, *operands)
         match node:
             case tir.IntImm(value=value):
                 return _integer(int(value)), False
             case tir.Not():
-                return f"(not {self._as_truth(node.a)})", True
+                return f"(not {_truth(*operands)})", True
             case tir.Cast():
-                return self._cast(node)
+                return self._cast(node, *operands)
             case tir.Select() | tir.Call():
-                return self._choice(node)
+                c, t, f = operands
+                if t[1] and f[1]:
+                    return f"(ite {_truth(c)} {t[0]} {f[0]})", True
+                return f"(ite {_truth(c)} {_number(t)} {_number(f)})", False
         raise TypeError(f"{type(node).__name__} is not integer arithmetic")
 
-    def _choice(self, node: PrimExpr) -> tuple[str, bool]:
-        c, t, f = tir.children(node)
-        if self._boolean[t] and self._boolean[f]:
-            return f"(ite {self._as_truth(c)} {self._text[t]} {self._text[f]})", True
-        return f"(ite {self._as_truth(c)} {self._as_int(t)} {self._as_int(f)})", False
-
-    def _cast(self, node: tir.Cast) -> tuple[str, bool]:
+    def _cast(self, node: tir.Cast, value: Written) -> Written:
         if node.dtype == BOOL:
-            return self._as_truth(node.value), True
-        text = self._as_int(node.value)
+            return _truth(value), True
+        text = _number(value)
         limits = prim_exprs.wraps_to(node)
         if limits is None:
             return text, False
@@ -174,10 +170,10 @@ class _Writer:
         _, rest = self._floor(f"(- {text} {_integer(low)})", _integer(high - low + 1), True)
         return f"(+ {rest} {_integer(low)})", False
 
-    def _binary(self, node: tir.Binary) -> tuple[str, bool]:
+    def _binary(self, node: tir.Binary, left: Written, right: Written) -> Written:
         logical = isinstance(node, (tir.And, tir.Or))
-        operand = self._as_truth if logical else self._as_int
-        a, b, floor, rest, trunc = operand(node.a), operand(node.b), "", "", ""
+        operand = _truth if logical else _number
+        a, b, floor, rest, trunc = operand(left), operand(right), "", "", ""
         if isinstance(node, (tir.FloorDiv, tir.FloorMod)):
             floor, rest = self._floor(a, b, node.b in self._positive)
         elif isinstance(node, (tir.TruncDiv, tir.TruncMod)):

@@ -90,7 +90,7 @@ def conditions_inside(expr: PrimExpr) -> None:
     TypeError
         If an integer is used where a condition is expected.
     """
-    for node in prim_exprs.topological(expr):
+    for node in tir.postorder(expr):
         match node:
             case tir.And(a=a, b=b) | tir.Or(a=a, b=b):
                 condition(a)

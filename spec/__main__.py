@@ -1,4 +1,4 @@
-"""`python -m rlx.spec`: the rules with their hashes, and what is wrong with them."""
+"""`python -m rlx.spec`: the rules with their judgements, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _parser() -> ArgumentParser:
 
 
 def _listed(rule: Rule) -> bool:
-    """Print a rule; whether one function is registered for it, and for its clause."""
+    """Print a rule; whether one function is registered for it."""
     known = implementations.get(rule.identifier, [])
     match known:
         case []:
@@ -60,13 +60,10 @@ def _listed(rule: Rule) -> bool:
             state = only.function.__module__
         case _:
             state = "twice"
-    clauses = [registered.clause for registered in known]
-    if known and rule.clause not in clauses:
-        state += f" (registered for {', '.join(clauses)})"
     judgement = repr(rule.block.judgement) if rule.block else "-"
     premises = ", ".join(rule.premises)
-    print(f"{rule.identifier:<22}{rule.clause}  {judgement:<24}{state:<42} {premises}")
-    return clauses == [rule.clause]
+    print(f"{rule.identifier:<22}{judgement:<24}{state:<42} {premises}")
+    return len(known) == 1
 
 
 def _shut(problems: Sequence[str]) -> int:

@@ -4,13 +4,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import sys
 from collections import Counter
 from functools import cache
-from importlib import import_module
-from inspect import getsource
 
 from rlx.spec import judgements
 from rlx.spec.reader import FOLDER, Inference, Rule, rules
@@ -19,36 +15,6 @@ from rlx.spec.registry import Registration, implementations
 README = FOLDER / "README.md"
 
 _NAME = re.compile(r"\b[A-Z]\w+\b")
-
-ROOMS = (
-    *(
-        "rlx.solver.",
-        "rlx.operators.",
-        "rlx.checker.",
-        "rlx.semantics.",
-        "rlx.vm.",
-        "rlx.old.",
-        "rlx.relay.",
-    ),
-)
-"""The packages whose code reports premises."""
-
-REPORTED_ELSEWHERE = {
-    "E-var-bound": "rlx.semantics.machine.compile",
-    "E-var-alive": "rlx.semantics.machine.compile",
-    "E-constant-data": "rlx.semantics.machine.compile",
-    "E-prim-divide": "rlx.semantics.machine.prim_exprs",
-    "E-prim-overflow": "rlx.semantics.machine.prim_exprs",
-    "E-prim-defined": "rlx.semantics.machine.prim_exprs",
-    "E-prim-arithmetic": "rlx.semantics.machine.prim_exprs",
-    "E-native-compiler": "rlx.semantics.native.compiler",
-    "E-tir-return-value": "rlx.semantics.tir.program",
-    "TIR04-region": "rlx.checker.prim_funcs.statements",
-    "TIR07-kind": "rlx.checker.prim_funcs.statements",
-    "TIR07-remap": "rlx.checker.prim_funcs.statements",
-    "TIR07-integer": "rlx.checker.prim_funcs.statements",
-}
-"""Premises that the function of their rule leaves to a module that its own does not import."""
 
 SHOWN_BY_TESTS = {
     "V-call-outside-value": (
@@ -147,55 +113,7 @@ def _misfits(rule: Rule, block: Inference, registered: Registration) -> list[str
             )
         if not judgements.decided_in(block.judgement, module):
             found.append(f"{name}: {module} does not decide {block.judgement!r}")
-    near = {module, *_imported(module)}
-    for label in block.labels:
-        where = REPORTED_ELSEWHERE.get(label)
-        if not any(is_written(label, at) for at in ({where} if where else near)):
-            found.append(f"{name}: neither {module} nor what it imports reports {label}")
     return found
-
-
-def is_written(code: str, module: str) -> bool:
-    """Whether a module reports a premise: by a literal, or by one that begins so and is
-    completed.
-    """
-    whole, begun = _written(module)
-    # Compatibility weighs the premises of subtyping, and reports them by its own names.
-    asked = {code, code.replace("COMPAT-", "SUB-")}
-    return any(c in whole or any(c.startswith(b) for b in begun) for c in asked)
-
-
-@cache
-def _tree(module: str) -> ast.Module:
-    return ast.parse(getsource(import_module(module)))
-
-
-@cache
-def _imported(module: str) -> frozenset[str]:
-    """The modules of the rooms that a module imports, anywhere in it."""
-    found: set[str] = set()
-    for node in ast.walk(_tree(module)):
-        match node:
-            case ast.ImportFrom(module=str() as source) if source.startswith(ROOMS):
-                for name in (f"{source}.{alias.name}" for alias in node.names):
-                    found.add(name if name in sys.modules else source)
-    return frozenset(found)
-
-
-@cache
-def _written(module: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The strings of a module that may be codes; and the beginnings of those that it puts
-    together.
-    """
-    whole: set[str] = set()
-    begun: set[str] = set()
-    for node in ast.walk(_tree(module)):
-        match node:
-            case ast.JoinedStr(values=[ast.Constant(value=str() as text), *_]):
-                begun.add(text)
-            case ast.Constant(value=str() as text):
-                whole.add(text)
-    return frozenset(whole), frozenset(b for b in begun if re.match(r"[A-Z]+\d*-", b))
 
 
 # ---------------------------------------------------------------- the index

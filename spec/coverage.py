@@ -8,12 +8,57 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from rlx.spec.reader import rules
-from rlx.spec.registry import refusals, register_all
+from rlx.spec.reader import premise_rule, rules
+from rlx.spec.registry import Observer, refusals, register_all
 
 RESULT = Path("build") / "rule-coverage.json"
+
+
+class RuleCounts(Observer):
+    """Counts what is observed.
+
+    Attributes
+    ----------
+    applied, held
+        How often each rule was applied; and how often with a result, while none of its premises
+        failed.
+    failed
+        How often each premise failed.
+    """
+
+    def __init__(self) -> None:
+        self.applied: Counter[str] = Counter()
+        self.held: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
+        self._broken: Counter[str] = Counter()
+
+    def begins(
+        self,
+        kind: str,
+        name: str,
+        function: Callable[..., Any],
+        given: tuple[Any, ...],
+        named: Mapping[str, Any],
+    ) -> tuple[str, int] | None:
+        if kind != "rule":
+            return None
+        self.applied[name] += 1
+        return name, self._broken[name]
+
+    def ends(self, begun: tuple[str, int] | None, result: object, completed: bool) -> None:
+        if begun is not None and completed:
+            name, broken = begun
+            self.held[name] += self._broken[name] == broken
+
+    def fails(self, label: str, diagnostic: object) -> None:
+        self.failed[label] += 1
+        rule = premise_rule(label)
+        if rule is not None:
+            self._broken[rule.identifier] += 1
 
 
 class Coverage:

@@ -3,25 +3,23 @@ premises fail.
 
 With `--rules-gate` a run that leaves one out fails.
 
-It must be imported before any other part of rlx, since rules are traced from their registration on.
 Workers of pytest-xdist hand their counts to the main process, which writes them.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from typing import Any
 
 import pytest
 
-os.environ["RLX_TRACE_RULES"] = "1"
-
 from rlx.spec import registry
-from rlx.spec.coverage import RESULT, Coverage, gate
+from rlx.spec.coverage import RESULT, Coverage, RuleCounts, gate
 from rlx.writing import make_folder, write
 
+counts = RuleCounts()
+"""What this process observes."""
 totals: dict[str, Counter[str]] = {"applied": Counter(), "failed": Counter(), "held": Counter()}
 """How often each rule was applied, and each premise failed and held, in all processes so far."""
 problems: list[str] = []
@@ -35,6 +33,16 @@ def pytest_addoption(parser: Any) -> None:
         action="store_true",
         help="fail unless every rule is applied and every premise fails in some test",
     )
+
+
+def pytest_configure(config: Any) -> None:
+    """Observe the rules from here on."""
+    registry.begin(counts)
+
+
+def pytest_unconfigure(config: Any) -> None:
+    """Observe nothing more."""
+    registry.end(counts)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -54,7 +62,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
     """Hand the counts on (a worker) or write them."""
-    own = {kind: dict(getattr(registry, kind)) for kind in totals}
+    own = {kind: dict(getattr(counts, kind)) for kind in totals}
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["rlx_rules"] = own
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache
 from pathlib import Path
@@ -136,18 +135,6 @@ class Rule:
         """The name of the chapter's page, without a suffix: ``old-types`` for `old/types.md`."""
         return self.file.removesuffix(".md").replace("/", "-")
 
-    @property
-    def clause(self) -> str:
-        """The hash that a registration names: of the statement, the premises and the block, white
-        space folded.
-        """
-        demanded = [self.statement, *(f"{code}: {text}" for code, text in self.premises.items())]
-        if self.block is not None:
-            demanded += [f"{label}: {text}" for label, text in self.block.premises]
-            demanded.append(self.block.conclusion)
-        folded = " ".join(" ".join(demanded).split())
-        return hashlib.sha256(folded.encode()).hexdigest()[:8]
-
 
 def inference(lines: list[str]) -> Inference:
     """Read the lines of a rule's block.
@@ -273,10 +260,13 @@ def premise_rule(code: str) -> Rule | None:
     """The rule that a diagnostic's code belongs to: its own heading, or the one with that
     premise.
     """
+    return _rules_of_codes().get(code)
+
+
+@cache
+def _rules_of_codes() -> dict[str, Rule]:
     known = rules()
-    if code in known:
-        return known[code]
-    return next((rule for rule in known.values() if code in rule.premises), None)
+    return {code: rule for rule in known.values() for code in rule.premises} | known
 
 
 def _sections(path: Path, heading: re.Pattern[str]) -> list[tuple[tuple[str, str], list[str]]]:

@@ -36,8 +36,8 @@ class Staged(Record):
     result
         The struct info of the result.
     numbers
-        The values of its scalar parameters: shape variables that the shapes of the arguments do not
-        determine.
+        The values of its scalar parameters, which are passed behind the tensors: shape variables
+        that the shapes of the arguments do not determine.
     """
 
     function: tir.PrimFunc
@@ -47,9 +47,9 @@ class Staged(Record):
 
     def call(self, callee: GlobalVar) -> ast.Call:
         """The call, with the name of the function in a module."""
-        args: tuple[Expr, ...] = (callee, ast.Tuple(self.args))
-        attrs = {"tir_vars": ast.ShapeExpr(self.numbers)} if self.numbers else {}
-        return ast.Call(ast.op(CALL_TIR), args, (self.result,), attrs)
+        numbers = map(ast.PrimValue, self.numbers)
+        args: tuple[Expr, ...] = (callee, ast.Tuple((*self.args, *numbers)))
+        return ast.Call(ast.op(CALL_TIR), args, (self.result,))
 
 
 def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Staged:
@@ -83,7 +83,7 @@ def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Sta
     numbers = unbound([*passed, *given])
     scalars = [Scalar(var, var.dtype) for var in numbers]
     function = create_prim_func(
-        [*passed, *given, *scalars], "int64", check=check, store_identities=True
+        [*passed, *scalars, *given], "int64", check=check, store_identities=True
     )
     infos = tuple(_info(tensor) for tensor in given)
     result: StructInfo

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.te.errors import TensorExpressionError, here
 from rlx.te.rebuild import Rebuild
@@ -99,8 +98,12 @@ def _in(root: tir.PrimExpr, facts: Facts) -> Iterator[Access]:
     or does not.
     """
     pending = [(root, facts)]
+    seen: set[tuple[tir.PrimExpr, Facts]] = set()
     while pending:
         node, known = pending.pop()
+        if (node, known) in seen:
+            continue
+        seen.add((node, known))
         match node:
             case Read():
                 yield Access(node, known)
@@ -153,7 +156,7 @@ class _Ranges:
             return False
         if isinstance(high, tir.IntImm) and isinstance(dim, tir.IntImm):
             return high.value <= dim.value
-        return high is dim or structural_equal(high, dim)
+        return tir.interned(high) is tir.interned(dim)
 
     def _ask(self, access: Access, axis: int) -> str | None:
         """Ask the prover; why it does not know, or None where it proved it."""
@@ -201,7 +204,8 @@ class _Ranges:
                 return Scalar(node, read.tensor.dtype)
             for other, var in self.held:
                 if other.buffer is node.buffer and all(
-                    structural_equal(a, b) for a, b in zip(other.indices, node.indices, strict=True)
+                    tir.interned(a) is tir.interned(b)
+                    for a, b in zip(other.indices, node.indices, strict=True)
                 ):
                     return Scalar(var, var.dtype)
             var = tir.Var(f"{read.buffer.name}_held", read.tensor.dtype)
@@ -319,6 +323,6 @@ def _stored_over(
 def _same_size(extent: tir.PrimExpr, dim: tir.PrimExpr) -> bool:
     from rlx.solver.prover import Prover
 
-    if extent is dim or structural_equal(extent, dim):
+    if tir.interned(extent) is tir.interned(dim):
         return True
     return Prover().equal(extent, dim).proved

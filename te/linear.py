@@ -8,11 +8,12 @@ from functools import reduce
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import DataType
-from rlx.grammar.nodes.equal import structural_equal
+from rlx.solver.poly import Polynomial
 from rlx.te.scalar import Scalar
 
 _MOST = 16
-"""Longer sums are not changed."""
+_VISITS = 128
+"""The most terms of a sum that is changed, and the most nodes of it, shared ones repeated."""
 
 Term = tuple[tir.PrimExpr, int]
 
@@ -21,14 +22,11 @@ def simplified(given: Scalar) -> Scalar:
     """An expression, in canonical form if it is a sum of integers."""
     if not given.dtype.is_integer or not isinstance(given.node, tir.Add | tir.Sub | tir.Mul):
         return given
-    found = _terms(given.node)
-    if found is None:
-        return given
-    terms, constant = found
+    found = _polynomial(given.node)
     limit = 1 << (given.dtype.bits - 1)
-    if any(not -limit <= k < limit for k in (constant, *(k for _, k in terms))):
+    if found is None or any(not -limit <= k < limit for k in found.terms.values()):
         return given
-    return _sum([t for t in terms if t[1]], constant, given)
+    return _sum(found, given.dtype)
 
 
 def against_number(node: tir.Binary) -> tuple[tir.PrimExpr, tir.IntImm, bool] | None:
@@ -38,22 +36,21 @@ def against_number(node: tir.Binary) -> tuple[tir.PrimExpr, tir.IntImm, bool] | 
     kind = tir.type_of(node.a)
     if kind.code != "int" or (isinstance(node.a, tir.IntImm) and isinstance(node.b, tir.IntImm)):
         return None
-    found = _terms(tir.Sub(node.a, node.b))
-    if found is None:
+    found = _polynomial(tir.Sub(node.a, node.b))
+    if found is None or len(_terms(found)) != 1:
         return None
-    terms, constant = found
-    match [term for term in terms if term[1]]:
-        case [(atom, (1 | -1) as sign)]:
-            return atom, tir.IntImm(-sign * constant, kind), sign > 0
-    return None
+    [(part, sign)] = _terms(found)
+    if abs(sign) != 1:
+        return None
+    return part, tir.IntImm(-sign * found.terms.get((), 0), kind), sign > 0
 
 
-def _terms(root: tir.PrimExpr) -> tuple[list[Term], int] | None:
-    """What a sum is made of, with its factors, and its constant; None for one that is too long."""
-    terms: list[Term] = []
-    constant = 0
+def _polynomial(root: tir.PrimExpr) -> Polynomial | None:
+    """A sum as a polynomial over its parts; None for one that is too long."""
+    terms: dict[tuple[tir.PrimExpr, ...], int] = {}
     pending = [(root, 1)]
-    while pending:
+    # A shared part of a sum is visited several times: the visits are limited, not only the terms.
+    for _ in range(_VISITS):
         node, factor = pending.pop()
         match node:
             case tir.Add(a=a, b=b):
@@ -63,24 +60,22 @@ def _terms(root: tir.PrimExpr) -> tuple[list[Term], int] | None:
             case tir.Mul(a=a, b=tir.IntImm(value=k)) | tir.Mul(a=tir.IntImm(value=k), b=a):
                 pending.append((a, factor * k))
             case tir.IntImm(value=k):
-                constant += factor * k
+                terms[()] = terms.get((), 0) + factor * k
             case _:
-                _add(terms, node, factor)
-        if len(terms) > _MOST or len(pending) > 2 * _MOST:
-            return None
-    return terms, constant
+                part = (tir.interned(node),)
+                terms[part] = terms.get(part, 0) + factor
+        if not pending:
+            return Polynomial(terms) if len(terms) <= _MOST + (() in terms) else None
+    return None
 
 
-def _add(terms: list[Term], node: tir.PrimExpr, factor: int) -> None:
-    for at, (other, k) in enumerate(terms):
-        if structural_equal(other, node):
-            terms[at] = (other, k + factor)
-            return
-    terms.append((node, factor))
+def _terms(found: Polynomial) -> list[Term]:
+    """The parts of a sum with their factors, without the constant."""
+    return [(mono[0], factor) for mono, factor in found.terms.items() if mono]
 
 
-def _sum(terms: list[Term], constant: int, given: Scalar) -> Scalar:
-    kind = given.dtype
+def _sum(found: Polynomial, kind: DataType) -> Scalar:
+    terms, constant = _terms(found), found.terms.get((), 0)
     added = [_times(node, factor, kind) for node, factor in terms if factor > 0]
     taken = [_times(node, -factor, kind) for node, factor in terms if factor < 0]
     total: tir.PrimExpr

@@ -48,10 +48,7 @@ class Rebuild:
 
     def __call__(self, root: tir.PrimExpr) -> Scalar:
         """The expression, with these in it."""
-        made: dict[int, Scalar] = {}
-        for node in tir.postorder(root):
-            made[id(node)] = self._node(node, [made[id(child)] for child in tir.children(node)])
-        return made[id(root)]
+        return tir.fold(root, self._node)
 
     def _node(self, node: tir.PrimExpr, operands: list[Scalar]) -> Scalar:
         match node:

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType, fits, lacking
 from rlx.grammar.nodes.dtype import dtype as named
-from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.overloaded import element_type, python_number
 from rlx.grammar.nodes.overloads import OwnOperators
 from rlx.grammar.nodes.prim_operators import DIVISIONS, exact
@@ -49,7 +48,7 @@ class Scalar(OwnOperators):
 
     def written_as(self, other: Scalar) -> bool:
         """Whether both are the same expression: not whether they are equal, which needs a proof."""
-        return self.node is other.node or structural_equal(self.node, other.node)
+        return tir.interned(self.node) is tir.interned(other.node)
 
     def __add__(self, other: Any) -> Scalar:
         return binary(tir.Add, self, other)

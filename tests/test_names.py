@@ -64,6 +64,8 @@ ONLY_TESTED = {
     "relax_check": "a command of its own",
     "lower_bound": "what plans of memory are measured against",
     "pytest_addoption": "pytest calls it",
+    "pytest_configure": "pytest calls it",
+    "pytest_unconfigure": "pytest calls it",
     "pytest_terminal_summary": "pytest calls it",
     "pytest_testnodedown": "pytest calls it",
     "pytest_sessionfinish": "pytest calls it",

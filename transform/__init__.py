@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from rlx.transform.dynamic_checks import CheckPlan, eliminate, plan
     from rlx.transform.legalization import Legalized, legalize, legalized
     from rlx.transform.lowering.calls import CallTIRRewrite
+    from rlx.transform.lowering.local_functions import LambdaLift, lambda_lifting
     from rlx.transform.lowering.memory import StaticPlanBlockMemory, VMMemoryLower
     from rlx.transform.lowering.passes import ModulePass, PassError, Sequential
     from rlx.transform.lowering.shapes import VMShapeLower
     from rlx.transform.lowering.structure import (
         AttachGlobalSymbol,
-        LambdaLift,
         Normalize,
         RemovePurityChecking,
         ToNonDataflow,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rlx.transform.passes.dead_code import dead_code
     from rlx.transform.passes.fold_shapes import fold_shapes
     from rlx.transform.passes.fuse_matmul_add import fuse_matmul_add
-    from rlx.transform.passes.lambda_lifting import lambda_lifting
     from rlx.transform.patterns import (
         Match,
         Pattern,
@@ -61,7 +60,7 @@ _HOMES = {
     "DataflowMutator": "visitors",
     "ExprMutator": "visitors",
     "ExprVisitor": "visitors",
-    "LambdaLift": "lowering.structure",
+    "LambdaLift": "lowering.local_functions",
     "Legalized": "legalization",
     "Match": "patterns",
     "ModulePass": "lowering.passes",
@@ -91,7 +90,7 @@ _HOMES = {
     "is_tuple": "patterns",
     "is_tuple_get_item": "patterns",
     "is_var": "patterns",
-    "lambda_lifting": "passes",
+    "lambda_lifting": "lowering.local_functions",
     "legalize": "legalization",
     "legalized": "legalization",
     "outline": "shapes",

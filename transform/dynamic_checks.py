@@ -93,10 +93,9 @@ def eliminate(module: IRModule, *, replace_variables: bool = True) -> IRModule:
     normal = normalize(module)
     removable: dict[Node, DynamicCheck] = {}
     for check in analyse(normal):
-        match check.kind, check.status:
-            case "cast", "redundant":
-                if replace_variables or all(part.var is None for part in check.open_parts):
-                    removable[check.node] = check
+        redundant = check.kind == "cast" and check.status == "redundant"
+        if redundant and (replace_variables or all(p.var is None for p in check.open_parts)):
+            removable[check.node] = check
     return _Eliminator(removable).module(normal) if removable else module
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from rlx.checker.check import IllFormedError, check_alone
 from rlx.grammar.nodes.ast import IRModule
 from rlx.transform.lowering.calls import CallTIRRewrite
+from rlx.transform.lowering.local_functions import LambdaLift
 from rlx.transform.lowering.memory import StaticPlanBlockMemory, VMMemoryLower
 from rlx.transform.lowering.passes import ModulePass, Sequential
 from rlx.transform.lowering.shapes import VMShapeLower
 from rlx.transform.lowering.structure import (
     AttachGlobalSymbol,
-    LambdaLift,
     Normalize,
     RemovePurityChecking,
     ToNonDataflow,

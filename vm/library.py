@@ -64,7 +64,7 @@ class MachineState(Value):
         return "the state of the machine"
 
 
-@rule("V-alloc-storage", "bbd28ff1", "machine instruction")
+@rule("V-alloc-storage", "machine instruction")
 def _alloc_storage(state: MachineState, size: Value, *rest: Value) -> Value:
     """``(state, size, device index, element type, scope)``; without a type, bytes."""
     sizes = _dims(size)
@@ -77,7 +77,7 @@ def _alloc_storage(state: MachineState, size: Value, *rest: Value) -> Value:
     return Storage(made.reshape(-1).view(np.uint8), device)
 
 
-@rule("V-alloc-tensor", "23085453", "machine instruction")
+@rule("V-alloc-tensor", "machine instruction")
 def _alloc_tensor(storage: Value, *rest: Value) -> Value:
     """``(storage, offset, shape, element type)``; the document has the shape first.
 
@@ -124,14 +124,14 @@ def _print(state: MachineState, *values: Value) -> Value:
     return UNIT
 
 
-@rule("V-print", "b452f216", "machine instruction")
+@rule("V-print", "machine instruction")
 def _print_formatted(state: MachineState, text: StringValue, *values: Value) -> Value:
     readable(state.store, values, "E-evaluate-written")
     state.output(formatted(text.value, values))
     return UNIT
 
 
-@rule("V-assert", "4cfeb2db", "machine instruction")
+@rule("V-assert", "machine instruction")
 def _assert(state: MachineState, condition: Value, text: StringValue, *values: Value) -> Value:
     readable(state.store, (condition, *values), "E-evaluate-written")
     if not truth(condition):
@@ -139,7 +139,7 @@ def _assert(state: MachineState, condition: Value, text: StringValue, *values: V
     return UNIT
 
 
-@rule("V-alive", "d5e8fa90", "machine instruction")
+@rule("V-alive", "machine instruction")
 def _check_alive(value: Value, name: Value) -> Value:
     if isinstance(value, Null) and isinstance(name, StringValue):
         raise FaultStop("E-var-alive", f"{name.value} is used after it was killed")

@@ -121,7 +121,7 @@ class Linker:
             found = self._found[name] = self._outside(name)
         return found
 
-    @rule("V-name", "8ec34072", "machine instruction")
+    @rule("V-name", "machine instruction")
     def _outside(self, name: str) -> OutsideFunction:
         if name in self._packed:
             return OutsideFunction(name, self._writing(packed_function(name, self._packed[name])))

@@ -115,13 +115,13 @@ class Stepper:
             _STEPS[type(instruction)](self, top, instruction)
 
 
-@rule("V-fuel", "5eef6eb3", "machine instruction", refuses=True)
+@rule("V-fuel", "machine instruction", refuses=True)
 def out_of_fuel(fuel: int | None, what: str) -> OutOfFuelStop:
     """The exception for a run that has used up its fuel."""
     return OutOfFuelStop("V-fuel-left", f"the run did not end within {fuel} {what}")
 
 
-@rule("V-argument", "9e921852", "machine instruction")
+@rule("V-argument", "machine instruction")
 def argument(machine: Stepper, top: Activation, arg: Argument, keeps: bool) -> Value:
     """The value of an argument; a tensor from the pool is copied if the callee may write to it."""
     executable = machine.linker.executable
@@ -182,7 +182,7 @@ def put(top: Activation, dst: int, value: Value) -> None:
         top.registers[dst] = value
 
 
-@rule("V-call-function", "40ec6fe2", "machine instruction")
+@rule("V-call-function", "machine instruction")
 def call_function(machine: Stepper, callee: OwnFunction, args: Sequence[Value], dst: int) -> None:
     check_count(callee, len(args))
     machine.stack.append(Activation(callee, args, dst))
@@ -196,7 +196,7 @@ def check_count(callee: OwnFunction, given: int) -> None:
         raise FaultStop("V-call-function-arity", words)
 
 
-@rule("V-call-outside", "cbb19779", "machine instruction")
+@rule("V-call-outside", "machine instruction")
 def call_outside(state: MachineState, callee: OutsideFunction, args: Sequence[Value]) -> Value:
     return callee.call(*passed(state, callee, args))
 
@@ -214,7 +214,7 @@ def without_state(args: Sequence[Value]) -> Sequence[Value]:
     return [arg for arg in args if not isinstance(arg, MachineState)]
 
 
-@rule("V-invoke-closure", "a027a7df", "machine instruction")
+@rule("V-invoke-closure", "machine instruction")
 def invoke_closure(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]:
     if not args:
         raise FaultStop(
@@ -235,7 +235,7 @@ def _takes(callee: Callee, count: int) -> bool:
     return not isinstance(callee, OwnFunction) or callee.function.num_inputs == count
 
 
-@rule("V-call-tir-dyn", "8fc21a0f", "machine instruction")
+@rule("V-call-tir-dyn", "machine instruction")
 def call_tir_dyn(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]:
     if not args:
         raise FaultStop(
@@ -248,7 +248,7 @@ def call_tir_dyn(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]
     return callee, [*unpacked, *captured]
 
 
-@rule("V-make-closure", "dc68ae16", "machine instruction")
+@rule("V-make-closure", "machine instruction")
 def make_closure(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]:
     if not args or not isinstance(args[0], FunctionValue):
         raise FaultStop(
@@ -266,7 +266,7 @@ CALLERS = {
 """The run-time functions that call others, each with its rule."""
 
 
-@rule("V-ret", "cfb2f3c3", "machine instruction")
+@rule("V-ret", "machine instruction")
 def ret(machine: Stepper, top: Activation, instruction: RetInstruction) -> None:
     value = machine.state if instruction.result == VM_STATE else top.registers[instruction.result]
     machine.stack.pop()
@@ -277,12 +277,12 @@ def ret(machine: Stepper, top: Activation, instruction: RetInstruction) -> None:
         machine.result = value
 
 
-@rule("V-goto", "07f97913", "machine instruction")
+@rule("V-goto", "machine instruction")
 def goto(machine: Stepper, top: Activation, instruction: GotoInstruction) -> None:
     top.at += instruction.distance
 
 
-@rule("V-if", "0d69ab13", "machine instruction")
+@rule("V-if", "machine instruction")
 def branch(machine: Stepper, top: Activation, instruction: IfInstruction) -> None:
     held = top.registers.get(instruction.condition, machine.state)
     readable(machine.state.store, (held,), "E-if-written")

@@ -12,7 +12,7 @@ from benchmarks.prover.families import FamilyQuestion
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs, to_smtlib
+from rlx.solver import to_smtlib
 from rlx.solver.question_parser import parse
 
 Ask = Callable[[FamilyQuestion], str]
@@ -75,7 +75,7 @@ def to_tvm(tirx: Any, expr: PrimExpr, mapping: dict[tir.Var, Any]) -> Any:
         tir.Or: tirx.Or,
     }
     done: dict[PrimExpr, Any] = {}
-    for node in prim_exprs.topological(expr):
+    for node in tir.postorder(expr):
         below = [done[child] for child in tir.children(node)]
         match node:
             case tir.Var():
@@ -158,7 +158,7 @@ def _sympy() -> Ask:
         done: dict[PrimExpr, Any] = {
             v: sympy.Symbol(v.name, integer=True, positive=True) for v in variables
         }
-        for node in prim_exprs.topological(goal):
+        for node in tir.postorder(goal):
             if isinstance(node, tir.IntImm):
                 done[node] = sympy.Integer(node.value)
             elif node not in done:

@@ -17,7 +17,6 @@ from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, Verdict
 from rlx.solver.evaluate import UndefinedError, evaluate
-from rlx.solver.prim_exprs import transform, variables
 from rlx.solver.question_parser import show
 
 _BINARY = (tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod, tir.Min, tir.Max)
@@ -121,7 +120,7 @@ class RandomGoal:
         def change(node: PrimExpr) -> PrimExpr | None:
             return _law(rng, node) if rng.random() < 0.5 else None
 
-        return transform([expr], change)[0]
+        return tir.transform([expr], change)[0]
 
 
 def _law(rng: random.Random, node: PrimExpr) -> PrimExpr | None:
@@ -191,7 +190,7 @@ _VALUES = (
 def points(goal: RandomGoal, count: int) -> Iterator[dict[tir.Var, int]]:
     """Admissible values of all variables that the goal and its facts mention."""
     state = goal.context.state
-    used = variables([goal.condition, *state.facts])
+    used = tir.free_vars(goal.condition, *state.facts)
     for _ in range(count):
         values: dict[tir.Var, int] = {}
         for var in used:
@@ -228,8 +227,8 @@ def _wrong_example(goal: RandomGoal, values: dict[tir.Var, int]) -> str | None:
         low, high = state.range_of(var)
         if (low is not None and value < low) or (high is not None and value > high):
             return f"counterexample outside of the range of {var.name}: {value}"
-    own = set(variables([goal.condition]))
-    facts = [f for f in state.facts if own & set(variables([f])) or not variables([f])]
+    own = set(tir.free_vars(goal.condition))
+    facts = [f for f in state.facts if own & set(tir.free_vars(f)) or not tir.free_vars(f)]
     try:
         if not all(evaluate(fact, values) for fact in facts):
             return f"counterexample against the facts: {_named(values)}"

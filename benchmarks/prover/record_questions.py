@@ -20,7 +20,6 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.dim_arithmetic import same
-from rlx.solver import prim_exprs
 from rlx.solver.question_parser import show
 
 RECORDED = Path(__file__).parent / "recorded.txt"
@@ -48,10 +47,10 @@ class QuestionRecorder:
     def note(self, asked: Asked, facts: Sequence[PrimExpr]) -> None:
         """One more question."""
         names: dict[tir.Var, PrimExpr] = {}
-        for var in prim_exprs.variables([*asked, *facts]):
+        for var in tir.free_vars(*asked, *facts):
             names[var] = tir.Var(_name(len(names)), var.dtype)
-        sides = [show(prim_exprs.substitute(part, names)) for part in asked]
-        known = "; ".join(show(prim_exprs.substitute(fact, names)) for fact in facts)
+        sides = [show(tir.substitute(part, names)) for part in asked]
+        known = "; ".join(show(tir.substitute(fact, names)) for fact in facts)
         question = " == ".join(map(_side, sides)) if len(sides) > 1 else sides[0]
         self.counts[f"{question} | {known}" if known else question] += 1
 

@@ -19,7 +19,6 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Context, Prover, Verdict
-from rlx.solver.prim_exprs import transform
 from rlx.solver.question_parser import parse, show
 
 _IMAGES = (
@@ -64,7 +63,7 @@ def _substituted(rng: random.Random, case: FamilyQuestion) -> Substituted:
         var: parse(rng.choice(_IMAGES), inside) if rng.random() < 0.6 else tir.Var(f"{name}0")
         for name, var in names.items()
     }
-    goal, *facts = transform(parts, lambda e: images.get(e) if isinstance(e, tir.Var) else None)
+    goal, *facts = tir.transform(parts, lambda e: images.get(e) if isinstance(e, tir.Var) else None)
     return Substituted(case, goal, tuple(facts))
 
 

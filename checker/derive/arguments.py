@@ -28,6 +28,7 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.solver.order import Compatibility, Conflict, Instance, free_shape_vars, instantiate
 from rlx.solver.order.subtype import name_dimensions
+from rlx.spec.registry import need
 
 
 def check_arguments(state: DerivationState, node: ast.Call, function: FuncStructInfo) -> Instance:
@@ -48,15 +49,17 @@ def check_arguments(state: DerivationState, node: ast.Call, function: FuncStruct
     if exchanged is not None:
         _report_exchanged(state, node, found, instance.params, exchanged)
         return instance
+    if function.binders:
+        need("D14-binding", not instance.binding.conflicts)
     blamed = _check_conflicts(state, node, function, instance.binding.conflicts)
     for index, (given, wanted) in enumerate(zip(found, instance.params, strict=True)):
-        if given is wanted or node.args[index] in state.poison:
+        if node.args[index] in state.poison:
             continue
         match given, wanted:
             case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice() as device):
                 state.places.append((node, index, device))
         if not blamed or blamed.isdisjoint(free_shape_vars(function.params[index])):
-            result = policy.mismatch(state, given, wanted, nameless)
+            result = policy.mismatch(state, "D14-argument", given, wanted, nameless)
             if result is not None and not policy.repeated(state, node.args[index], result):
                 named_by = function.params[index] if nameless else wanted
                 guess = not result.never_fits and _mentions(result, instance.unbound)

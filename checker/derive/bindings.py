@@ -23,11 +23,10 @@ from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.solver.order import Compatibility, disjoint, substitute
 from rlx.solver.order import bind as bind_dimensions
 from rlx.solver.order.substitute import Image, Key, dimensions
-from rlx.solver.prim_exprs import topological
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 
-@rule("D11", "84146c25", "binding")
+@rule("D11", "binding")
 def bind(state: DerivationState, binding: ast.Binding) -> None:
     state.statistics.place = binding
     if type(binding) is ast.VarBinding:
@@ -62,9 +61,9 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
         return
     wanted = naming.meant(state, wanted, var.annotation_span, binding.value)
     state.bind(var, naming.kept(found, wanted))
-    if found is wanted or binding.value in state.poison:
+    if binding.value in state.poison:
         return
-    result = policy.mismatch(state, found, wanted)
+    result = policy.mismatch(state, "D11-annotation", found, wanted)
     if result is not None and not policy.repeated(state, binding.value, result):
         _report_annotation(state, binding, found, wanted, result)
 
@@ -109,6 +108,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
         images = bind_dimensions((target,), (found,), binding.shape_vars, state.prover).mapping
         never = always_fails(state.prover, binding.shape_vars, state.info_of, found, target)
         if never is None:
+            need("D11-cast", True)
             learn(state, found, target, images)
         else:
             apart = disjoint(found, substitute(target, images), state.prover)
@@ -120,8 +120,8 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     if wanted is not None:
         wanted = naming.meant(state, wanted, var.annotation_span)
     state.bind(var, _believed(wanted or target, found))
-    if wanted is not None and wanted is not target:
-        result = policy.mismatch(state, target, wanted)
+    if wanted is not None:
+        result = policy.mismatch(state, "D11-cast-annotation", target, wanted)
         if result is not None:
             _report_cast_annotation(state, var, target, wanted, result)
 
@@ -291,7 +291,7 @@ def _is_natural(expr: tir.PrimExpr) -> bool:
 def _of_naturals(state: DerivationState, size: tir.PrimExpr) -> bool:
     """Whether a size is a sum, product or quotient of what is not negative by itself."""
     range_of = state.prover.context.state.range_of
-    for node in topological(size):
+    for node in tir.postorder(size):
         match node:
             case tir.Var():
                 least = range_of(node)[0]

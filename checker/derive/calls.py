@@ -10,15 +10,16 @@ from rlx.checker.derive.state import DerivationState, Effects
 from rlx.checker.lowered.operators import LOWERED
 from rlx.checker.overwritten import IN_PLACE
 from rlx.grammar.diagnostic import Edit
-from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TupleStructInfo
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators import is_known, lookup, similar
-from rlx.spec.registry import rule
+from rlx.operators.foreign_names import argument_order
+from rlx.spec.registry import need, rule
 
 
-@rule("D14", "f7c3dcf1", "derivation")
+@rule("D14", "derivation")
 def call(state: DerivationState, node: ast.Call) -> StructInfo:
     info_of = state.info_of
     for arg in node.args:
@@ -34,6 +35,7 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
     operator = lookup(op.op_name)
     if operator is None:
         return _call_unknown(state, node, op)
+    need("D14-operator", True)
     if op.op_name in IN_PLACE:
         state.overwrites = True
     if op.op_name in LOWERED:
@@ -42,33 +44,19 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
         check_effect(state, node, op)
     outer, state.call = state.call, node
     before = len(state.diagnostics)
-    counted = state.refuted, state.unknown
     info = operator.derive(node, state)
     state.call = outer
     state.inherit(node, node.args)
-    if state.diagnostics[before:]:
-        if state.spoiled(node):
-            _withdraw(state, node, before)
-            state.poison.add(node)
-            if not state.poison_is_wrong(node):
-                state.unsaid.add(node)
-            state.refuted, state.unknown = counted
-        severities = {found.severity for found in state.diagnostics[before:]}
-        if "error" in severities:
-            state.poison.add(node)
-        elif "warning" in severities:
-            state.vague.add(node)
+    severities = {found.severity for found in state.diagnostics[before:]}
+    if (severities or state.poison) and state.spoiled(node):
+        state.poison.add(node)
+        if not state.poison_is_wrong(node):
+            state.unsaid.add(node)
+    elif "error" in severities:
+        state.poison.add(node)
+    elif "warning" in severities:
+        state.vague.add(node)
     return info
-
-
-def _withdraw(state: DerivationState, node: ast.Call, before: int) -> None:
-    """Of a call with an argument that is already wrong, keep only what does not depend on the
-    values of arguments.
-    """
-    keywords = [name for name, _ in node.attr_spans.values()]
-    found = state.diagnostics[before:]
-    kept = [each for each in found if each.code == "D14-arity" or each.span in keywords]
-    state.diagnostics[before:] = kept
 
 
 SUGGESTED = 200
@@ -103,16 +91,32 @@ def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:
     extra: dict[str, object] = {}
     meant = similar(name) if len(state.unknown_operators) <= SUGGESTED else ()
     if meant:
-        extra["help"] = did_you_mean(meant, "`")
+        order = argument_order(name, len(node.args))
+        whole = _reordered(node, meant[0], order)
+        extra["help"] = did_you_mean(meant if whole is None else [whole], "`")
         match meant, node.op_span:
             # Under another name than R, the letter in front is not to be replaced.
             case [only], (start, end) as span if end - start == len(shown):
-                extra["edit"] = Edit(span, only)
+                if whole is not None and node.span is not None:
+                    extra["edit"] = Edit(node.span, whole)
+                elif order == tuple(range(len(node.args))):
+                    extra["edit"] = Edit(span, only)
     else:
         extra["help"] = (
             f"if you define this operator yourself, allow it: --allow-operator {shown[2:]}"
         )
     state.add("D14-operator", "error", f"unknown operator `{shown}`", where, **extra)
+
+
+def _reordered(node: ast.Call, name: str, order: tuple[int, ...] | None) -> str | None:
+    """The call with another operator, if that takes the arguments in another order and all of them
+    are variables.
+    """
+    if order is None or order == tuple(range(len(order))) or node.attrs:
+        return None
+    if not all(isinstance(arg, ast.Var) for arg in node.args):
+        return None
+    return f"{name}({', '.join(show(node.args[k]) for k in order)})"
 
 
 def _call_function(state: DerivationState, node: ast.Call) -> StructInfo:
@@ -124,12 +128,47 @@ def _call_function(state: DerivationState, node: ast.Call) -> StructInfo:
             return OBJECT
     if not isinstance(function, FuncStructInfo):
         return _not_a_function(state, node, function)
+    need("D14-callee", True)
+    if isinstance(node.op, ast.GlobalVar) and _lacks_results(state, node, node.op):
+        state.poison.add(node)
+        return OBJECT
     if not function.purity:
         check_effect(state, node, node.op)
         state.overwrites |= isinstance(node.op, ast.GlobalVar)  # it may be a PrimFunc
     if function.params is None:
         return opaque_result(node, function)
     return _call_closure(state, node, function)
+
+
+def _lacks_results(state: DerivationState, node: ast.Call, callee: ast.GlobalVar) -> bool:
+    """Report a call of a PrimFunc that passes its inputs only, as `R.call_tir` does."""
+    prim_func = state.prim_func(callee)
+    if prim_func is None or len(node.args) >= len(prim_func.params):
+        return False
+    name = callee.name_hint
+    passed = ", ".join(map(show, node.args)) + ("," if len(node.args) == 1 else "")
+    results = [prim_func.buffer_map.get(p) for p in prim_func.params[len(node.args) :]]
+    shown = [
+        written(TensorStructInfo(ast.ShapeExpr(_as_dims(buffer.shape)), buffer.dtype))
+        for buffer in results
+        if buffer is not None
+    ]
+    listed = shown[0] if len(shown) == 1 else f"[{', '.join(shown)}]"
+    state.add(
+        "D14-arity",
+        "error",
+        f"{name!r} is a PrimFunc, which stores its results into its last parameters",
+        node.span,
+        related=of_global(state, callee),
+        label=f"passes {len(node.args)} of {len(prim_func.params)} arguments",
+        help=f"write `R.call_tir(cls.{name}, ({passed}), out_ty={listed})`",
+    )
+    return True
+
+
+def _as_dims(shape: tuple[tir.PrimExpr, ...]) -> tuple[tir.PrimExpr, ...]:
+    """The shape of a buffer as that of a tensor, whose literals are int64."""
+    return tuple(tir.IntImm(d.value) if isinstance(d, tir.IntImm) else d for d in shape)
 
 
 def _not_a_function(state: DerivationState, node: ast.Call, info: StructInfo) -> StructInfo:
@@ -166,17 +205,27 @@ def default_derive(node: ast.Call) -> StructInfo:
     return TupleStructInfo(node.sinfo_args)
 
 
+def _no_self(state: DerivationState, node: ast.Call) -> str | None:
+    """What to do with a first parameter `self`."""
+    function = state.module.functions.get(node.op) if isinstance(node.op, ast.GlobalVar) else None
+    params = function.params if isinstance(function, ast.Function) else ()
+    if not params or params[0].name_hint != "self":
+        return None
+    return "remove the parameter `self`: the functions of a module do not take the module"
+
+
 def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructInfo) -> StructInfo:
     """Bind the shape variables, compare the arguments, and keep what outlives the call of the
     result.
     """
     assert function.params is not None
-    if len(function.params) != len(node.args):
+    if not need("D14-arity", len(function.params) == len(node.args)):
         expected, given = len(function.params), len(node.args)
         message = f"{callee(node.op)} takes {_counted(expected)}, but {given} {_are(given)} given"
         related = of_global(state, node.op) or definition(state, node.op)
         label = show(function)
-        state.add("D14-arity", "error", message, node.span, related=related, label=label)
+        help = _no_self(state, node) if expected == given + 1 else None
+        state.add("D14-arity", "error", message, node.span, related=related, label=label, help=help)
         state.poison.add(node)
         return OBJECT if function.binders else function.ret
     instance = check_arguments(state, node, function)
@@ -217,6 +266,7 @@ def check_effect(state: DerivationState, node: ast.Call, function: ast.Expr) -> 
         where = "in a pure function"
         help = "declare the function impure: @R.function(pure=False)"
     else:
+        need("D14-impure", True)
         return
     name = _name(function)
     message = f"a call of {name} may have effects, which are not allowed {where}"

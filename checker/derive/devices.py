@@ -17,7 +17,7 @@ from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo, TupleStruc
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.visit import evaluated, expressions
 from rlx.solver.order.substitute import same_device
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import reported, rule
 
 if TYPE_CHECKING:
     from rlx.checker.derive.module import Derivation
@@ -132,7 +132,7 @@ def propagate_vdevices(module: ast.IRModule, derivation: Derivation) -> Placemen
     return Placement(_placed(classes), tuple(classes.diagnostics))
 
 
-@rule("VDEV-propagate", "2547d7d4", "placement")
+@rule("VDEV-propagate", "placement")
 def _relate(node: Expr, classes: _Classes) -> None:
     match node:
         case ast.Call(op=ast.Op(op_name=name), args=args) if name not in TRANSFERS:
@@ -169,9 +169,9 @@ def argument_is_there(call: ast.Call, index: int, wanted: VDevice, classes: _Cla
     else:
         severity = "error"
         message = f"{argument} is on {show(here)}, but {show(wanted)} is expected"
-    refuted("D14-argument")
     span = of_argument(call, index)
-    classes.diagnostics.append(Diagnostic("D14-argument", severity, message, span, help=help))
+    found = Diagnostic("D14-argument", severity, message, span, help=help)
+    classes.diagnostics.append(reported(found))
 
 
 def _return(body: Expr, said: VDevice, classes: _Classes) -> None:
@@ -209,7 +209,6 @@ def _conflict(
     first: tuple[VDevice, Node],
     second: tuple[VDevice, Node],
 ) -> None:
-    refuted("VDEV-propagate-agree")
     places = " and ".join(f"on {show(device)}" for device, _ in (first, second))
     message = f"this value must be {places} at the same time"
     related = [
@@ -219,8 +218,6 @@ def _conflict(
     ]
     span = getattr(at, "span", None)
     help = "copy it to the other device: R.to_vdevice"
-    diagnostics.append(
-        Diagnostic(
-            "VDEV-propagate-agree", "error", message, span, related=tuple(related), help=help
-        )
-    )
+    code = "VDEV-propagate-agree"
+    found = Diagnostic(code, "error", message, span, related=tuple(related), help=help)
+    diagnostics.append(reported(found))

@@ -26,22 +26,22 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import lub
 from rlx.solver.prim_exprs import may_be_condition
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
 """The struct info of every packed function about which nothing more is said."""
 
 
-@rule("D02", "8075a233", "derivation")
-def variable(state: DerivationState, var: ast.Var | ast.GlobalVar) -> StructInfo:
-    """A variable that Γ does not know was reported by well-formedness: say nothing more about
-    it.
+@rule("D02", "derivation")
+def variable(state: DerivationState, var: ast.Var | ast.GlobalVar | ast.ErrorExpr) -> StructInfo:
+    """A variable that Γ does not know was reported by well-formedness, and what could not be read
+    when it was read: say nothing more about them.
     """
     state.poison.add(var)
     return OBJECT
 
 
-@rule("D03", "2f6139be", "derivation")
+@rule("D03", "derivation")
 def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
     data = node.data
     if data.shape is None:  # the text leaves the data out: an annotation knows better
@@ -59,34 +59,34 @@ def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
     return found
 
 
-@rule("D04", "9ff4b3b8", "derivation")
+@rule("D04", "derivation")
 def prim_value(state: DerivationState, node: ast.PrimValue) -> StructInfo:
     return PrimStructInfo(tir.type_of(node.value), node.value)
 
 
-@rule("D05", "70e50c8d", "derivation")
+@rule("D05", "derivation")
 def string(state: DerivationState, node: ast.StringImm) -> StructInfo:
     return OBJECT
 
 
-@rule("D06", "baf63aa3", "derivation")
+@rule("D06", "derivation")
 def data_type(state: DerivationState, node: ast.DataTypeImm) -> StructInfo:
     return OBJECT
 
 
-@rule("D07", "bca8e6b7", "derivation")
+@rule("D07", "derivation")
 def tuple_(state: DerivationState, node: ast.Tuple) -> StructInfo:
     info = TupleStructInfo(tuple([state.info(field) for field in node.fields]))
     state.inherit(node, node.fields)
     return info
 
 
-@rule("D08", "7d2140e6", "derivation")
+@rule("D08", "derivation")
 def shape(state: DerivationState, node: ShapeExpr) -> StructInfo:
     return ShapeStructInfo(node.values, len(node.values))
 
 
-@rule("D12", "3e92f3b9", "derivation")
+@rule("D12", "derivation")
 def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo:
     info = state.info(node.tuple_value)
     if node.tuple_value in state.poison:
@@ -95,7 +95,8 @@ def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo
         message = f"only a tuple can be indexed with {node.index}, but this is {show(info)}"
         state.add("D12-tuple", "error", message, _place(node), **_about(state, node, info))
         return _part_of_unknown(state, node, info)
-    if node.index not in range(len(info.fields)):
+    need("D12-tuple", True)
+    if not need("D12-index", node.index in range(len(info.fields))):
         count = len(info.fields)
         have = f"its fields are 0 to {count - 1}" if count else "it is empty"
         message = f"the tuple has no field {node.index}: {have}"
@@ -131,12 +132,12 @@ def _place(node: ast.TupleGetItem) -> Span | None:
     return node.span or own(node.tuple_value)
 
 
-@rule("D13", "9aada1d5", "derivation")
+@rule("D13", "derivation")
 def extern_func(state: DerivationState, node: ast.ExternFunc) -> StructInfo:
     return node.struct_info or EXTERNAL
 
 
-@rule("D09", "af7f4a6f", "derivation")
+@rule("D09", "derivation")
 def if_(state: DerivationState, node: ast.If) -> StructInfo:
     condition = state.info(node.cond)
     if node.cond not in state.poison:
@@ -160,13 +161,13 @@ def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> 
         case _:
             yield  # a value of another type than its annotation says is reported where it stands
             return
-    context = state.prover.context
-    context.push()
-    context.assume(known if holds else tir.Not(known))
+    prover = state.prover
+    prover.push()
+    prover.assume(known if holds else tir.Not(known))
     try:
         yield
     finally:
-        context.pop()
+        prover.pop()
 
 
 def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> None:
@@ -174,7 +175,9 @@ def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> 
     span = node.cond_span or node.span
     must = "the condition must be a Boolean tensor of rank 0 or a Boolean scalar"
     related = definition(state, node.cond)
-    match _is_condition(info):
+    answer = _is_condition(info)
+    need("D09-condition", answer == "yes")
+    match answer:
         case "no":
             message = f"{must}, but it is {show(info)}"
             state.add("D09-condition", "error", message, span, related=related)
@@ -198,7 +201,7 @@ def _is_condition(info: StructInfo) -> str:
     return "no"
 
 
-@rule("D10", "6883b8c5", "derivation")
+@rule("D10", "derivation")
 def seq_expr(state: DerivationState, node: ast.SeqExpr) -> StructInfo:
     outer = state.enter()
     effects = state.effects

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
@@ -14,33 +14,41 @@ from rlx.grammar.nodes.struct_infos import of_the_value
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.budget import Statistics
-from rlx.solver.context import Context, Groups
+from rlx.solver.context import Context, ContextState
 from rlx.solver.order import erase, free_shape_vars, substitute, substitute_prim
 from rlx.solver.prover import IDENTICAL, Prover
 from rlx.solver.verdict import Relation, Verdict
-from rlx.spec.registry import refuted
+from rlx.spec.registry import judged, reported
 
-CONNECTED = 32
-"""The number of facts about a group of connected variables: a question about one of them is asked
-under all of these.
+if TYPE_CHECKING:
+    from rlx.solver.session import Session
+
+WHOLE = 8
+"""The number of facts about connected variables under all of which any question is asked."""
+
+THOROUGH = 32
+"""The number of facts under all of which questions are asked until they have cost
+:data:`ALLOWANCE`.
 """
 
-REMEMBERED = 256
-"""The number of facts of a scope: those about other variables cost a question little, not nothing.
-A proof that fails for want of one costs more than dozens of them.
+NEAREST = 4
+"""The number of facts under which they are asked afterwards: those nearest to the question."""
+
+ALLOWANCE = 500_000
+"""What questions under more than :data:`WHOLE` facts may cost in one function: steps of the prover
+and units of Z3's ``rlimit``.
 """
 
 
 class DerivationScope:
     """What a function or a SeqExpr brings into scope, to be taken out again when it ends."""
 
-    __slots__ = ("around", "facts", "shape_vars", "shapes")
+    __slots__ = ("pushed", "shape_vars", "shapes")
 
     def __init__(self) -> None:
         self.shape_vars: list[tir.Var] = []
         self.shapes: list[ast.Var] = []
-        self.facts = 0
-        self.around: Groups | None = None
+        self.pushed = False
 
 
 class Knowledge:
@@ -70,8 +78,6 @@ class Knowledge:
         same.
     home
         The scopes of the variables that hold a shape.
-    connected
-        The shape variables that the facts of the present scopes connect.
     statistics
         What the prover was asked, and at which place it is asked now.
     """
@@ -89,7 +95,6 @@ class Knowledge:
         self.held: dict[ast.Var, ast.Var | ast.ShapeExpr] = {}
         self.home: dict[ast.Var, DerivationScope] = {}
         self.scope = DerivationScope()
-        self.connected = Groups()
         self.statistics = Statistics()
         self.diagnostics: list[Diagnostic] = []
 
@@ -117,6 +122,10 @@ class Knowledge:
         captured = self.captured
         return bool(captured) and any(not captured.isdisjoint(_shape_vars(part)) for part in parts)
 
+    def knows(self, conditions: Iterable[PrimExpr]) -> bool:
+        """Whether all shape variables in some conditions are bound."""
+        return all(var in self.shape_vars for each in conditions for var in tir.free_vars(each))
+
     def inherit(self, node: Node, parts: Sequence[Expr]) -> None:
         """What is made from something poisoned or vague is so as well."""
         if not self.poison.isdisjoint(parts):
@@ -138,9 +147,8 @@ class Knowledge:
         scope, self.scope = self.scope, outer
         self.shape_vars.difference_update(scope.shape_vars)
         self.shapes.difference_update(scope.shapes)
-        if scope.around is not None:
-            self.prover.context.pop()
-            self.connected = scope.around
+        if scope.pushed:
+            self.prover.pop()
 
     def bind_shape_vars(self, variables: Sequence[tir.Var]) -> None:
         """Add to Σ."""
@@ -148,21 +156,11 @@ class Knowledge:
         self.scope.shape_vars.extend(variables)
 
     def remember(self, fact: PrimExpr) -> None:
-        """Assume a fact until the present scope ends, unless much is known of its variables."""
-        scope = self.scope
-        if scope.facts >= REMEMBERED:
-            return
-        fact = self.prover.resolved(fact)
-        used = prim_exprs.variables([fact])
-        if self.connected.connected(used) >= CONNECTED:
-            return
-        if scope.around is None:
-            self.prover.context.push()
-            scope.around, self.connected = self.connected, self.connected.copy()
-        scope.facts += 1
-        if used:
-            self.connected.connect(used)
-        self.prover.context.assume(fact)
+        """Assume a fact until the present scope ends."""
+        if not self.scope.pushed:
+            self.scope.pushed = True
+            self.prover.push()
+        self.prover.assume(self.prover.resolved(fact))
 
     def outlived(self, info: StructInfo) -> StructInfo:
         """An info in terms of what the variables of the present scope are known to stand for."""
@@ -180,8 +178,7 @@ class Knowledge:
 
     def add(self, code: str, severity: str, message: str, span: Span | None, **extra: Any) -> None:
         """Report a diagnostic at a place of the text."""
-        refuted(code)
-        self.diagnostics.append(Diagnostic(code, severity, message, span, **extra))
+        self.diagnostics.append(reported(Diagnostic(code, severity, message, span, **extra)))
 
 
 def _shape_vars(part: Node) -> Iterable[object]:
@@ -189,12 +186,13 @@ def _shape_vars(part: Node) -> Iterable[object]:
     return tir.free_vars(part) if isinstance(part, tir.PrimExpr) else free_shape_vars(part)  # type: ignore[arg-type]
 
 
-_KEPT = 100_000
-"""Expressions of which equal ones become one object; then it begins anew."""
+_STATES = 8
+"""Choices of facts of which each is one state of the prover."""
 
 
 class AliasProver(Prover):
-    """Answers questions after replacing variables by what they stand for.
+    """Answers questions after replacing variables by what they stand for, and under the facts that
+    are nearest to the question if there are many.
 
     Attributes
     ----------
@@ -202,13 +200,115 @@ class AliasProver(Prover):
         What variables stand for; no image mentions a variable that is a key.
     """
 
-    __slots__ = ("_known", "aliases")
+    __slots__ = (
+        *("_about", "_charged", "_facts", "_many", "_marks", "_spent", "_states"),
+        "aliases",
+    )
 
     def __init__(self, statistics: Statistics) -> None:
         super().__init__(Context())
         self.statistics = statistics
         self.aliases: dict[tir.Var | object, PrimExpr] = {}
-        self._known: dict[object, PrimExpr] = {}
+        self._facts: list[PrimExpr] = []
+        self._marks: list[int] = []
+        self._about: dict[tir.Var, list[PrimExpr]] = {}
+        self._states: dict[tuple[PrimExpr, ...], ContextState] = {}
+        self._many = False
+        self._charged: Session | None = None
+        self._spent = 0
+
+    # Facts
+
+    def push(self) -> None:
+        """Begin a scope of facts; :meth:`pop` ends it."""
+        self.context.push()
+        self._marks.append(len(self._facts))
+
+    def pop(self) -> None:
+        """Forget the facts since the last :meth:`push`."""
+        self.context.pop()
+        mark = self._marks.pop()
+        for fact in reversed(self._facts[mark:]):
+            for var in tir.free_vars(fact):
+                self._about[var].pop()
+        del self._facts[mark:]
+
+    def assume(self, condition: PrimExpr) -> None:
+        """Assume a condition until the present scope ends."""
+        if not self._facts:  # another function
+            self._charged, self._spent = None, 0
+        self.context.assume(condition)
+        self._index(prim_exprs.conjuncts(condition))
+
+    def declare(self, var: tir.Var) -> None:
+        """Let a variable have any value; earlier facts of it are about another one."""
+        self.context.declare(var, None, None)
+        if self._about.get(var):
+            self._facts.clear()
+            self._about.clear()
+            self._index(self.context.state.facts)
+
+    def _index(self, facts: Iterable[PrimExpr]) -> None:
+        for fact in facts:
+            self._facts.append(fact)
+            for var in tir.free_vars(fact):
+                self._about.setdefault(var, []).append(fact)
+
+    def state_for(self, parts: Sequence[PrimExpr]) -> ContextState:
+        """The assumptions under which a question about some expressions is asked: all, unless they
+        are many.
+        """
+        state = self.context.state
+        self._many = False
+        if len(self._facts) <= WHOLE:
+            return state
+        used = tir.free_vars(*parts)
+        affordable = self._spent < ALLOWANCE
+        near = self._nearest(used, THOROUGH if affordable else WHOLE + 1)
+        if len(near) > WHOLE and not affordable:
+            near = self._nearest(used, NEAREST)
+        else:
+            self._many = len(near) > WHOLE
+            if len(self._facts) <= THOROUGH:
+                return state
+        facts = tuple(near)
+        made = self._states.get(facts)
+        if made is None or made.ranges is not state.ranges:
+            if len(self._states) >= _STATES:
+                self._states.clear()
+            made = self._states[facts] = ContextState(state.ranges, facts, state.definitions)
+        return made
+
+    def _nearest(self, used: Iterable[tir.Var], most: int) -> dict[PrimExpr, None]:
+        """Facts connected with variables: those about few others first, then the latest."""
+        found: dict[PrimExpr, None] = {}
+        about, seen = self._about, set(used)
+        layer = list(seen)
+        while layer:
+            layer = sorted((v for v in layer if about.get(v)), key=lambda v: len(about[v]))
+            later: dict[tir.Var, None] = {}
+            for var in layer:
+                for fact in reversed(about[var][-most:]):
+                    if fact in found:
+                        continue
+                    found[fact] = None
+                    if len(found) == most:
+                        return found
+                    later.update(dict.fromkeys(tir.free_vars(fact)))
+            layer = [v for v in later if v not in seen]
+            seen.update(layer)
+        return found
+
+    def _session(self, *parts: PrimExpr) -> Session:
+        if self._charged is not None:
+            self._spent += self._charged.work.used
+            self._charged = None
+        session = super()._session(*parts)
+        if self._many:
+            self._charged = session
+        return session
+
+    # Aliases
 
     def alias(self, var: tir.Var, image: PrimExpr) -> None:
         """Let a variable that was not mentioned so far stand for an expression, from now on."""
@@ -220,29 +320,9 @@ class AliasProver(Prover):
         """
         if self.aliases:
             expr = substitute_prim(expr, self.aliases)
-        return expr if type(expr) is tir.Var else self._shared(expr)
+        return tir.interned(expr)
 
-    def _shared(self, expr: PrimExpr) -> PrimExpr:
-        known = self._known
-        if len(known) > _KEPT:
-            known.clear()
-        done: dict[PrimExpr, PrimExpr] = {}
-        for node in prim_exprs.topological(expr):
-            if isinstance(node, tir.Binary):
-                a, b = done[node.a], done[node.b]
-                key: object = (type(node), a, b)
-                if key not in known:
-                    known[key] = node if a is node.a and b is node.b else type(node)(a, b)
-                done[node] = known[key]
-            elif type(node) is tir.IntImm:
-                done[node] = known.setdefault((node.value, node.dtype), node)
-            elif type(node) is tir.Not:
-                a = done[node.a]
-                done[node] = known.setdefault((tir.Not, a), node if a is node.a else tir.Not(a))
-            else:
-                done[node] = node
-        return done[expr]
-
+    @judged("question", "equal")
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
         """Whether two expressions have the same value wherever both are defined."""
         if prim_exprs.alike(a, b):
@@ -250,10 +330,12 @@ class AliasProver(Prover):
             return IDENTICAL
         return super().equal(self.resolved(a), self.resolved(b))
 
+    @judged("question", "always")
     def always(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for all values."""
         return super().always(self.resolved(condition))
 
+    @judged("question", "never")
     def never(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for no value; a counterexample makes it true."""
         return super().never(self.resolved(condition))
@@ -262,6 +344,7 @@ class AliasProver(Prover):
         """An expression of the same value wherever ``expr`` is defined."""
         return super().simplify(self.resolved(expr))
 
+    @judged("question", "relate_all")
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
         """How two lists of dimensions compare, all pairs under the same values."""
         resolved = self.resolved

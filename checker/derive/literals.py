@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import DataType
+from rlx.spec.registry import need
 
 if TYPE_CHECKING:
     from rlx.checker.derive.state import DerivationState
@@ -23,13 +24,13 @@ def check(state: DerivationState, node: ast.Constant) -> bool:
     bits.
     """
     kind, value = node.data.dtype, node.data.value
-    if kind.code == "handle" or kind.lanes != 1:
+    if not need("D03-element-type", kind.code != "handle" and kind.lanes == 1):
         message = f"the elements of a constant must be numbers or Booleans, not {kind}"
         state.add("D03-element-type", "error", message, node.span)
         return False
     misfit = next((n for n in _numbers(value) if not _holds(kind, n)), None)
     if misfit is None:
-        return True
+        return need("D03-fits", True)
     narrow = kind.is_integer and kind.bits < _BYTE and math.isfinite(misfit)
     severity = "warning" if narrow else "error"
     message = f"{misfit} is out of range for {kind}"

@@ -27,10 +27,9 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import HANDLE, INT64
 from rlx.grammar.nodes.node import Node, Record, Span
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.grammar.nodes.visit import called_globals
+from rlx.grammar.nodes.visit import called_globals, callees_first
 from rlx.grammar.stack import recursion_room
 from rlx.solver.budget import Statistics
-from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import rule
 
 
@@ -58,7 +57,7 @@ def begin(state: DerivationState, node: ast.Function) -> Opened:
 def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Opened) -> StructInfo:
     """Leave a function whose body is of this struct info; the struct info of the function."""
     wanted = opened.wanted
-    if wanted is not None and node.body not in state.poison and body is not wanted:
+    if wanted is not None and node.body not in state.poison:
         _check_result(state, node, body, wanted)
     _tell_unchecked(state, node)
     state.effects = opened.effects
@@ -70,16 +69,10 @@ def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Op
     return signature(node, result, state.held)
 
 
-@rule("D15", "3a356a63", "derivation")
+@rule("D15", "derivation")
 def function(state: DerivationState, node: ast.Function) -> StructInfo:
     opened = begin(state, node)
-    own = state.doubted.get(node)
-    if own is not None:  # what its own body makes of its annotation is a mistake of its own
-        state.poison.discard(own)
-    info = end(state, node, state.info(node.body), opened)
-    if own is not None:
-        state.poison.add(own)
-    return info
+    return end(state, node, state.info(node.body), opened)
 
 
 def _leave_parameters(state: DerivationState) -> None:
@@ -93,7 +86,7 @@ def _check_result(
 ) -> None:
     """The annotation is what callers rely on, so the body has to keep it (ledger 32)."""
     state.statistics.place = node
-    result = policy.mismatch(state, found, wanted)
+    result = policy.mismatch(state, "D15-result", found, wanted)
     if result is None or policy.repeated(state, node.body, result):
         return
     if state.effects.lowered and policy.unknown_only(result):
@@ -105,9 +98,8 @@ def _check_result(
     extra["label"] = show(found)
     promised = f"the result is annotated {show(wanted)}"
     if result.never_fits:
-        state.contradicted.add(node)
         severity, message = "error", f"{promised}, but the body yields {show(found)}"
-        state.poison.add(node.body)
+        state.poison |= {node, node.body}
     else:
         severity = "warning"
         known = (
@@ -152,41 +144,19 @@ def _result_span(node: ast.Function) -> Span | None:
 Functions = Mapping[GlobalVar, ast.Function]
 
 
-def bottom_up(functions: Functions) -> Iterator[GlobalVar]:
-    """Functions in an order in which one without a result annotation comes before its callers.
-
-    Where such functions call each other in a circle, the order inside the circle is that of the
-    text.
-    """
-    silent = {gv for gv, f in functions.items() if f.ret_struct_info is None}
-    if not silent:
-        yield from functions
-        return
-    begun: set[GlobalVar] = set()
-    for root in functions:
-        if root in begun:
-            continue
-        begun.add(root)
-        stack = [(root, _callees(functions[root], silent))]
-        while stack:
-            gv, callees = stack[-1]
-            callee = next((c for c in callees if c not in begun), None)
-            if callee is None:
-                stack.pop()
-                yield gv
-            else:
-                begun.add(callee)
-                stack.append((callee, _callees(functions[callee], silent)))
-
-
-def _callees(function: ast.Function, among: set[GlobalVar]) -> Iterator[GlobalVar]:
-    return (gv for gv in called_globals(function) if gv in among)
+def bottom_up(functions: Functions, first: Collection[GlobalVar]) -> Iterator[GlobalVar]:
+    """Functions in an order in which those of ``first`` come before their callers."""
+    if not first or len(functions) == 1:
+        return iter(functions)
+    return callees_first(
+        {gv: [c for c in called_globals(f) if c in first] for gv, f in functions.items()}
+    )
 
 
 _NOTHING = TupleStructInfo(())
 
 
-@rule("D16", "b19393e7", "derivation")
+@rule("D16", "derivation")
 def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
     """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
     33).
@@ -239,7 +209,7 @@ def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr
     match extent:
         case tir.IntImm() | tir.Var():
             return widen(extent) or extent
-    (found,) = transform((extent,), widen)
+    (found,) = tir.transform((extent,), widen)
     return found
 
 
@@ -252,6 +222,7 @@ RULES: Mapping[type[Node], Rule] = {
     ast.PrimValue: expressions.prim_value,
     ast.StringImm: expressions.string,
     ast.DataTypeImm: expressions.data_type,
+    ast.ErrorExpr: expressions.variable,
     ast.Tuple: expressions.tuple_,
     ast.ShapeExpr: expressions.shape,
     ast.If: expressions.if_,
@@ -319,15 +290,8 @@ def derive(
     """
     with recursion_room():
         unknown = set() if unknown_operators is None else unknown_operators
-        known = set(unknown)
         state = DerivationState(module, RULES, unknown, captured)
         module_(state)
-        doubted = _doubted(state)
-        if doubted:
-            again = DerivationState(module, RULES, known, captured)
-            again.doubted = doubted
-            module_(again)
-            state = again if again.contradicted else state
     return Derivation(
         state.info_of,
         tuple(state.diagnostics),
@@ -342,19 +306,10 @@ def derive(
     )
 
 
-def _doubted(state: DerivationState) -> dict[ast.Function, ast.GlobalVar]:
-    """The functions whose bodies break their annotations, where that may be the reason of other
-    errors.
-    """
-    if not state.contradicted or sum(d.is_error for d in state.diagnostics) < 2:
-        return {}
-    return {f: gv for gv, f in state.module.functions.items() if f in state.contradicted}
-
-
-@rule("D01", "cebc0ecb", "module")
+@rule("D01", "module")
 def module_(state: DerivationState) -> None:
     """Annotated functions are known to all; one without a result annotation to those derived after
-    it.
+    it, as are the mistakes of a function.
     """
     relax: dict[ast.GlobalVar, ast.Function] = {}
     for gv, function in state.module.functions.items():
@@ -363,12 +318,13 @@ def module_(state: DerivationState) -> None:
         else:
             relax[gv] = function
             state.info_of[gv] = signature(function)
-            if function.ret_struct_info is None or function in state.doubted:
+            if function.ret_struct_info is None:
                 state.poison.add(gv)
-    for gv in bottom_up(relax):
+    for gv in bottom_up(relax, relax):
         function = relax[gv]
         info = state.info(function)
         if function.ret_struct_info is None:
             state.info_of[gv] = info
-            if function not in state.poison:
-                state.poison.discard(gv)
+            state.poison.discard(gv)
+        if function in state.poison:
+            state.poison.add(gv)

@@ -20,29 +20,30 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT, held_shape, numbers, of_the_value, whole
-from rlx.solver import prim_exprs
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
     from rlx.checker.derive.knowledge import Knowledge
 
 
-@rule("D17", "d5197f39", "derivation")
+@rule("D17", "derivation")
 def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
     """A variable that is a shape variable, too; what is known of it then names that."""
+    if var in state.poison:  # of this dimension nothing is known
+        return info
     state.bind_shape_vars((shape_var,))
     if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
-        if var not in state.poison:
-            _no_dimension(state, var, info)
-        state.prover.context.declare(shape_var, None, None)
+        _no_dimension(state, var, info)
+        state.prover.declare(shape_var)
         return info
+    need("D17-dimension", True)
     value = info.value
     if value is None:
-        state.prover.context.declare(shape_var, None, None)
+        state.prover.declare(shape_var)
         return PrimStructInfo(info.dtype, shape_var)
-    if value is not shape_var and shape_var not in prim_exprs.variables((value,)):
+    if value is not shape_var and shape_var not in tir.free_vars(value):
         state.prover.alias(shape_var, value)
     return info
 
@@ -213,5 +214,5 @@ def signature(
         )
         params = tuple([substitute(info, shapes) for info in params])
         result = substitute(result, shapes)
-        binders = (*binders, *(v for s in shapes.values() for v in prim_exprs.variables(s.values)))
+        binders = (*binders, *(v for s in shapes.values() for v in tir.free_vars(*s.values)))
     return FuncStructInfo(params, result, function.is_pure is not False, None, binders)

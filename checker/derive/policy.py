@@ -27,6 +27,7 @@ from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import whole
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars, free_vars, substitute
 from rlx.solver.verdict import Relation
+from rlx.spec.registry import need
 
 if TYPE_CHECKING:
     from rlx.checker.derive.knowledge import Knowledge
@@ -90,14 +91,21 @@ def evidence(relation: Relation) -> dict[str, object]:
 
 
 def mismatch(
-    state: Knowledge, found: StructInfo, wanted: StructInfo, fresh: Collection[tir.Var] = ()
+    state: Knowledge,
+    label: str,
+    found: StructInfo,
+    wanted: StructInfo,
+    fresh: Collection[tir.Var] = (),
 ) -> Compatibility | None:
     """Why a value may not stand where another info is expected; None where it may.
 
-    ``fresh`` are shape variables that stand for something although no text binds them. Also None
+    ``label`` is that of the premise, which then holds. ``fresh`` are shape variables that stand for something although no text binds them. Also None
     where an annotation mentions a shape variable that is not in scope: that is well-formedness' to
     report, and nothing follows from such an annotation.
     """
+    if found is wanted:
+        need(label, True)
+        return None
     wanted = _unplaced(found, wanted)
     result = compatibility(found, wanted, state.prover)
     match result.kind:
@@ -105,6 +113,7 @@ def mismatch(
             result = compatibility(_spelled(state, found), _spelled(state, wanted), state.prover)
     match result.kind:
         case "compatible":
+            need(label, True)
             return None
         case "possible" if state.depends((found, wanted)):
             return None  # a number of the Python around decides

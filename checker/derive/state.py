@@ -62,11 +62,6 @@ class DerivationState(Knowledge):
         Whether the module handles memory or shapes by itself.
     places
         Arguments of calls, of which no device is known yet, with the devices that are expected.
-    contradicted
-        The functions whose bodies yield something else than their annotations say.
-    doubted
-        Such functions of an earlier derivation, with their names: what follows from their
-        annotations is not reported.
     """
 
     def __init__(
@@ -87,8 +82,6 @@ class DerivationState(Knowledge):
         self._calls: dict[ast.Var, Expr] | None = None
         self.overwrites = False
         self.lowered = False
-        self.contradicted: set[ast.Function] = set()
-        self.doubted: dict[ast.Function, ast.GlobalVar] = {}
         self.places: list[tuple[ast.Call, int, VDevice]] = []
 
     def info(self, expr: Expr) -> StructInfo:
@@ -139,7 +132,7 @@ class DerivationState(Knowledge):
         """
         self.bind_shape_vars(variables)
         for var in naming.may_be_negative(variables, infos) if variables else ():
-            self.prover.context.declare(var, None, None)
+            self.prover.declare(var)
             self.signed.add(var)
 
     # Reports
@@ -147,11 +140,17 @@ class DerivationState(Knowledge):
     def report(
         self, code: str, severity: str, message: str, at: Place = None, **extra: object
     ) -> None:
-        """Report a diagnostic of the call at hand."""
+        """Report a diagnostic of the call at hand; of one with an argument that is already wrong,
+        only what does not depend on the values of arguments.
+        """
         assert self.call is not None
+        span = message_text.of_argument(self.call, at)
+        keywords = [name for name, _ in self.call.attr_spans.values()]
+        if self.spoiled(self.call) and code != "D14-arity" and span not in keywords:
+            return
         if at is not None and "related" not in extra:
             extra["related"] = message_text.definition(self, message_text.argument(self.call, at))
-        self.add(code, severity, message, message_text.of_argument(self.call, at), **extra)
+        self.add(code, severity, message, span, **extra)
 
     def require(
         self,
@@ -166,8 +165,13 @@ class DerivationState(Knowledge):
             case "always":
                 self.proved += 1
                 return True
+            case _ if self.call is not None and self.spoiled(self.call):
+                return relation.kind in ("sometimes", "unknown")
             case "sometimes" if self.depends(policy.conditions_of(condition)):
                 self.unknown += 1
+                return True
+            case "sometimes" | "unknown" if not self.knows(policy.conditions_of(condition)):
+                self.unknown += 1  # well-formedness has reported the variable
                 return True
             case "unknown":
                 self.unknown += 1

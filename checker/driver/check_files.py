@@ -177,13 +177,14 @@ def report_of(found: FileReport | Lost) -> FileReport:
     if isinstance(found, FileReport):
         return found
     path = displayed(found.path)
-    return late(path, found.reason) if found.late else crashed(path, found.reason, found.traceback)
-
-
-def late(path: str, reason: str) -> FileReport:
-    """The report on a file that took longer than the limit."""
-    found = Diagnostic("TIME", "error", f"this file was {reason}", None, help=HELP)
-    return FileReport(path, None, (found,), outcome="late")
+    match found.cause:
+        case "late":
+            said = Diagnostic("TIME", "error", f"this file was {found.reason}", None, help=HELP)
+        case "killed":
+            said = Diagnostic("KILLED", "error", f"this file was not checked: {found.reason}", None)
+        case _:
+            return crashed(path, found.reason, found.traceback)
+    return FileReport(path, None, (said,), outcome=found.cause)
 
 
 def _cores() -> int:

@@ -211,7 +211,7 @@ def _source(folder: Path, item: str) -> str:
     return str(folder / item) if item.endswith(".py") else item
 
 
-ALWAYS = ("PARSE", "READ", "TIME", "INTERNAL")
+ALWAYS = ("PARSE", "READ", "TIME", "KILLED", "INTERNAL")
 """Reported whatever is selected: a file in which one of these stands was not checked."""
 
 

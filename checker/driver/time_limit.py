@@ -10,11 +10,12 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
 from rlx.grammar.nodes.node import Record
+from rlx.grammar.processes import from_outside
 from rlx.grammar.streams import complain_line
 
 T = TypeVar("T")
@@ -68,26 +69,29 @@ class Lost(Record):
 
     Attributes
     ----------
-    late
-        Whether it was ended because of the time limit.
+    cause
+        ``"late"`` where it was ended because of the time limit; ``"killed"`` where something else
+        has ended it; ``"crashed"`` where it failed.
     traceback
         The file with the traceback of the exception that ended the work.
     """
 
     path: str
     reason: str
-    late: bool = False
+    cause: str = "crashed"
     traceback: str | None = None
 
     @property
     def status(self) -> int:
         """The exit status of the command."""
-        return UNABLE if self.late else BUG
+        return BUG if self.cause == "crashed" else UNABLE
 
     def __str__(self) -> str:
         """What the user reads of it, and what to do."""
-        if self.late:
+        if self.cause == "late":
             return f"{self.reason}; {HELP}"
+        if self.cause == "killed":
+            return self.reason
         evidence = f"the traceback in {self.traceback}" if self.traceback else "the command line"
         return f"this is a bug in rlx: {self.reason}; report it with the file and {evidence}"
 
@@ -161,7 +165,7 @@ class _Crew(Generic[T]):
         self.waiting = list(reversed(paths))
         self.work = work
         self.limit = limit
-        self.busy: dict[int, _Forked[T]] = {}
+        self.busy: dict[int, Forked[T]] = {}
 
     def run(self, count: int) -> Iterator[T | Lost]:
         """The results; the processes end with the iteration."""
@@ -174,8 +178,8 @@ class _Crew(Generic[T]):
             for worker in self.busy.values():
                 worker.end()
 
-    def _new(self) -> _Forked[T]:
-        return _Forked(self.work, self.busy.values())
+    def _new(self) -> Forked[T]:
+        return Forked(self.work, self.busy.values())
 
     def _next(self) -> Iterator[T | Lost]:
         first = min(worker.started for worker in self.busy.values())
@@ -186,7 +190,7 @@ class _Crew(Generic[T]):
             try:
                 answer = worker.answer()
             except (EOFError, OSError, pickle.UnpicklingError):
-                yield self._replaced(worker, worker.ended())
+                yield self._replaced(worker, *worker.ended())
                 continue
             self._employ(worker)
             yield answer
@@ -195,9 +199,9 @@ class _Crew(Generic[T]):
             if worker.started <= limit:
                 del self.busy[number]
                 worker.end()
-                yield self._replaced(worker, exceeded(self.limit), late=True)
+                yield self._replaced(worker, exceeded(self.limit), "late")
 
-    def _employ(self, worker: _Forked[T]) -> None:
+    def _employ(self, worker: Forked[T]) -> None:
         """Give an idle process the next file, or let it go."""
         if self.waiting:
             worker.give(self.waiting.pop())
@@ -205,16 +209,24 @@ class _Crew(Generic[T]):
         else:
             worker.end()
 
-    def _replaced(self, worker: _Forked[T], reason: str, late: bool = False) -> Lost:
+    def _replaced(self, worker: Forked[T], reason: str, cause: str) -> Lost:
         if self.waiting:
             self._employ(self._new())
-        return Lost(worker.path, reason, late)
+        return Lost(worker.path, reason, cause)
 
 
-class _Forked(Generic[T]):
-    """A process that works on one file at a time."""
+class Forked(Generic[T]):
+    """A process that works on one file at a time.
 
-    def __init__(self, work: Callable[[str], T], others: Any) -> None:
+    Parameters
+    ----------
+    work
+        As for :func:`each_limited`.
+    others
+        Other processes of this kind, whose pipes it must not hold open.
+    """
+
+    def __init__(self, work: Callable[[str], T], others: Iterable[Forked[T]] = ()) -> None:
         asked, ask = os.pipe()
         answers, answer = os.pipe()
         held, self.life = os.pipe()
@@ -264,8 +276,8 @@ class _Forked(Generic[T]):
         os.waitpid(self.process, 0)
         self.close()
 
-    def ended(self) -> str:
-        """How a process ended that has closed its pipes."""
+    def ended(self) -> tuple[str, str]:
+        """How a process ended that has closed its pipes, and the cause."""
         until = time.monotonic() + 5
         done, status = os.waitpid(self.process, os.WNOHANG)
         while not done and time.monotonic() < until:  # it is on its way out
@@ -273,10 +285,14 @@ class _Forked(Generic[T]):
             done, status = os.waitpid(self.process, os.WNOHANG)
         if not done:
             self.end()
-            return "its process closed its pipe"
+            return "its process closed its pipe", "crashed"
         self.close()
         code = os.waitstatus_to_exitcode(status)
-        return f"its process ended with {f'signal {-code}' if code < 0 else f'exit status {code}'}"
+        killed = from_outside(code)
+        if killed is not None:
+            return killed, "killed"
+        how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        return f"its process ended with {how}", "crashed"
 
     def close(self) -> None:
         """Close the pipes to it."""
@@ -416,6 +432,9 @@ def supervised(run: Callable[[], int], prog: str) -> int:
         return UNABLE
     if os.WIFSIGNALED(ended):
         number = os.WTERMSIG(ended)
+        if number == signal.SIGKILL:
+            complain_line(f"{prog}: {from_outside(-number)}")
+            _flush()
         with suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)

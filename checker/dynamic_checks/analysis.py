@@ -26,7 +26,7 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.grammar.nodes.visit import bindings_in
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import decide, rule
 
 ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})
 """Operators that create their results themselves, of the shapes and types that the call says."""
@@ -128,16 +128,15 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
     state.bind(var, _annotated(state, found, wanted))
 
 
-@rule("CHECK-annotation", "d5ad696f", "dynamic check")
+@rule("CHECK-annotation", "dynamic check")
 def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) -> StructInfo:
     """What an annotation that nobody checks leaves: all that follows believes it, so no more than
     it proves.
     """
     if wanted is None:
         return found
-    if state.trusting or state.proves(found, wanted):
+    if decide("CHECK-annotation-proved", state.trusting or state.proves(found, wanted)):
         return naming.kept(found, wanted)
-    refuted("CHECK-annotation-proved")
     return OBJECT
 
 
@@ -201,7 +200,7 @@ def _learn(state: Analysis, judgement: PartJudge) -> None:
             if var in judgement.sizes and not isinstance(image, tir.Var | tir.IntImm):
                 state.remember(tir.GE(image, tir.IntImm(0)))
         elif var not in judgement.sizes:
-            prover.context.declare(var, None, None)
+            prover.declare(var)
     for left, right in judgement.equations:
         state.remember(tir.EQ(left, right))
 
@@ -258,7 +257,7 @@ def _result(state: Analysis, node: ast.Function, wanted: StructInfo, found: Stru
     state.checks.append(summed_up(check, judgement.contradictory))
 
 
-@rule("CHECK-call", "cb0adeed", "dynamic check")
+@rule("CHECK-call", "dynamic check")
 def call(state: Analysis, node: ast.Call) -> StructInfo:
     """D14, as far as what it says is checked by someone."""
     before = len(state.diagnostics)
@@ -266,14 +265,10 @@ def call(state: Analysis, node: ast.Call) -> StructInfo:
     if not isinstance(node.op, ast.Op):
         return _called(state, node, info)
     if node.sinfo_args:
-        if state.trusting or _makes(state, node, node.op.op_name):
-            return info
-        refuted("CHECK-call-made")
-        return OBJECT
-    if state.diagnostics[before:] or node in state.poison or node in state.vague:
-        refuted("CHECK-call-certain")
-        return OBJECT
-    return info
+        made = state.trusting or _makes(state, node, node.op.op_name)
+        return info if decide("CHECK-call-made", made) else OBJECT
+    doubtful = state.diagnostics[before:] or node in state.poison or node in state.vague
+    return info if decide("CHECK-call-certain", not doubtful) else OBJECT
 
 
 def _makes(state: Analysis, node: ast.Call, operator: str) -> bool:
@@ -299,8 +294,7 @@ def _overwrites(state: Analysis, node: ast.Call) -> bool:
 def _called(state: Analysis, node: ast.Call, info: StructInfo) -> StructInfo:
     """A function of the module checks its result itself; of others nothing is known."""
     callee = state.functions.get(node.op)
-    if callee is None:
-        refuted("CHECK-call-own")
+    if not decide("CHECK-call-own", callee is not None) or callee is None:
         return info if state.trusting else OBJECT
     if len(callee.params) == len(node.args):
         wanted = [p.struct_info_annotation or OBJECT for p in callee.params]

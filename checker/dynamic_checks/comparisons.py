@@ -26,13 +26,12 @@ from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.struct_infos import numbers, of_the_value
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.solver.order import disjoint, substitute, substitute_prim, subtype
 from rlx.solver.order.demands import KINDS, Demand, demands, every, repeats_too_much, sizes
 from rlx.solver.order.partial import demand as definedness
 from rlx.solver.order.substitute import apart, dimensions, identical, rank, same_text
 from rlx.solver.prover import Prover, equation
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import decide, rule
 
 Info = StructInfo | None
 Held = Mapping[Node, StructInfo]
@@ -209,7 +208,7 @@ class PartJudge:
         status = _status(bool(given), given == wanted)
         return self._add(demand.path, demand.premise, status, wanted + unit, given)
 
-    @rule("CHECK-function", "4afcbbe0", "dynamic check")
+    @rule("CHECK-function", "dynamic check")
     def _function(self, found: Any, demand: Demand) -> PartStatus:
         """A run refuses a closure only if it cannot fit, so what is known of it has to be neither
         more nor less.
@@ -220,15 +219,14 @@ class PartJudge:
             subtype(a, b, self.prover).proved for a, b in ((found, known), (known, found))
         )
         status: PartStatus = "proved"
-        if not proved:
-            refuted("CHECK-function-same")
+        if not decide("CHECK-function-same", proved):
             never = found is not None and disjoint(found, known, self.prover) is not None
             status = "impossible" if never else "needed"
         return self._add(demand.path, "function", status, show(wanted), _said(found))
 
     # ------------------------------------------------------------ numbers
 
-    @rule("CHECK-number", "dce0581f", "dynamic check")
+    @rule("CHECK-number", "dynamic check")
     def _number(self, whole: Info, demand: Demand) -> PartStatus:
         """One dimension, or the value of a scalar."""
         wanted, path, premise = demand.wanted, demand.path, demand.premise
@@ -238,8 +236,7 @@ class PartJudge:
             return "binds"
         said = substitute_prim(wanted, self._known) if self._known else wanted
         unknown = self._unknown(wanted)
-        if found is None or unknown:
-            refuted("CHECK-number-known")
+        if not decide("CHECK-number-known", found is not None and not unknown) or found is None:
             tensor = isinstance(demand.whole, TensorStructInfo)
             negative = tensor and not unknown and self._negative(said)
             status: PartStatus = "impossible" if negative else "needed"
@@ -257,13 +254,12 @@ class PartJudge:
         assert image is not None
         return CheckPart(path, premise, "binds", show(var), show(image), None, var, image)
 
-    @rule("CHECK-variable", "d9c42823", "dynamic check")
+    @rule("CHECK-variable", "dynamic check")
     def _stands_for(self, var: tir.Var, image: PrimExpr | None) -> bool:
         """Whether an expression may be written in place of a variable."""
-        if image is None:
-            refuted("CHECK-variable-known")
+        if not decide("CHECK-variable-known", image is not None) or image is None:
             return False
-        nodes = prim_exprs.topological(image)
+        nodes = tir.postorder(image)
         premises = {
             "CHECK-variable-scope": all(v in self.written for v in nodes if type(v) is tir.Var),
             "CHECK-variable-type": tir.type_of(image) == var.dtype,
@@ -271,10 +267,8 @@ class PartJudge:
                 self._divides(n) for n in nodes if isinstance(n, INTEGER_DIVISIONS)
             ),
         }
-        for code, holds in premises.items():
-            if not holds:
-                refuted(code)
-        return all(premises.values())
+        decided = [decide(code, holds) for code, holds in premises.items()]
+        return all(decided)
 
     def _divides(self, node: tir.Binary) -> bool:
         return self.prover.always(tir.NE(node.b, _ZERO)).proved
@@ -287,34 +281,32 @@ class PartJudge:
 
     def _unknown(self, wanted: PrimExpr) -> bool:
         """Whether a dimension depends on a variable that is bound here to an unknown number."""
-        return any(self.images.get(v, v) is None for v in prim_exprs.variables((wanted,)))
+        return any(self.images.get(v, v) is None for v in tir.free_vars(wanted))
 
     def _equal(
         self, said: PrimExpr, found: PrimExpr, path: Path, premise: str, name: str
     ) -> PartStatus:
         if identical(said, found) or same_text(said, found):
+            decide("CHECK-number-equal", True)
+            decide("CHECK-number-defined", True)
             return self._add(path, premise, "proved", name, show(found))
         if isinstance(said, tir.FloatImm) or isinstance(found, tir.FloatImm):
             status: PartStatus = "impossible" if apart(said, found) else "needed"
             return self._add(path, premise, status, name, show(found))
         verdict = self.prover.equal(said, found)
-        if verdict.proved:
+        if decide("CHECK-number-equal", verdict.proved):
             if self._defined(said, found):
                 return self._add(path, premise, "proved", name, show(found))
-        else:
-            refuted("CHECK-number-equal")
-            if self._never(tir.EQ(said, found)):
-                return self._add(path, premise, "impossible", name, show(found))
+        elif self._never(tir.EQ(said, found)):
+            return self._add(path, premise, "impossible", name, show(found))
         self.equations.append((found, said))
         return self._add(path, premise, "needed", name, show(found), verdict.counterexample)
 
     def _defined(self, said: PrimExpr, found: PrimExpr) -> bool:
         """Whether an expression has a value wherever the one found has."""
         needed = definedness(found, said)
-        if needed is None or self.prover.always(needed).proved:
-            return True
-        refuted("CHECK-number-defined")
-        return False
+        follows = needed is None or self.prover.always(needed).proved
+        return decide("CHECK-number-defined", follows)
 
     def _never(self, condition: PrimExpr) -> bool:
         return self.prover.never(condition).proved
@@ -348,16 +340,12 @@ def always_fails(
     return EXCLUDE if judgement.contradictory else None
 
 
-@rule("CHECK-plain", "d0693553", "dynamic check")
+@rule("CHECK-plain", "dynamic check")
 def _status(known: bool, same: bool) -> PartStatus:
     """Of a part whose two sides are plain data."""
-    if not known:
-        refuted("CHECK-plain-known")
+    if not decide("CHECK-plain-known", known):
         return "needed"
-    if not same:
-        refuted("CHECK-plain-same")
-        return "impossible"
-    return "proved"
+    return "proved" if decide("CHECK-plain-same", same) else "impossible"
 
 
 def _vague(found: Info) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from rlx.checker.dynamic_checks.model import CheckPart, Path
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import replace
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import decide, rule
 
 Key = tuple[Path, str]
 
@@ -43,7 +43,7 @@ class EntryCalls:
         """Whether every call is made with dimensions that exclude each other."""
         return not self.open and bool(self.calls) and all(self.contradictory)
 
-    @rule("CHECK-entry", "18ac6f5e", "dynamic check")
+    @rule("CHECK-entry", "dynamic check")
     def parts(
         self, index: int, anyone: Sequence[CheckPart], unused: Collection[tir.Var]
     ) -> list[CheckPart]:
@@ -56,8 +56,7 @@ class EntryCalls:
         unused
             Shape variables that stand at one place only: whatever they meet, they fit.
         """
-        if self.open:
-            refuted("CHECK-entry-seen")
+        if not decide("CHECK-entry-seen", not self.open):
             return [settle(part, unused) for part in anyone]
         calls = [{(p.path, p.premise): p for p in call[index]} for call in self.calls]
         return [
@@ -74,9 +73,8 @@ def _together(part: CheckPart, seen: Sequence[CheckPart | None]) -> CheckPart:
     if part.status in ("binds", "impossible"):
         return part
     missing = [p for p in seen if p is None or not p.is_proved]
-    if not missing:
+    if decide("CHECK-entry-calls", not missing):
         return replace(part, status="proved")
-    refuted("CHECK-entry-calls")
     first, *_ = missing
     if first is None:
         return part

@@ -11,7 +11,6 @@ from rlx.grammar.nodes.struct_infos import numbers, whole
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import expressions, sequences, struct_infos
 from rlx.solver.order import free_vars
-from rlx.solver.prim_exprs import variables
 
 
 def prim_exprs(expr: Expr) -> Iterator[PrimExpr]:
@@ -58,7 +57,7 @@ def stand_once(expr: Expr, among: Collection[tir.Var] | None = None) -> set[tir.
     once: set[tir.Var] = set()
     several: set[tir.Var] = set()
     for prim_expr in prim_exprs(expr):
-        for var in variables((prim_expr,)):
+        for var in tir.free_vars(prim_expr):
             if var not in several and (among is None or var in among):
                 if var in once:
                     several.add(var)

@@ -10,8 +10,7 @@ from rlx.checker.lowered.slot_values import KnownValues
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
-from rlx.solver.prim_exprs import transform
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import reported, rule
 
 _IMMEDIATE, _FROM_HEAP = 0, 1
 """Codes of ``vm.builtin.make_shape``: a number, the number in a slot."""
@@ -186,11 +185,11 @@ class Heaps:
             slot = _index(node.indices)
             return None if slot is None else self.number(heap, slot)
 
-        (found,) = transform([store.value], number)
+        (found,) = tir.transform([store.value], number)
         unknown = any(isinstance(node, tir.BufferLoad) for node in tir.postorder(found))
         return None if unknown else found
 
-    @rule("MEM-heap", "7c21db1a", "memory")
+    @rule("MEM-heap", "memory")
     def _stored(self, heap: ast.Var, slot: int, span: Span | None) -> None:
         size = self._sizes[heap]
         if size is not None and slot not in range(size):
@@ -207,10 +206,9 @@ class Heaps:
         if (heap, slot) in self._told:
             return
         self._told.add((heap, slot))
-        refuted(code)
         words = message if certain else f"perhaps {message}"
         severity = "error" if certain else "warning"
-        self._found.append(Diagnostic(code, severity, words, span, help=_HELP[code]))
+        self._found.append(reported(Diagnostic(code, severity, words, span, help=_HELP[code])))
 
     def state(self) -> HeapState:
         """What is known now."""

@@ -10,7 +10,7 @@ from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece, apart, at_
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import reported, rule
 
 
 class Event(NamedTuple):
@@ -110,7 +110,7 @@ class Memory:
             if gone or piece not in self._overwritten:
                 self._read(piece, span, len(use.pieces) == 1 and use.reads is True)
 
-    @rule("MEM-alive", "9acd0890", "memory")
+    @rule("MEM-alive", "memory")
     def named(self, var: ast.Var, span: Span | None) -> None:
         """A variable is used."""
         event = self._killed.get(var)
@@ -118,7 +118,7 @@ class Memory:
             message = f"{var.name_hint} is used after it was killed"
             self._tell("MEM-alive-used", var, message, span, event.span, event.certain)
 
-    @rule("MEM-kill", "0118f012", "memory")
+    @rule("MEM-kill", "memory")
     def kill(self, var: ast.Var, span: Span | None) -> None:
         """A variable comes to its end."""
         event = self._killed.get(var)
@@ -131,7 +131,7 @@ class Memory:
         """Pieces of memory whose variable is killed are not left."""
         self._ended.update(pieces)
 
-    @rule("MEM-written", "24b7112d", "memory")
+    @rule("MEM-written", "memory")
     def _read(self, piece: MemoryPiece, span: Span | None, certain: bool) -> None:
         event = self._overwritten.get(piece)
         if event is not None:
@@ -152,7 +152,7 @@ class Memory:
                     event = Event(span, apart and shared is True, piece)
                     self._overlapping(beside, span, event, apart)
 
-    @rule("MEM-apart", "bcf4cf4a", "memory", refuses=True)
+    @rule("MEM-apart", "memory", refuses=True)
     def _overlapping(
         self, piece: MemoryPiece, span: Span | None, event: Event, certain: bool
     ) -> None:
@@ -194,7 +194,7 @@ class Memory:
                 return None if found is None else not found
         return False  # the run alone can tell
 
-    @rule("MEM-fits", "d948be4f", "memory")
+    @rule("MEM-fits", "memory")
     def fits(self, piece: Laid) -> None:
         """A tensor lies inside of its piece of memory."""
         match piece.storage, piece.end:
@@ -205,7 +205,7 @@ class Memory:
                 wrong = never(tir.LE(end, size))
                 self._tell("MEM-fits-end", piece, message, piece.span, storage.span, wrong)
 
-    @rule("MEM-leak", "bd8d9425", "memory")
+    @rule("MEM-leak", "memory")
     def end(self) -> None:
         """The function ends; where it kills memory, it kills all that nobody else holds."""
         if all(isinstance(piece, Laid) for piece in self._ended):
@@ -252,7 +252,6 @@ class Memory:
         if (code, what) in self._told:
             return
         self._told.add((code, what))
-        refuted(code)
         severity = "error" if certain else "warning"
         allocated = isinstance(what, MemoryPiece) and before == what.span
         label = "it is allocated here" if allocated else _LABELS[code]
@@ -260,7 +259,8 @@ class Memory:
         plain = certain or code in ("MEM-leak-killed", "MEM-written-before")
         may = message if plain else f"perhaps {message}"
         where = span or what.span
-        self._found.append(Diagnostic(code, severity, may, where, "", related, help=_HELP[code]))
+        found = Diagnostic(code, severity, may, where, "", related, help=_HELP[code])
+        self._found.append(reported(found))
 
 
 _LABELS = {

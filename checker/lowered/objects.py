@@ -53,9 +53,8 @@ class Laid(MemoryPiece):
     @cached_property
     def place(self) -> object:
         """Equal for tensors of one function that lie at one place and are written alike."""
-        known = [number for number in (self.offset, self.size) if number is not None]
-        variables = tuple(dict.fromkeys(var for number in known for var in tir.free_vars(number)))
-        return self.storage, str(self.offset), str(self.size), variables
+        numbers = [n if n is None else tir.interned(n) for n in (self.offset, self.size)]
+        return (self.storage, *numbers)
 
     @property
     def end(self) -> tir.PrimExpr | None:
@@ -76,7 +75,7 @@ def at_most(one: tir.PrimExpr, other: tir.PrimExpr) -> bool:
     Of largest values each alternative is compared alone: that is quick, and decides what plans of
     memory say.
     """
-    match _alternatives(one), _alternatives(other):
+    match tir.fold(one, _alternatives), tir.fold(other, _alternatives):
         case [_], [_]:  # themselves
             pass
         case ones, others:
@@ -88,18 +87,17 @@ def at_most(one: tir.PrimExpr, other: tir.PrimExpr) -> bool:
 _MOST = 16
 
 
-def _alternatives(expr: tir.PrimExpr) -> list[tir.PrimExpr]:
-    """The numbers of which an expression is the largest; itself where that are many."""
-    match expr:
-        case tir.Max(a=a, b=b):
-            found = _alternatives(a) + _alternatives(b)
-        case tir.Add(a=a, b=b):
-            left, right = _alternatives(a), _alternatives(b)
-            if len(left) == len(right) == 1:
-                return [expr]
-            found = [tir.Add(x, y) for x in left for y in right]
-        case _:
-            return [expr]
+def _alternatives(expr: tir.PrimExpr, operands: list[list[tir.PrimExpr]]) -> list[tir.PrimExpr]:
+    """The numbers of which an expression is the largest; the expression itself if they are many."""
+    if not isinstance(expr, tir.Max | tir.Add):
+        return [expr]
+    left, right = operands
+    if isinstance(expr, tir.Max):
+        found = [*left, *right]
+    elif len(left) == len(right) == 1:
+        return [expr]
+    else:
+        found = [tir.Add(x, y) for x in left for y in right]
     return found if len(found) <= _MOST else [expr]
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, VOID, DataType, dtype
+from rlx.operators.dim_arithmetic import const, product
 
 
 class KnownValues:
@@ -94,7 +93,7 @@ class KnownValues:
         dims, bits = self.dimensions(shape), kind.bits * kind.lanes
         if dims is None or not bits:
             return None
-        return _bytes(dims, (bits + 7) // 8)
+        return product((*dims, const((bits + 7) // 8)))
 
     def data_type(self, value: ast.Expr) -> DataType:
         """The data type that an argument names; Void where it names none."""
@@ -107,15 +106,3 @@ class KnownValues:
                 except ValueError:
                     return VOID
         return VOID
-
-
-def _bytes(dims: Sequence[tir.PrimExpr], width: int) -> tir.PrimExpr:
-    known, total = width, None
-    for dim in dims:
-        if isinstance(dim, tir.IntImm):
-            known *= dim.value
-        else:
-            total = dim if total is None else tir.Mul(total, dim)
-    if total is None:
-        return tir.IntImm(known)
-    return total if known == 1 else tir.Mul(total, tir.IntImm(known))

@@ -16,6 +16,7 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import evaluated
 from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.read.source_tokens import words_in
+from rlx.solver.prim_exprs import conditional
 from rlx.spec.registry import rule
 
 
@@ -23,7 +24,7 @@ def prim_funcs(
     module: IRModule,
     source: Source | None = None,
     errors: Sequence[Span | None] = (),
-    holes: Collection[Node] = frozenset(),
+    captured: Collection[Node] = frozenset(),
 ) -> list[Diagnostic]:
     """Every violation of TIR01 to TIR15 in the PrimFuncs of a module.
 
@@ -33,16 +34,16 @@ def prim_funcs(
         The text that the module was read from. In a Python file, names may be captured.
     errors
         Where the text has syntax errors.
-    holes
-        Variables of which nothing is known: captured ones.
+    captured
+        Variables and annotations whose meaning Python around the program gives.
     """
     found: list[Diagnostic] = []
-    captured = _captures(module, source)
+    names = _captures(module, source)
     for function in module.functions.values():
         if isinstance(function, tir.PrimFunc):
             text = None if source is None else source.text
-            state = PrimFuncCheck(function, captured, text, module.type_vars)
-            state.holes = holes
+            state = PrimFuncCheck(function, names, text, module.type_vars)
+            state.from_python = captured
             state.incomplete = any(_within(span, function.span) for span in errors)
             survey(state)
             enter_parameters(state)
@@ -93,7 +94,7 @@ def regions(state: PrimFuncCheck) -> None:
         covers(state, block)
 
 
-@rule("TIR12", "711e838f", "PrimFunc")
+@rule("TIR12", "PrimFunc")
 def covers(state: PrimFuncCheck, block: tir.Block) -> None:
     """A block without others in it says which buffers from around it it stores to, and of which it
     stores elements.
@@ -125,7 +126,7 @@ def covers(state: PrimFuncCheck, block: tir.Block) -> None:
 _BLOCKS = frozenset(["T.sblock", "T.sblock_alloc_buffer"])
 
 
-@rule("TIR13", "4f246076", "PrimFunc")
+@rule("TIR13", "PrimFunc")
 def is_marked(state: PrimFuncCheck) -> None:
     """A function with blocks says that it is one for schedules."""
     function = state.function
@@ -180,15 +181,12 @@ def _loads(value: tir.PrimExpr) -> Iterator[tuple[tir.Buffer, str, Span | None]]
     """The elements that a value is made of: TVM's own kernels leave out what only indices and
     conditions read.
     """
-    pending = [value]
-    while pending:
-        node = pending.pop()
-        match node:
-            case tir.BufferLoad(buffer=buffer):
-                yield buffer, "reads", node.span
-            case tir.Select(true_value=then, false_value=other):
-                pending += [then, other]
-            case tir.Call(op="if_then_else", args=(_, then, other)):
-                pending += [then, other]
-            case _:
-                pending += tir.children(node)
+
+    def below(node: tir.PrimExpr) -> Sequence[tir.PrimExpr]:
+        if isinstance(node, tir.BufferLoad):
+            return ()
+        return tir.children(node)[1 if conditional(node) else 0 :]
+
+    for node in tir.reached([value], below):
+        if isinstance(node, tir.BufferLoad):
+            yield node.buffer, "reads", node.span

@@ -43,17 +43,13 @@ def value(state: PrimFuncCheck, expr: tir.PrimExpr) -> Typed:
         return _var(state, expr, ())
     if kind is tir.IntImm or kind is tir.FloatImm:
         return literal(state, expr, ())
-    nodes = list(tir.postorder(expr))
     outer = state.open()
-    for node in nodes:
-        if type(node) is tir.Let:
+    for node in tir.postorder(expr):
+        if isinstance(node, tir.Let):
             state.enter(node.var)
-    found: dict[int, Typed] = {}
-    for node in nodes:
-        operands = [found[id(child)] for child in tir.children(node)]
-        found[id(node)] = _CHECKS.get(type(node), _binary)(state, node, operands)
+    found = tir.fold(expr, lambda e, below: _CHECKS.get(type(e), _binary)(state, e, below))
     state.close(outer)
-    return found[id(expr)]
+    return found
 
 
 def number(state: PrimFuncCheck, expr: tir.PrimExpr, what: str) -> Typed:
@@ -66,7 +62,7 @@ def number(state: PrimFuncCheck, expr: tir.PrimExpr, what: str) -> Typed:
 # ---------------------------------------------------------------- kinds of operands
 
 
-@rule("TIR04", "ba3e3fb9", "PrimFunc")
+@rule("TIR04", "PrimFunc")
 def is_number(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) -> None:
     """An operand is a number."""
     key = getattr(expr, "text", expr), state.span
@@ -90,7 +86,7 @@ def _integer(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) 
         )
 
 
-@rule("TIR06", "0b2e6695", "PrimFunc")
+@rule("TIR06", "PrimFunc")
 def is_boolean(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) -> None:
     """A condition is Boolean; one report a statement."""
     if found.kind != "number":
@@ -121,7 +117,7 @@ def _var(state: PrimFuncCheck, var: Any, operands: Sequence[Typed]) -> Typed:
     return UNKNOWN if var.dtype.code == "handle" or var in state.doubtful else scalar(var.dtype)
 
 
-@rule("TIR07", "de96fd9c", "PrimFunc")
+@rule("TIR07", "PrimFunc", refuses=True)
 def loop_stays_outside(state: PrimFuncCheck, var: tir.Var) -> None:
     """A block with iterators mentions no variable of a loop around it."""
     if state.once((state.block, "loop")):
@@ -161,7 +157,7 @@ def _text(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
 # ---------------------------------------------------------------- buffers
 
 
-@rule("TIR02", "3dbec9f0", "PrimFunc")
+@rule("TIR02", "PrimFunc")
 def load(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """One index for each axis; fewer are a region."""
     buffer: tir.Buffer = expr.buffer
@@ -229,7 +225,7 @@ def _slice(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
 # ---------------------------------------------------------------- operations
 
 
-@rule("TIR15", "c33de14b", "PrimFunc")
+@rule("TIR15", "PrimFunc")
 def literal(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """A literal is a value of its type."""
     found: DataType = expr.dtype
@@ -337,7 +333,7 @@ def _let(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     return operands[1]
 
 
-@rule("TIR03", "98763fce", "PrimFunc")
+@rule("TIR03", "PrimFunc")
 def call(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """An intrinsic is known, and gets as many arguments as it takes."""
     if not is_known(expr.op) or expr.op.startswith("axis."):

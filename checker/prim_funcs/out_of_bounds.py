@@ -8,7 +8,7 @@ value, so an index really takes the value that it has where each loop stands at 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice, product
+from itertools import product
 
 from rlx.checker.prim_funcs.state import PrimFuncCheck
 from rlx.grammar.nodes import tir
@@ -135,25 +135,9 @@ class _Accesses:
 
     def _loads(self, expr: tir.PrimExpr) -> None:
         """The loads of an expression that happen in any case."""
-        pending = [expr]
-        while pending:
-            node = pending.pop()
-            match node:
-                case tir.BufferLoad(buffer=buffer, indices=indices):
-                    self._access(buffer, indices, node.span)
-                    pending += indices
-                case tir.Select(condition=first) | tir.Let(value=first):
-                    pending.append(first)
-                case tir.And(a=first) | tir.Or(a=first):
-                    pending.append(first)
-                case tir.Call(op="if_then_else", args=(first, *_)):
-                    pending.append(first)
-                case tir.Call(op=op) if op in tir.AS_OPERAND:
-                    pending += tir.children(node)
-                case tir.Call():
-                    continue
-                case _:
-                    pending += tir.children(node)
+        for node in tir.reached([expr], _always_evaluated):
+            if isinstance(node, tir.BufferLoad):
+                self._access(node.buffer, node.indices, node.span)
 
     def _access(
         self, buffer: tir.Buffer, indices: Sequence[tir.PrimExpr], span: Span | None
@@ -230,7 +214,7 @@ class _Accesses:
         return evaluate(expr, point)
 
 
-@rule("TIR11", "1a297103", "PrimFunc", refuses=True)
+@rule("TIR11", "PrimFunc", refuses=True)
 def in_range(
     state: PrimFuncCheck, buffer: tir.Buffer, axis: int, found: str, span: Span | None
 ) -> None:
@@ -243,8 +227,18 @@ def in_range(
     )
 
 
+def _always_evaluated(node: tir.PrimExpr) -> Sequence[tir.PrimExpr]:
+    """The operands of an expression whose loads happen in any case."""
+    match node:
+        case tir.Select() | tir.Let() | tir.And() | tir.Or() | tir.Call(op="if_then_else"):
+            return tir.children(node)[:1]
+        case tir.Call(op=op) if op not in tir.AS_OPERAND:
+            return ()
+    return tir.children(node)
+
+
 def _is_short(expr: tir.PrimExpr) -> bool:
-    return sum(1 for _ in islice(tir.postorder(expr), _SHORT + 1)) <= _SHORT
+    return not tir.larger_than(_SHORT, expr)
 
 
 def _may_end(stmt: tir.Stmt) -> bool:

@@ -10,7 +10,7 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import evaluated, shape_vars_of
 from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import reported, rule
 
 Named = tir.Var | tir.Buffer
 
@@ -52,7 +52,7 @@ class PrimFuncCheck:
         Variables that are bound once, to numbers.
     doubtful
         Variables bound to what is wrong: nothing follows from them.
-    holes
+    from_python
         Variables of which nothing is known.
     incomplete
         Whether syntax errors may have cost bindings: nothing is said of names.
@@ -84,7 +84,7 @@ class PrimFuncCheck:
         self.fixed: set[object] = set()
         self.doubtful: set[tir.Var] = set()
         self.incomplete = False
-        self.holes: Collection[Node] = frozenset()
+        self.from_python: Collection[Node] = frozenset()
         self.span: Span | None = function.name_span
         self.reported: set[object] = set()
         self.compared = 0
@@ -131,7 +131,7 @@ class PrimFuncCheck:
         text.
         """
         match buffer.shape:
-            case (whole,) if whole in self.holes or isinstance(whole, tir.OpaqueExpr):
+            case (whole,) if whole in self.from_python or isinstance(whole, tir.OpaqueExpr):
                 return None
         return len(buffer.shape)
 
@@ -148,11 +148,9 @@ class PrimFuncCheck:
         help: str | None = None,
     ) -> None:
         """Report that a premise fails."""
-        refuted(code)
         where = span or self.span
-        self.diagnostics.append(
-            Diagnostic(code, severity, message, where, related=related, help=help)
-        )
+        found = Diagnostic(code, severity, message, where, related=related, help=help)
+        self.diagnostics.append(reported(found))
 
     def once(self, key: object) -> bool:
         """Whether this is the first report about something: one mistake is one error."""
@@ -182,12 +180,12 @@ def bound_here(node: Named) -> tuple[Label, ...]:
     return () if node.span is None else (Label(node.span, f"{node.name!r} is bound here"),)
 
 
-@rule("TIR01", "42c8053d", "PrimFunc")
+@rule("TIR01", "PrimFunc")
 def is_bound(state: PrimFuncCheck, node: Named, span: Span | None) -> bool:
     """Whether a name is in scope; if not, that is reported, once for a name."""
     if node in state.in_scope:
         return True
-    if node in state.holes:
+    if node in state.from_python:
         return False
     name = node.name
     if state.excused(name) or not state.once(("name", name)):

@@ -50,7 +50,8 @@ class FileReport(Record):
         In order of position.
     outcome
         ``"checked"``; ``"unreadable"`` where the file could not be read; ``"late"`` where it took
-        longer than the time limit; ``"crashed"`` where the checker failed.
+        longer than the time limit; ``"killed"`` where something else ended its process;
+        ``"crashed"`` where the checker failed.
     dynamic_checks
         The run-time checks by place, none of a file with errors; None if they were not asked for.
     questions

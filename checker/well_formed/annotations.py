@@ -43,7 +43,7 @@ def check_annotation(
         state.sound.add(info)
         AnnotationForm(state, info, use, of_variable).check(info)
     for var in free_shape_vars(state, info):
-        if var not in state.shape_vars and var not in may_bind and var not in state.holes:
+        if var not in state.shape_vars and var not in may_bind and var not in state.captured:
             _unbound(state, info, var, use)
         elif var in state.scalars:
             scalar_in_scope(state, var, use)
@@ -92,40 +92,37 @@ HOW_TO_BIND = (
 )
 
 
-@rule("WF14", "4c63279f", "well-formed", refuses=True)
+@rule("WF14", "well-formed", refuses=True)
 def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a tensor annotation are in scope."""
     state.report(
         "WF14-unbound",
         f"the shape variable {var.name!r} in this tensor's annotation is not bound",
         span,
-        unknown=var.name,
         notes=(HOW_TO_BIND,),
         help=similar(state, var.name, names_in_scope(state)),
     )
 
 
-@rule("WF15", "b479424e", "well-formed", refuses=True)
+@rule("WF15", "well-formed", refuses=True)
 def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a shape annotation are in scope."""
     state.report(
         "WF15-unbound",
         f"the shape variable {var.name!r} in this shape's annotation is not bound",
         span,
-        unknown=var.name,
         notes=(HOW_TO_BIND,),
         help=similar(state, var.name, names_in_scope(state)),
     )
 
 
-@rule("WF16", "0f7af8aa", "well-formed", refuses=True)
+@rule("WF16", "well-formed", refuses=True)
 def scalar_value_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a scalar annotation are in scope."""
     state.report(
         "WF16-unbound",
         f"the shape variable {var.name!r} in this scalar's annotation is not bound",
         span,
-        unknown=var.name,
         notes=(HOW_TO_BIND,),
         help=similar(state, var.name, names_in_scope(state)),
     )
@@ -151,7 +148,8 @@ def shape_variable_in_scope(state: WellFormedCheck, var: ast.Var, use: Span | No
     """
     if type(var) is ast.DataflowVar and var in state.in_scope:
         dataflow_variable_stays_inside(state, var, use)
-    elif var not in state.in_scope and var not in state.holes and state.once((var, use)):
+    elif var not in state.in_scope and var not in state.captured and state.once((var, use)):
+        state.may_bind = True  # it may be meant to be a dimension
         state.report(
             "WF14-variable",
             f"{var.name_hint!r} is used as a tensor's shape, but is not bound here",
@@ -160,7 +158,7 @@ def shape_variable_in_scope(state: WellFormedCheck, var: ast.Var, use: Span | No
         )
 
 
-@rule("WF04", "4b3f17f8", "well-formed")
+@rule("WF04", "well-formed", refuses=True)
 def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a result are those of the signature or of an outer scope."""
     if state.once_unbound(var):
@@ -168,7 +166,6 @@ def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
             "WF04-unbound",
             f"no parameter binds the shape variable {var.name!r} of the result",
             span,
-            unknown=var.name,
             notes=("a variable that the body binds is not visible to a caller",),
             help=similar(state, var.name, names_in_scope(state))
             or "annotate the parameter that has this dimension, or omit the shape: "
@@ -176,7 +173,7 @@ def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
         )
 
 
-@rule("WF05", "655f62d0", "well-formed")
+@rule("WF05", "well-formed", refuses=True)
 def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of shapes and scalars are in scope."""
     if state.once_unbound(var):
@@ -184,21 +181,20 @@ def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) 
             "WF05-unbound",
             f"the shape variable {var.name!r} is not bound",
             span,
-            unknown=var.name,
             notes=(HOW_TO_BIND,),
             help=similar(state, var.name, names_in_scope(state)),
         )
 
 
-@rule("WF06", "5b3d017c", "well-formed", refuses=True)
+@rule("WF06", "well-formed", refuses=True)
 def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
-    if state.once_unbound(var):
+    # A place that binds nothing is one mistake.
+    if state.once_unbound(var) and state.once((span, "signature")):
         state.report(
             "WF06-unbound",
             f"no dimension of a parameter is the shape variable {var.name!r} alone",
             span,
-            unknown=var.name,
             notes=("a dimension binds a variable only if it is that variable alone",),
             help=similar(state, var.name, names_in_scope(state)),
         )
@@ -230,18 +226,18 @@ def _type_of_dimension(value: tir.PrimExpr) -> DataType:
         return INT64
     if type(value) is tir.Var:
         return value.dtype
-    found: dict[tir.PrimExpr, DataType | None] = {}
-    for node in tir.postorder(value):
-        match node:
-            case tir.IntImm():
-                found[node] = None
-            case tir.Comparison() | tir.And() | tir.Or():
-                found[node] = BOOL
-            case tir.Binary(a=a, b=b) | tir.Select(true_value=a, false_value=b):
-                found[node] = _wider(found[a], found[b])
-            case _:
-                found[node] = tir.type_of(node)
-    return found[value] or INT64
+    return tir.fold(value, _dimension_type) or INT64
+
+
+def _dimension_type(node: tir.PrimExpr, operands: list[DataType | None]) -> DataType | None:
+    match node:
+        case tir.IntImm():
+            return None
+        case tir.Comparison() | tir.And() | tir.Or():
+            return BOOL
+        case tir.Binary() | tir.Select():
+            return _wider(*operands[-2:])
+    return tir.type_of(node)
 
 
 def _wider(a: DataType | None, b: DataType | None) -> DataType | None:
@@ -320,7 +316,7 @@ class AnnotationForm:
         self.state.report(code, message, ast.locate(at, self.root, self.use), help=help)
 
 
-@rule("WF10", "0db32cd4", "well-formed")
+@rule("WF10", "well-formed", refuses=True)
 def rank_agrees(
     form: AnnotationForm, info: ast.StructInfo, elsewhere: str, ndim: int, count: int
 ) -> None:
@@ -335,21 +331,21 @@ def rank_agrees(
     )
 
 
-@rule("WF17", "1751c48a", "well-formed")
+@rule("WF17", "well-formed")
 def function_has_one_kind(form: AnnotationForm, info: ast.FuncStructInfo) -> None:
     """A function annotation has parameters or a derivation."""
     if info.params is not None and info.derive_func is not None:
         form.report("WF17-both", "a function annotation has both parameters and a derivation", info)
 
 
-@rule("WF19", "689bc750", "well-formed")
+@rule("WF19", "well-formed")
 def scalar_type(form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType) -> None:
     """A scalar has a number's type."""
     if data_type.code == "handle":
         form.report("WF19-dtype", f"a scalar cannot have the data type {data_type}", info)
 
 
-@rule("WF20", "9072b6ef", "well-formed")
+@rule("WF20", "well-formed")
 def type_exists(form: AnnotationForm, info: ast.StructInfo, data_type: DataType) -> None:
     """A data type has one lane and a width that exists, and is none of handles."""
     found = lacking(data_type)
@@ -361,7 +357,7 @@ def type_exists(form: AnnotationForm, info: ast.StructInfo, data_type: DataType)
         form.report(f"WF20-{found[0]}", found[1], info, meant)
 
 
-@rule("WF22", "f212e032", "well-formed")
+@rule("WF22", "well-formed")
 def value_agrees(
     form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType, value: tir.PrimExpr
 ) -> None:
@@ -373,7 +369,7 @@ def value_agrees(
         )
 
 
-@rule("WF24", "2db874a3", "well-formed")
+@rule("WF24", "well-formed")
 def device_is_declared(form: AnnotationForm, device: ast.VDevice) -> None:
     """A virtual device is in the module's list."""
     state = form.state

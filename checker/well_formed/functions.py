@@ -8,7 +8,7 @@ from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.nodes.visit import argument_places
+from rlx.grammar.nodes.visit import argument_places, expressions, reached
 from rlx.spec.registry import rule
 
 
@@ -16,8 +16,6 @@ def call_graph(
     module: ast.IRModule,
 ) -> tuple[dict[ast.GlobalVar, list[ast.GlobalVar]], set[ast.GlobalVar]]:
     """The global functions that each function mentions, and those that are mentioned as values."""
-    from rlx.grammar.nodes.visit import expressions
-
     graph: dict[ast.GlobalVar, list[ast.GlobalVar]] = {}
     as_values: set[ast.GlobalVar] = set()
     for name, function in module.functions.items():
@@ -35,40 +33,23 @@ def call_graph(
 def reachable(
     graph: dict[ast.GlobalVar, list[ast.GlobalVar]],
 ) -> dict[ast.GlobalVar, set[ast.GlobalVar]]:
-    """For each function, those it can reach in any number of calls, itself included only over a
-    circle.
-
-    Only functions that lie on or lead into circles are kept precise; the walk is one per function
-    that mentions Relax functions, and modules have few of those.
-    """
-    found: dict[ast.GlobalVar, set[ast.GlobalVar]] = {}
-    for start, first in graph.items():
-        seen: set[ast.GlobalVar] = set()
-        stack = list(first)
-        while stack:
-            at = stack.pop()
-            if at not in seen:
-                seen.add(at)
-                stack.extend(graph.get(at, ()))
-        found[start] = seen | {start}
-    return found
+    """For each function, those that it can reach in any number of calls, and itself."""
+    return {start: {start, *_called(graph, start)} for start in graph}
 
 
 def on_circle(graph: dict[ast.GlobalVar, list[ast.GlobalVar]], name: ast.GlobalVar) -> bool:
     """Whether a function can reach itself."""
-    seen: set[ast.GlobalVar] = set()
-    stack = list(graph.get(name, ()))
-    while stack:
-        at = stack.pop()
-        if at is name:
-            return True
-        if at not in seen:
-            seen.add(at)
-            stack.extend(graph.get(at, ()))
-    return False
+    return name in _called(graph, name)
 
 
-@rule("WF08", "1eaed5d4", "well-formed")
+def _called(
+    graph: dict[ast.GlobalVar, list[ast.GlobalVar]], name: ast.GlobalVar
+) -> set[ast.GlobalVar]:
+    """The functions that one calls, and those that they call."""
+    return reached(graph.get(name, ()), lambda gv: graph.get(gv, ()))
+
+
+@rule("WF08", "well-formed")
 def recursive_result_is_annotated(
     state: WellFormedCheck, name: ast.GlobalVar, function: ast.Function, recursive: bool
 ) -> None:
@@ -87,8 +68,6 @@ def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: as
     state.local_functions[var] = function
     if function.ret_struct_info is not None:
         return
-    from rlx.grammar.nodes.visit import expressions
-
     if any(expr is var for expr in expressions(function)):
         state.report(
             "WF08-annotation",
@@ -98,7 +77,7 @@ def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: as
         )
 
 
-@rule("WF12", "7145bd53", "well-formed")
+@rule("WF12", "well-formed")
 def can_be_entered(state: WellFormedCheck) -> None:
     """Some function has a global symbol."""
     functions = state.module.functions
@@ -117,7 +96,7 @@ def can_be_entered(state: WellFormedCheck) -> None:
         )
 
 
-@rule("WF13", "22b28a5b", "well-formed")
+@rule("WF13", "well-formed")
 def symbol_is_name(
     state: WellFormedCheck,
     name: ast.GlobalVar,
@@ -138,7 +117,7 @@ def symbol_is_name(
         )
 
 
-@rule("WF21", "5045fcf2", "well-formed")
+@rule("WF21", "well-formed")
 def purity_is_declared(state: WellFormedCheck, function: ast.Function, name: str) -> None:
     """A function with `relax.force_pure` is not declared impure."""
     if function.is_pure is False and function.attrs.get("relax.force_pure"):
@@ -150,7 +129,7 @@ def purity_is_declared(state: WellFormedCheck, function: ast.Function, name: str
         )
 
 
-@rule("TIR09", "70fe8000", "well-formed")
+@rule("TIR09", "well-formed")
 def external_is_not_private(
     state: WellFormedCheck, expr: ast.ExternFunc, span: Span | None
 ) -> None:
@@ -176,7 +155,7 @@ def is_private(function: tir.PrimFunc) -> bool:
     return bool(function.attrs.get("private")) and "global_symbol" not in function.attrs
 
 
-@rule("WF07", "77c09204", "well-formed")
+@rule("WF07", "well-formed")
 def callee_may_recurse(state: WellFormedCheck, call: ast.Call) -> None:
     """A dataflow block does not call back the function that holds it."""
     callee, own = call.op, state.global_name
@@ -271,7 +250,7 @@ def if_in_dataflow(state: WellFormedCheck, expr: ast.If, span: Span | None) -> N
     )
 
 
-@rule("WF23", "a37c7e94", "well-formed")
+@rule("WF23", "well-formed")
 def operator_form(state: WellFormedCheck, call: ast.Call, callee: ast.Op) -> None:
     """A call that takes its arguments as a tuple has a tuple there, or a variable that can be taken
     apart.

@@ -4,8 +4,9 @@ reach where they are used.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast, tir
@@ -13,7 +14,12 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.vdevices import declared, kind_of
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.suggest import did_you_mean
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import reported, rule
+
+Next = tuple[ast.Expr, Span | None]
+"""An expression that is to be looked at next, and where it is used."""
+WalkRule = Callable[[Any, Any, Span | None], Next | None]
+"""Takes the state, a node, and the place where it is used; returns what is left to be looked at."""
 
 
 class WellFormedCheck:
@@ -21,6 +27,8 @@ class WellFormedCheck:
 
     Attributes
     ----------
+    rules
+        What is done at each kind of expression and of binding.
     in_scope
         Variables that may be used here, with the dataflow block (None: no such) that binds them.
     bound
@@ -35,6 +43,10 @@ class WellFormedCheck:
         The dataflow block at hand, or None.
     later
         The names that the function at hand binds anywhere, with their variables.
+    unread
+        Those of them of which an error says what is wrong with the definition.
+    may_bind
+        Whether a part of the function could not be read that may have bound more.
     function, global_name
         The function at hand and the global variable it belongs to.
     pending
@@ -57,11 +69,14 @@ class WellFormedCheck:
     """
 
     def __init__(
-        self, module: ast.IRModule, holes: Collection[Node], lost: Collection[str] = ()
+        self,
+        module: ast.IRModule,
+        rules: Mapping[type[Node], WalkRule],
+        captured: Collection[Node] = frozenset(),
     ) -> None:
-        self.lost = lost
+        self.rules = rules
         self.module = module
-        self.holes = holes
+        self.captured = captured
         self.diagnostics: list[Diagnostic] = []
         self.in_scope: dict[ast.Var, ast.DataflowBlock | None] = {}
         self.added: list[ast.Var | tir.Var] = []
@@ -70,6 +85,8 @@ class WellFormedCheck:
         self.scalars: dict[tir.Var, ast.Var] = {}
         self.block: ast.DataflowBlock | None = None
         self.later: dict[str, ast.Var] = {}
+        self.unread: set[str] = set()
+        self.may_bind = False
         self.function: ast.Function | None = None
         self.global_name: ast.GlobalVar | None = None
         self.pending: set[ast.Var] = set()
@@ -107,8 +124,9 @@ class WellFormedCheck:
 
     def enter(self, var: ast.Var, block: ast.DataflowBlock | None) -> None:
         """Bring a variable into scope."""
+        if var not in self.in_scope:  # else it stays until the scope of its first binding ends
+            self.added.append(var)
         self.in_scope[var] = block
-        self.added.append(var)
         if var.shape_var is not None:
             self.scalars[var.shape_var] = var
             self.enter_shapes((var.shape_var,))
@@ -160,13 +178,10 @@ class WellFormedCheck:
         related: tuple[Label, ...] = (),
         notes: tuple[str, ...] = (),
         help: str | None = None,
-        unknown: str = "",
     ) -> None:
-        """Report that a premise fails; ``unknown`` is the name that it says nothing binds."""
-        refuted(code)
-        self.diagnostics.append(
-            Diagnostic(code, severity, message, span, label, related, notes, help, unknown=unknown)
-        )
+        """Report that a premise fails."""
+        found = Diagnostic(code, severity, message, span, label, related, notes, help)
+        self.diagnostics.append(reported(found))
 
     def once(self, key: object) -> bool:
         """Whether this is the first report about something: one mistake is one error."""
@@ -176,8 +191,11 @@ class WellFormedCheck:
         return True
 
     def once_unbound(self, var: tir.Var) -> bool:
-        """Whether this is the first report that a shape variable is not bound."""
-        return var not in self.holes and self.once((var, "unbound"))
+        """Whether this is the first report that a shape variable is not bound, and nothing that
+        could not be read may bind it: casts bind them anywhere in a function.
+        """
+        unread = self.may_bind or var.name in self.unread or var in self.captured
+        return not unread and self.once((var, "unbound"))
 
 
 def bound_here(var: ast.Var) -> tuple[Label, ...]:
@@ -191,7 +209,7 @@ meant.
 """
 
 
-@rule("WF01", "23f6e8e8", "well-formed")
+@rule("WF01", "well-formed")
 def dataflow_variable_is_bound_inside(state: WellFormedCheck, var: ast.DataflowVar) -> None:
     """A dataflow variable is bound in a dataflow block."""
     if state.block is None:
@@ -215,7 +233,6 @@ def dataflow_variable_stays_inside(
                 "WF01-escape",
                 f"the dataflow variable {var.name_hint!r} is used outside its dataflow block",
                 span,
-                unknown=var.name_hint,
                 related=bound_here(var),
                 help=(
                     f"export it from the dataflow block: add `R.output({var.name_hint})` at its end"
@@ -223,7 +240,7 @@ def dataflow_variable_stays_inside(
             )
 
 
-@rule("WF02", "a36f0897", "well-formed")
+@rule("WF02", "well-formed")
 def is_bound_once(state: WellFormedCheck, var: ast.Var) -> None:
     """No variable is bound a second time."""
     if var in state.bound and state.once((var, "twice")):
@@ -231,14 +248,14 @@ def is_bound_once(state: WellFormedCheck, var: ast.Var) -> None:
     state.bound.add(var)
 
 
-@rule("WF03", "648bd38f", "well-formed")
+@rule("WF03", "well-formed", refuses=True)
 def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
     """Report a variable that is used where it is not in scope: nowhere bound, too early, or too
     late.
     """
     name = var.name_hint
     # However often it is used, it is one mistake.
-    if var in state.holes or not state.once((name, state.function)):
+    if var in state.captured or not state.once((name, state.function)):
         return
     if var in state.pending:
         _uses_itself(state, var, span)
@@ -258,7 +275,6 @@ def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None
             "WF02-undefined",
             f"{name!r} is not defined",
             span,
-            unknown=name,
             help=similar(state, name, names_in_scope(state)),
         )
     elif later in state.pending:
@@ -284,7 +300,7 @@ def _uses_itself(state: WellFormedCheck, var: ast.Var, span: Span | None) -> Non
 
 def is_defined_globally(state: WellFormedCheck, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (WF02)."""
-    if var.name_hint in state.lost or var in state.holes or not state.once(var):
+    if var.name_hint in state.module.lost or var in state.captured or not state.once(var):
         return
     state.report(
         "WF02-global",
@@ -317,7 +333,7 @@ def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str |
     return known[name]
 
 
-@rule("WF09", "7cf2c0e3", "well-formed", refuses=True)
+@rule("WF09", "well-formed", refuses=True)
 def is_no_value(state: WellFormedCheck, op: ast.Op, span: Span | None) -> None:
     """An operator stands only as a callee."""
     state.report(
@@ -328,7 +344,7 @@ def is_no_value(state: WellFormedCheck, op: ast.Op, span: Span | None) -> None:
     )
 
 
-@rule("WF11", "55a68e0e", "well-formed", refuses=True)
+@rule("WF11", "well-formed", refuses=True)
 def captured_by_function(state: WellFormedCheck, var: ast.DataflowVar, span: Span | None) -> None:
     """A function in a dataflow block captures none of its dataflow variables."""
     state.report(

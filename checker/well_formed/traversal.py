@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from rlx.checker.well_formed.annotations import (
     check_annotation,
@@ -30,6 +30,8 @@ from rlx.checker.well_formed.functions import (
     symbol_is_name,
 )
 from rlx.checker.well_formed.state import (
+    Next,
+    WalkRule,
     WellFormedCheck,
     dataflow_variable_is_bound_inside,
     dataflow_variable_stays_inside,
@@ -44,11 +46,8 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import argument_places, places
 from rlx.spec.registry import rule
 
-Next = tuple[ast.Expr, Span | None]
-"""An expression that is to be looked at next, and where it is used."""
 
-
-class Around(NamedTuple):
+class SavedScope(NamedTuple):
     """Where the expressions stood before it entered a function."""
 
     function: ast.Function | None
@@ -61,25 +60,33 @@ class Around(NamedTuple):
 def walk_function(state: WellFormedCheck, function: ast.Function, name: str) -> None:
     """Walk a function, global or local, in a scope of its own."""
     around = begin(state, function, name)
-    _expression(state, function.body, None)
+    walk_expression(state, function.body, None)
     end(state, around)
 
 
-def begin(state: WellFormedCheck, function: ast.Function, name: str) -> Around:
+def begin(state: WellFormedCheck, function: ast.Function, name: str) -> SavedScope:
     """Enter a function, and apply the rules to its signature."""
-    around = Around(state.function, state.block, state.blocks_around, state.later, len(state.added))
-    state.function = function
-    if state.block is not None:
-        state.blocks_around = (*state.blocks_around, state.block)
-    state.block = None
-    if around.function is None:
-        state.later = _names_bound(function)
+    around = enter(state, function)
     purity_is_declared(state, function, name)
     _signature(state, function)
     return around
 
 
-def end(state: WellFormedCheck, around: Around) -> None:
+def enter(state: WellFormedCheck, function: ast.Function) -> SavedScope:
+    """Open the scope of a function."""
+    around = SavedScope(
+        state.function, state.block, state.blocks_around, state.later, len(state.added)
+    )
+    state.function = function
+    if state.block is not None:
+        state.blocks_around = (*state.blocks_around, state.block)
+    state.block = None
+    if around.function is None:
+        _look_ahead(state, function)
+    return around
+
+
+def end(state: WellFormedCheck, around: SavedScope) -> None:
     """Leave a function."""
     state.leave(around.mark)
     state.function, state.block, state.blocks_around, state.later = around[:4]
@@ -87,12 +94,17 @@ def end(state: WellFormedCheck, around: Around) -> None:
 
 def walk_binding(state: WellFormedCheck, binding: ast.Binding) -> None:
     """Apply the rules to a binding, and bring into scope what it binds."""
-    _BIND[type(binding)](state, binding)
+    state.rules[type(binding)](state, binding, None)
 
 
-def walk_result(state: WellFormedCheck, result: ast.Expr, span: Span | None) -> None:
-    """Apply the rules to what a sequence leads to."""
-    _expression(state, result, span)
+def walk_expression(state: WellFormedCheck, expr: ast.Expr, span: Span | None) -> None:
+    """Apply the rules to an expression; ``span`` is where it is used, for those that have no place
+    of their own.
+    """
+    rules = state.rules
+    rest: Next | None = (expr, span)
+    while rest is not None:
+        rest = rules[type(rest[0])](state, *rest)
 
 
 def _signature(state: WellFormedCheck, function: ast.Function) -> None:
@@ -122,31 +134,26 @@ def _outside(state: WellFormedCheck, info: ast.StructInfo, bound: set[tir.Var]) 
     return [v for v in free_shape_vars(state, info) if v not in state.shape_vars and v not in bound]
 
 
-def _names_bound(function: ast.Function) -> dict[str, ast.Var]:
-    """Every variable bound anywhere in a function, by name; of several the first."""
+def _look_ahead(state: WellFormedCheck, function: ast.Function) -> None:
+    """Note every variable bound anywhere in a function, by name; of several the first."""
     from rlx.grammar.nodes.visit import expressions
 
     found: dict[str, ast.Var] = {}
+    state.later, state.unread, state.may_bind = found, set(), False
     for expr in expressions(function):
+        if type(expr) is ast.ErrorExpr:
+            state.may_bind |= expr.may_bind
         if isinstance(expr, ast.SeqExpr):
             for block in expr.blocks:
                 for binding in block.bindings:
                     var: ast.Var | None = getattr(binding, "var", None)
                     if var is not None:
                         found.setdefault(var.name_hint, var)
-    return found
+                        if type(getattr(binding, "value", None)) is ast.ErrorExpr:
+                            state.unread.add(var.name_hint)
 
 
 # ---------------------------------------------------------------- expressions
-
-
-def _expression(state: WellFormedCheck, expr: ast.Expr, span: Span | None) -> None:
-    """Apply the rules to an expression; ``span`` is where it is used, for those that have no place
-    of their own.
-    """
-    rest: Next | None = (expr, span)
-    while rest is not None:
-        rest = _WALK[type(rest[0])](state, *rest)
 
 
 def _variable(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
@@ -176,7 +183,7 @@ def _prim_value(state: WellFormedCheck, value: ast.PrimValue, span: Span | None)
         scalar_has_one_lane(state, value)
 
 
-@rule("WF18", "b28b774d", "well-formed")
+@rule("WF18", "well-formed")
 def scalar_has_one_lane(state: WellFormedCheck, value: ast.PrimValue) -> None:
     """A scalar is of a data type with one lane."""
     found = tir.type_of(value.value)
@@ -206,7 +213,7 @@ def _dimension(state: WellFormedCheck, value: tir.PrimExpr, span: Span | None) -
 def _tuple(state: WellFormedCheck, expr: ast.Tuple, span: Span | None) -> None:
     spans = places(expr.field_spans, expr.fields, expr.span or span)
     for field, where in zip(expr.fields, spans, strict=True):
-        _expression(state, field, where)
+        walk_expression(state, field, where)
 
 
 def _item(state: WellFormedCheck, expr: ast.TupleGetItem, span: Span | None) -> Next:
@@ -228,7 +235,7 @@ def _call(state: WellFormedCheck, call: ast.Call, span: Span | None) -> Next | N
         if len(call.args) > 1:
             operator_form(state, call, callee)
     else:
-        _expression(state, callee, call.span)
+        walk_expression(state, callee, call.span)
     if state.block is not None:
         callee_may_recurse(state, call)
     first: Next | None = None
@@ -238,14 +245,14 @@ def _call(state: WellFormedCheck, call: ast.Call, span: Span | None) -> Next | N
         if at == 0 and type(arg) in (ast.Call, ast.TupleGetItem):
             first = arg, where
         else:
-            _expression(state, arg, where)
+            walk_expression(state, arg, where)
     declared = places(call.sinfo_spans, call.sinfo_args, call.span)
     for info, place in zip(call.sinfo_args, declared, strict=True):
         check_annotation(state, info, place)
     if call.attrs:
         for value in call.attrs.values():
             if isinstance(value, ast.Expr):
-                _expression(state, value, call.span)
+                walk_expression(state, value, call.span)
             elif isinstance(value, tir.PrimExpr):
                 _dimension(state, value, call.span)
     return first
@@ -254,9 +261,9 @@ def _call(state: WellFormedCheck, call: ast.Call, span: Span | None) -> Next | N
 def _if(state: WellFormedCheck, expr: ast.If, span: Span | None) -> None:
     if state.block is not None:
         if_in_dataflow(state, expr, span)
-    _expression(state, expr.cond, expr.cond_span)
+    walk_expression(state, expr.cond, expr.cond_span)
     for branch in (expr.true_branch, expr.false_branch):
-        _expression(state, branch, expr.span)
+        walk_expression(state, branch, expr.span)
 
 
 def _function(state: WellFormedCheck, function: ast.Function, span: Span | None) -> None:
@@ -274,11 +281,11 @@ def _seq(state: WellFormedCheck, seq: ast.SeqExpr, span: Span | None) -> None:
         for binding in block.bindings:
             walk_binding(state, binding)
         state.block = outer
-    _expression(state, seq.body, seq.body_span)
+    walk_expression(state, seq.body, seq.body_span)
     state.leave(mark)
 
 
-def _binding(state: WellFormedCheck, binding: ast.VarBinding) -> None:
+def _binding(state: WellFormedCheck, binding: ast.VarBinding, span: Span | None) -> None:
     var, value = binding.var, binding.value
     if type(value) is ast.Function:
         state.enter(var, state.block if type(var) is ast.DataflowVar else None)
@@ -289,13 +296,13 @@ def _binding(state: WellFormedCheck, binding: ast.VarBinding) -> None:
         state.holders.discard(var)
     else:
         state.pending.add(var)
-        _expression(state, value, binding.value_span)
+        walk_expression(state, value, binding.value_span)
         state.pending.discard(var)
     _bind(state, var)
 
 
-def _match_cast(state: WellFormedCheck, cast: ast.MatchCast) -> None:
-    _expression(state, cast.value, cast.value_span)
+def _match_cast(state: WellFormedCheck, cast: ast.MatchCast, span: Span | None) -> None:
+    walk_expression(state, cast.value, cast.value_span)
     check_annotation(state, cast.struct_info, cast.struct_info_span, cast.shape_vars)
     state.enter_shapes(cast.shape_vars)
     if cast.var is not None:
@@ -317,7 +324,7 @@ def _bind(state: WellFormedCheck, var: ast.Var) -> None:
         check_annotation(state, info, var.annotation_span, of_variable=True)
 
 
-_WALK: dict[type, Callable[[WellFormedCheck, Any, Span | None], Next | None]] = {
+RULES: Mapping[type[Node], WalkRule] = {
     ast.Var: _variable,
     ast.DataflowVar: _variable,
     ast.GlobalVar: _global,
@@ -325,6 +332,7 @@ _WALK: dict[type, Callable[[WellFormedCheck, Any, Span | None], Next | None]] = 
     ast.Constant: _leaf,
     ast.StringImm: _leaf,
     ast.DataTypeImm: _leaf,
+    ast.ErrorExpr: _leaf,
     ast.PrimValue: _prim_value,
     ast.ShapeExpr: _shape,
     ast.Tuple: _tuple,
@@ -334,26 +342,21 @@ _WALK: dict[type, Callable[[WellFormedCheck, Any, Span | None], Next | None]] = 
     ast.If: _if,
     ast.Function: _function,
     ast.SeqExpr: _seq,
-}
-_BIND: dict[type, Callable[[WellFormedCheck, Any], None]] = {
     ast.VarBinding: _binding,
     ast.MatchCast: _match_cast,
 }
+"""What is done at each kind of expression and of binding by today's specification."""
 
 
-def well_formed(
-    module: ast.IRModule, holes: Collection[Node] = frozenset(), lost: Collection[str] = ()
-) -> list[Diagnostic]:
+def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) -> list[Diagnostic]:
     """Every violation of WF01 to WF24 in a module, normalised or not.
 
     Parameters
     ----------
-    holes
-        Variables that a syntax error left without a definition: nothing is said of them.
-    lost
-        Names of functions that syntax errors may have cost.
+    captured
+        Variables and shape variables whose values the surrounding Python code gives.
     """
-    state = WellFormedCheck(module, holes, lost)
+    state = WellFormedCheck(module, RULES, captured)
     graph, state.as_values = call_graph(module)
     state.reachable = reachable(graph)
     for name, function in module.functions.items():
@@ -362,6 +365,6 @@ def well_formed(
             state.global_name = name
             recursive_result_is_annotated(state, name, function, on_circle(graph, name))
             walk_function(state, function, name.name_hint)
-    if not lost:
+    if not module.lost:
         can_be_entered(state)
     return state.diagnostics

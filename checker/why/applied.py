@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rlx.checker.why import values
 from rlx.checker.why.leaf_steps import alike, changed_nothing, failed_premise, question, sentence
-from rlx.checker.why.premises import that_apply
 from rlx.checker.why.recorder import Application
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.diagnostic import Diagnostic
@@ -30,7 +29,10 @@ _GRAVITY = {"compatible": HOLDS, "possible": WARNING, "incompatible": ERROR}
 
 
 def rule_step(
-    name: str, text: str, span: Span | None = None, info: StructInfo | None = None
+    name: str,
+    text: str | Callable[[], str],
+    span: Span | None = None,
+    info: StructInfo | None = None,
 ) -> Step:
     """An application of a rule."""
     title = rules()[name].title if name in rules() else ""
@@ -64,9 +66,7 @@ class Applied:
             if not any(diagnostic in moved for moved in elsewhere.values()):
                 self.premise(step, diagnostic)
         failed = {*record.failed, *(d.code for d in reported)}
-        if record.name in rules():
-            known = that_apply(record, rules()[record.name].premises)
-            step.held = tuple(code for code in known if code not in failed)
+        step.holds(code for code in _held(record) if code not in failed)
 
     def _reattributed(
         self, record: Application, reported: Iterable[Diagnostic]
@@ -98,7 +98,7 @@ class Applied:
         for diagnostic in reported:
             self.premise(found, diagnostic)
         failed = {d.code for d in reported}
-        found.held = tuple(code for code in found.held if code not in failed)
+        found.holds(code for code in found.held if code not in failed)
         step.has("", found)
 
     def _images(self, step: Step, record: Application) -> None:
@@ -106,9 +106,7 @@ class Applied:
         mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
         whose = "callee's " if step.code == "D14" else ""
         for var, image in mapping.items():
-            pair = (f"{whose}{show(var)}", values.value_text(image))
-            if pair not in step.values:
-                step.values.append(pair)
+            step.takes(f"{whose}{show(var)}", values.value_text(image))
 
     def _of_record(self, record: Application, fails: bool) -> Step | None:
         match record.kind:
@@ -149,6 +147,21 @@ class Applied:
         step.failed(diagnostic.severity)
 
 
+def _held(record: Application) -> Iterable[str]:
+    """The premises that an application says to hold, in the order of the rule.
+
+    The rule of an obligation stops where a premise fails, so all hold if it came to its end; where
+    it asks for one of several, it says which.
+    """
+    rule = rules().get(record.name)
+    if rule is None:
+        return ()
+    ended = record.completed and rule.block is not None and rule.block.judgement == "obligation"
+    if ended and not (record.held or record.failed):
+        return tuple(rule.premises)
+    return tuple(code for code in rule.premises if code in record.held)
+
+
 def _withhold(step: Step, code: str) -> None:
     """Take back that dimensions are equal: subtyping notes the equations, and they were judged
     later.
@@ -156,9 +169,9 @@ def _withhold(step: Step, code: str) -> None:
     failed = code.replace("COMPAT", "SUB")
     for below in every([step]):
         if failed.startswith("SUB-joint"):
-            below.held = tuple(c for c in below.held if not c.endswith(_EQUATIONS))
+            below.holds([c for c in below.held if not c.endswith(_EQUATIONS)])
         else:
-            below.held = tuple(c for c in below.held if c != failed)
+            below.holds([c for c in below.held if c != failed])
 
 
 def _visible(records: Iterable[Application]) -> Iterator[Application]:

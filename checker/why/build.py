@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rlx.checker.check import Report
 from rlx.checker.why import values
@@ -15,7 +15,7 @@ from rlx.checker.why.leaf_steps import (
 )
 from rlx.checker.why.place import Construct, cut, is_nameless, on_one_line
 from rlx.checker.why.recorder import Application, DerivationRecorder
-from rlx.checker.why.step import Step
+from rlx.checker.why.step import Finder, Step
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
@@ -42,7 +42,6 @@ class StepBuilder:
         self._read(recorder.roots)
         self.index = Index(report.modules)
         self._steps: dict[object, Step] = {}
-        self._open: list[Callable[[], None]] = []
 
     def _read(self, roots: Iterable[Application]) -> None:
         """Which application gave each subject its struct info, and where each report was made."""
@@ -50,9 +49,9 @@ class StepBuilder:
         while stack:
             record, subject = stack.pop()
             if record.name == "D01":
-                self._tables.append(record.arguments["state"].info_of)
+                self._tables.append(record.given[0].info_of)
             if record.name in OF_EXPRESSIONS:
-                own = next((v for v in record.arguments.values() if isinstance(v, _SUBJECTS)), None)
+                own = next((v for v in record.given if isinstance(v, _SUBJECTS)), None)
                 if own is not None:
                     subject = own
                     self.records.setdefault(own, record)
@@ -62,26 +61,12 @@ class StepBuilder:
     # ------------------------------------------------------------ asking
 
     def tree(self, constructs: Iterable[Construct]) -> list[Step]:
-        """The derivations of constructs, with all that they rest on."""
-        roots = list(dict.fromkeys(self._construct(c) for c in constructs))
-        self._finish()
-        return roots
-
-    def step_of(self, expr: ast.Expr) -> Step:
-        """The derivation of one expression."""
-        step = self.expression(expr)
-        self._finish()
-        return step
+        """The derivations of constructs."""
+        return list(dict.fromkeys(self._construct(c) for c in constructs))
 
     def alone(self, diagnostics: Iterable[Diagnostic]) -> list[Step]:
         """Steps for what is wrong at a place and part of no derivation there."""
-        found = [self._home_of(d) for d in diagnostics]
-        self._finish()
-        return list(dict.fromkeys(found))
-
-    def _finish(self) -> None:
-        while self._open:
-            self._open.pop()()
+        return list(dict.fromkeys(self._home_of(d) for d in diagnostics))
 
     def _construct(self, construct: Construct) -> Step:
         subject = construct.subject
@@ -101,10 +86,11 @@ class StepBuilder:
         assert isinstance(subject, ast.Expr)
         return self.expression(subject)
 
-    def _once(self, key: object, step: Step, fill: Callable[[Step], None]) -> Step:
-        """The step for a key, filled later: derivations are longer than Python can recurse."""
-        self._steps[key] = step
-        self._open.append(lambda: fill(step))
+    def _once(
+        self, key: object, step: Step, parts: Finder | None, rest: Finder | None = None
+    ) -> Step:
+        """The step for a key: derivations are longer than Python can recurse, and than is shown."""
+        self._steps[key] = step.later(parts, rest)
         return step
 
     # ------------------------------------------------------------ expressions
@@ -121,18 +107,20 @@ class StepBuilder:
         info = self.info_of.get(expr)
         record = self.records.get(expr)
         name = record.name if record is not None else "D02" if _is_variable(expr) else ""
-        text = self.text(expr)
         if info is None or not name:
-            text = f"{text}: nothing was derived because of an earlier error"
-            return self._once(expr, Step("note", text, span=_span(expr)), lambda step: None)
+            text = f"{self.text(expr)}: nothing was derived because of an earlier error"
+            return self._once(expr, Step("note", text, span=_span(expr)), None)
         # The place of a global variable is that of its first use, which tells nothing.
         span = None if isinstance(expr, ast.GlobalVar) else _span(expr)
-        step = rule_step(name, f"{text} : {show(info)}", span, info)
-        return self._once(expr, step, lambda step: self._fill(step, expr, record))
+        step = rule_step(name, lambda: f"{self.text(expr)} : {show(info)}", span, info)
+
+        def parts(step: Step) -> None:
+            for label, part in self._parts(expr, step):
+                step.has(label, part)
+
+        return self._once(expr, step, parts, lambda step: self._fill(step, expr, record))
 
     def _fill(self, step: Step, expr: ast.Expr, record: Application | None) -> None:
-        for label, part in self._parts(expr, step):
-            step.has(label, part)
         if record is not None:
             self.applied.add(step, record)
         if not isinstance(expr, ast.Var):  # that of a variable is said of its binding
@@ -158,7 +146,7 @@ class StepBuilder:
             case ast.Tuple(fields=fields):
                 yield from ((f"field {i}", self.expression(f)) for i, f in enumerate(fields))
             case ast.TupleGetItem(tuple_value=value, index=index):
-                step.values.append(("index", str(index)))
+                step.takes("index", str(index))
                 yield "tuple", self.expression(value)
             case ast.If(cond=cond, true_branch=then, false_branch=otherwise):
                 yield "condition", self.expression(cond)
@@ -198,12 +186,12 @@ class StepBuilder:
             if isinstance(value, ast.Expr):
                 yield name, self.expression(value)
             elif values.value_text(value):
-                step.values.append((name, values.value_text(value)))
+                step.takes(name, values.value_text(value))
         if call.sinfo_args:
-            step.values.append(("types", values.value_text(call.sinfo_args)))
+            step.takes("types", values.value_text(call.sinfo_args))
         for parameter in parameters[len(call.args) :]:
             if parameter.name not in call.attrs and parameter.default not in (REQUIRED, None):
-                step.values.append((parameter.name, f"{parameter.default} (default)"))
+                step.takes(parameter.name, f"{parameter.default} (default)")
 
     # ------------------------------------------------------------ names
 
@@ -243,7 +231,7 @@ class StepBuilder:
         step = rule_step("D11", f"{var.name_hint}{told}", var.span, info)
         said = "as annotated" if var.struct_info_annotation is not None else "without annotation"
         step.details = (f"a parameter of {owner}, {said}",)
-        return self._once(("parameter", var), step, lambda step: self._placed(step, var))
+        return self._once(("parameter", var), step, None, lambda step: self._placed(step, var))
 
     def _prim_func(self, function: tir.PrimFunc) -> Step:
         found = self._steps.get(function)
@@ -258,8 +246,8 @@ class StepBuilder:
         for param in function.params:
             buffer = function.buffer_map.get(param)
             said = str(param.dtype) if buffer is None else buffer_text(buffer)
-            step.values.append((param.name, said))
-        return self._once(function, step, lambda step: None)
+            step.takes(param.name, said)
+        return self._once(function, step, None)
 
     # ------------------------------------------------------------ bindings
 
@@ -270,17 +258,26 @@ class StepBuilder:
         var: ast.Var | None = binding.var  # type: ignore[attr-defined]
         info = self.info_of.get(var) if var is not None else None
         name = var.name_hint if var is not None else "match_cast"
-        text = name if info is None else f"{name} : {show(info)}"
-        step = rule_step("D11", text, binding.span, info)  # type: ignore[attr-defined]
-        if isinstance(binding, ast.MatchCast):
-            step.values.append(("cast to", show(binding.struct_info)))
-        match var:
-            case ast.Var(struct_info_annotation=StructInfo() as said):
-                step.values.append(("annotated", show(said)))
-        return self._once(binding, step, lambda step: self._fill_binding(step, binding))
+        step = rule_step(
+            "D11",
+            lambda: name if info is None else f"{name} : {show(info)}",
+            binding.span,  # type: ignore[attr-defined]
+            info,
+        )
+        value: ast.Expr = binding.value  # type: ignore[attr-defined]
+        return self._once(
+            binding,
+            step,
+            lambda step: step.has("value", self.expression(value)),
+            lambda step: self._fill_binding(step, binding),
+        )
 
     def _fill_binding(self, step: Step, binding: ast.Binding) -> None:
-        step.has("value", self.expression(binding.value))  # type: ignore[attr-defined]
+        if isinstance(binding, ast.MatchCast):
+            step.takes("cast to", show(binding.struct_info))
+        match binding.var:  # type: ignore[attr-defined]
+            case ast.Var(struct_info_annotation=StructInfo() as said):
+                step.takes("annotated", show(said))
         record = self.records.get(binding)
         if record is not None:
             self.applied.add(step, record)
@@ -301,15 +298,15 @@ class StepBuilder:
         step = rule_step(rule, what if info is None else f"{what} : {show(info)}", span, info)
         match function:
             case ast.Function(ret_struct_info=StructInfo() as said):
-                step.values.append(("annotated", show(said)))
+                step.takes("annotated", show(said))
 
         def fill(step: Step) -> None:
-            step.has("result", self.expression(seq.body))
             record = self.records.get(function or seq)
             if record is not None:
                 self.applied.add(step, record)
 
-        return self._once(key, step, fill)
+        body = seq.body
+        return self._once(key, step, lambda s: s.has("result", self.expression(body)), fill)
 
     def _home_of(self, diagnostic: Diagnostic) -> Step:
         """The derivation inside of which something was found wrong."""
@@ -334,7 +331,8 @@ class StepBuilder:
             text = ", ".join(f"{n} = {v}" for n, v in values.given(record.arguments))
         step = rule_step(rule.identifier, text, diagnostic.span, None)
         self.applied.premise(step, diagnostic)
-        step.held = tuple(code for code in rule.premises if code != diagnostic.code)
+        if record is not None:
+            step.holds(code for code in record.held if code != diagnostic.code)
         return step
 
     # ------------------------------------------------------------ words

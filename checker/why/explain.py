@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from rlx.checker.check import Report, check_text
 from rlx.checker.why.build import StepBuilder
@@ -10,30 +11,46 @@ from rlx.checker.why.place import Construct, PlaceError, at_column, constructs, 
 from rlx.checker.why.recorder import DerivationRecorder, recording
 from rlx.checker.why.step import ERROR, Step, every, settle
 from rlx.grammar.diagnostic import Diagnostic, Source, region
-from rlx.grammar.nodes.node import Record
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import visible
 
 
-class Derivations(Record):
+class Derivations:
     """The derivation trees of a place.
 
     Attributes
     ----------
-    roots
-        One for each construct, and one for each error there that belongs to none of them.
     source
         The text that steps point into.
     """
 
-    roots: tuple[Step, ...]
-    source: Source
+    def __init__(self, roots: Iterable[Step], source: Source, faulty: bool) -> None:
+        self._roots, self.source, self._faulty = tuple(roots), source, faulty
 
-    def __str__(self) -> str:
-        """What `rlx why` prints of them."""
+    @cached_property
+    def roots(self) -> tuple[Step, ...]:
+        """One for each construct, and one for each error there that belongs to none of them."""
+        with recursion_room():
+            settle(self._roots)
+        return self._roots
+
+    def lines(
+        self, theme: Mapping[str, str], depth: int | None = None, limit: int | None = None
+    ) -> Iterator[str]:
+        """What `rlx why` prints of them; only what is shown is looked at.
+
+        Parameters
+        ----------
+        theme, depth, limit
+            As :func:`rlx.checker.why.tree_text.render`.
+        """
         from rlx.checker.why.tree_text import render
 
-        return "\n".join(map(visible, render(self.roots, self.source, {})))
+        with recursion_room():
+            yield from render(self._roots, self.source, theme, depth, limit)
+
+    def __str__(self) -> str:
+        return "\n".join(map(visible, self.lines({})))
 
     def _repr_html_(self) -> str:
         from rlx.grammar.nodes.notebook import preformatted
@@ -43,7 +60,9 @@ class Derivations(Record):
     @property
     def has_error(self) -> bool:
         """Whether a tree has a premise that certainly fails."""
-        return any(step.kind == "premise" and step.status == ERROR for step in every(self.roots))
+        return self._faulty and any(
+            step.kind == "premise" and step.status == ERROR for step in every(self.roots)
+        )
 
 
 def why(text: str, path: str, line: int, column: int | None = None) -> Derivations:
@@ -92,7 +111,7 @@ def at_place(builder: StepBuilder, report: Report, line: int, column: int | None
             if not here:
                 raise PlaceError(f"{nothing}{_unread(report)}") from None
             found = []
-        return Derivations(tuple(_trees(builder, found, here)), source)
+        return _derivations(builder, report, found, here)
 
 
 def everything(text: str, path: str) -> tuple[Report, Derivations]:
@@ -101,20 +120,20 @@ def everything(text: str, path: str) -> tuple[Report, Derivations]:
     with recursion_room():
         known = constructs(report.modules, report.source)
         tops = [c for c in known if c.kind in ("function", "primfunc")]
-        roots = _trees(StepBuilder(report, recorder), tops, report.diagnostics)
-    return report, Derivations(tuple(roots), report.source)
+        builder = StepBuilder(report, recorder)
+        return report, _derivations(builder, report, tops, report.diagnostics)
 
 
-def _trees(
-    builder: StepBuilder, found: Sequence[Construct], here: Sequence[Diagnostic]
-) -> list[Step]:
+def _derivations(
+    builder: StepBuilder, report: Report, found: Sequence[Construct], here: Sequence[Diagnostic]
+) -> Derivations:
     """The trees of constructs, with each diagnostic at the place in one of them."""
     roots = builder.tree(found)
-    told = {(step.code, step.span) for step in every(roots) if step.kind == "premise"}
-    rest = [d for d in here if (d.code, d.span) not in told]
-    every_root = list(dict.fromkeys(roots + builder.alone(rest)))
-    settle(every_root)
-    return every_root
+    if here:
+        told = {(step.code, step.span) for step in every(roots) if step.kind == "premise"}
+        roots += builder.alone(d for d in here if (d.code, d.span) not in told)
+    faulty = any(d.is_error for d in report.diagnostics)
+    return Derivations(dict.fromkeys(roots), report.source, faulty)
 
 
 def diagnostics_at(report: Report, line: int, column: int | None) -> list[Diagnostic]:

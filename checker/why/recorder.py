@@ -1,23 +1,19 @@
-"""Records which rules the checker applies, to what, with which answers and which failed premises.
+"""Records which rules the checker applies, to what, with which answers and which premises.
 
-Rules are small registered functions, so a derivation is the tree of their calls. The recorder sees
-these calls through the interpreter's profiling hook: the checker has no line of code for it, and a
-check that is not recorded costs what it did before.
+The judgements tell it (:mod:`rlx.spec.registry`): a derivation is the tree of their calls.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import CodeType, FrameType
+from functools import cache, cached_property
+from inspect import Parameter, signature
+from threading import get_ident
 from typing import Any
 
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.spec import registry
-
-_WATCHED = frozenset(["call", "return"])
-"""Other events that the interpreter tells of are not looked at."""
+from rlx.spec.registry import Observer, observing
 
 _KEPT = frozenset(["D01"])
 """The outermost applications that are kept even where nothing fails."""
@@ -33,29 +29,51 @@ class Application:
         ``"binding"`` (of shape variables).
     name
         The rule's id; of a question the method of the prover.
-    arguments
-        What the function was given, by parameter.
-    result
-        What it returned; None also where it gave up.
+    given
+        What the function was given by position.
+    result, completed
+        What it returned; None where it gave up, and whether it did not.
     inner
         What was applied on the way, in order.
-    failed
-        The premises that failed in this application itself.
+    held, failed
+        The premises that held and failed in this application itself.
     diagnostics
         What it reported.
     """
 
-    __slots__ = ("arguments", "diagnostics", "failed", "inner", "kind", "name", "result")
-
-    def __init__(self, kind: str, name: str, arguments: dict[str, Any]) -> None:
-        self.kind, self.name, self.arguments = kind, name, arguments
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        function: Callable[..., Any],
+        given: tuple[Any, ...],
+        named: Mapping[str, Any],
+    ) -> None:
+        self.kind, self.name = kind, name
+        self.given = given
+        self._function, self._named = function, named
         self.result: Any = None
+        self.completed = False
         self.inner: list[Application] = []
+        self.held: dict[str, None] = {}
         self.failed: list[str] = []
         self.diagnostics: list[Diagnostic] = []
 
     def __repr__(self) -> str:
         return f"Application({self.name}, {len(self.inner)} inside)"
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """What the function was given, by parameter."""
+        found: dict[str, Any] = {}
+        for at, parameter in enumerate(_parameters(self._function)):
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                found[parameter.name] = self.given[at:]
+            elif at < len(self.given):
+                found[parameter.name] = self.given[at]
+            else:
+                found[parameter.name] = self._named.get(parameter.name, parameter.default)
+        return found
 
     @property
     def is_quiet(self) -> bool:
@@ -63,8 +81,13 @@ class Application:
         return not (self.failed or self.diagnostics) and all(r.is_quiet for r in self.inner)
 
 
-class DerivationRecorder:
-    """What one check did.
+@cache
+def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    return tuple(signature(function).parameters.values())
+
+
+class DerivationRecorder(Observer):
+    """What one check did, in the thread that made the recorder.
 
     Attributes
     ----------
@@ -75,83 +98,53 @@ class DerivationRecorder:
     def __init__(self) -> None:
         self.roots: list[Application] = []
         self._open: list[Application] = []
-        self._watched = _seams()
-        self._known: dict[int, tuple[CodeType, tuple[str, str] | None]] = {}
+        self._thread = get_ident()
 
-    def hook(self, frame: FrameType, event: str, value: object) -> None:
-        """What the interpreter calls wherever a function begins or ends."""
-        if event not in _WATCHED:
+    def begins(
+        self,
+        kind: str,
+        name: str,
+        function: Callable[..., Any],
+        given: tuple[Any, ...],
+        named: Mapping[str, Any],
+    ) -> Application | None:
+        if get_ident() != self._thread:
+            return None
+        record = Application(kind, name, function, given, named)
+        self._open.append(record)
+        return record
+
+    def ends(self, begun: Application | None, result: object, completed: bool) -> None:
+        if begun is None:
             return
-        code = frame.f_code
-        known = self._known.get(id(code))
-        if known is None:
-            known = self._look_up(code)
-        watched = known[1]
-        if watched is not None:
-            self._seen(watched, frame, event, value)
-
-    def _look_up(self, code: CodeType) -> tuple[CodeType, tuple[str, str] | None]:
-        """What code is to be recorded as; it is kept, so that its identity stays its own."""
-        rule = registry.codes.get(id(code))
-        watched = self._watched.get(id(code)) if rule is None else ("rule", rule)
-        known = self._known[id(code)] = code, watched
-        return known
-
-    def _seen(self, watched: tuple[str, str], frame: FrameType, event: str, value: object) -> None:
-        match *watched, event:
-            case "failure", _, "call":  # a premise fails in the application at hand
-                self._note("failed", frame.f_locals["code"])
-            case "report", _, "return":  # that is said
-                self._note("diagnostics", frame.f_locals["self"])
-            case "failure" | "report", _, _:
-                pass
-            case kind, name, "call":
-                self._open.append(Application(kind, name, dict(frame.f_locals)))
-            case _:
-                self._end(value)
-
-    def _end(self, value: object) -> None:
-        if not self._open:
-            return  # it began before the recording did
-        record = self._open.pop()
-        record.result = value
+        self._open.pop()
+        begun.result, begun.completed = result, completed
         if self._open:
-            self._open[-1].inner.append(record)
-        elif record.name in _KEPT or not record.is_quiet:
-            self.roots.append(record)
+            self._open[-1].inner.append(begun)
+        elif begun.name in _KEPT or not begun.is_quiet:
+            self.roots.append(begun)
 
-    def _note(self, what: str, value: object) -> None:
-        """Add to the application at hand; what fails outside of all rules has no values to show."""
-        if self._open:
-            getattr(self._open[-1], what).append(value)
+    def holds(self, label: str) -> None:
+        record = self._at_hand
+        if record is not None:
+            record.held[label] = None
 
+    def fails(self, label: str, diagnostic: Diagnostic | None) -> None:
+        record = self._at_hand
+        if record is not None:
+            record.failed.append(label)
+            if diagnostic is not None:
+                record.diagnostics.append(diagnostic)
 
-def _seams() -> dict[int, tuple[str, str]]:
-    """The functions that are no rules and yet worth recording."""
-    from rlx.checker.derive.knowledge import AliasProver
-    from rlx.solver.order import bind, compatibility
-
-    asked = (AliasProver.equal, AliasProver.always, AliasProver.never, AliasProver.relate_all)
-    found = {id(method.__code__): ("question", method.__name__) for method in asked}
-    found[id(compatibility.__code__)] = ("comparison", compatibility.__name__)
-    found[id(bind.__code__)] = ("binding", bind.__name__)
-    found[id(registry.refuted.__code__)] = ("failure", "")
-    found[id(Diagnostic.__init__.__code__)] = ("report", "")
-    return found
+    @property
+    def _at_hand(self) -> Application | None:
+        """The innermost judgement; what fails outside of all has no values to show."""
+        return self._open[-1] if self._open and get_ident() == self._thread else None
 
 
 @contextmanager
 def recording() -> Iterator[DerivationRecorder]:
-    """Record what the checker does in this thread, for the duration.
-
-    A profiler that was at work is put back afterwards.
-    """
+    """Record what the checker does in this thread, for the duration."""
     recorder = DerivationRecorder()
-    before: Any = sys.getprofile()
-    sys.setprofile(recorder.hook)
-    try:
+    with observing(recorder):
         yield recorder
-    finally:
-        sys.setprofile(before if callable(before) else None)
-        if hasattr(before, "enable"):  # a profiler in C, such as that of cProfile
-            before.enable()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Span
@@ -13,9 +13,12 @@ GRAVITY = (HOLDS, NOTE, WARNING, ERROR)
 Below = list[tuple[str, "Step"]]
 """The steps that one rests on, by what they are there: a parameter, ``value``, or nothing."""
 
+Finder = Callable[["Step"], None]
+"""Adds to a step what it did not have yet."""
+
 
 class Step:
-    """One line of a derivation.
+    """One line of a derivation. What it rests on, and its words, are found when they are asked for.
 
     Attributes
     ----------
@@ -34,29 +37,19 @@ class Step:
         The struct info concluded, of expressions and bindings.
     span
         Where what it is about stands.
-    status
-        ``"holds"``, or how grave what fails here is: ``"note"``, ``"warning"``, ``"error"``.
-    beneath
-        How grave the gravest failure further down is.
-    values
-        What went into the rule, by name.
-    held
-        The premises of the rule that are asked here and do not fail.
     details
         Further sentences: counterexamples, what would mend it.
-    below
-        What it rests on.
     """
 
     __slots__ = (
-        *("below", "beneath", "code", "details", "held", "info"),
-        *("kind", "span", "status", "text", "title", "values"),
+        *("_below", "_beneath", "_find_parts", "_find_rest", "_held", "_status", "_text"),
+        *("_values", "code", "details", "info", "kind", "span", "title"),
     )
 
     def __init__(
         self,
         kind: str,
-        text: str = "",
+        text: str | Callable[[], str] = "",
         *,
         code: str = "",
         title: str = "",
@@ -65,24 +58,93 @@ class Step:
         status: str = HOLDS,
         details: Iterable[str] = (),
     ) -> None:
-        self.kind, self.code, self.title, self.text = kind, code, title, text
-        self.info, self.span, self.status = info, span, status
-        self.beneath = HOLDS
-        self.values: list[tuple[str, str]] = []
-        self.held: tuple[str, ...] = ()
+        self.kind, self.code, self.title = kind, code, title
+        self.info, self.span = info, span
         self.details = tuple(details)
-        self.below: Below = []
+        self._text, self._status = text, status
+        self._beneath: str | None = None
+        self._values: list[tuple[str, str]] = []
+        self._held: tuple[str, ...] = ()
+        self._below: Below = []
+        self._find_parts: Finder | None = None
+        self._find_rest: Finder | None = None
 
     def __repr__(self) -> str:
         return f"Step({self.kind} {self.code} {self.text!r})"
 
+    def later(self, parts: Finder | None, rest: Finder | None = None) -> Step:
+        """Let functions add the parts, and the rest, when they are asked for; this step."""
+        self._find_parts, self._find_rest = parts, rest
+        return self
+
+    def _find(self) -> Step:
+        """This step, after everything was found that is its own."""
+        assert self.parts is self._below
+        find, self._find_rest = self._find_rest, None
+        if find is not None:
+            find(self)
+        return self
+
+    @property
+    def text(self) -> str:
+        if not isinstance(self._text, str):
+            self._text = self._text()
+        return self._text
+
+    @property
+    def parts(self) -> Below:
+        """The derivations of what it is made of, without what its rule compared and asked, unless
+        that was found before.
+        """
+        find, self._find_parts = self._find_parts, None
+        if find is not None:
+            find(self)
+        return self._below
+
+    @property
+    def below(self) -> Below:
+        """All that it rests on."""
+        return self._find()._below
+
+    @property
+    def values(self) -> list[tuple[str, str]]:
+        """What went into the rule, by name."""
+        return self._find()._values
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The premises of the rule that are asked here and hold."""
+        return self._find()._held
+
+    @property
+    def status(self) -> str:
+        """``"holds"``, or how grave what fails here is: ``"note"``, ``"warning"``, ``"error"``."""
+        return self._find()._status
+
+    @property
+    def beneath(self) -> str:
+        """How grave the gravest failure further down is."""
+        if self._beneath is None:
+            settle([self])
+        assert self._beneath is not None
+        return self._beneath
+
     def has(self, label: str, step: Step) -> None:
         """Let this step rest on another one, too."""
-        self.below.append((label, step))
+        self._below.append((label, step))
+
+    def takes(self, name: str, value: str) -> None:
+        """Let a value go into the rule, once."""
+        if (name, value) not in self._values:
+            self._values.append((name, value))
+
+    def holds(self, premises: Iterable[str]) -> None:
+        """Let these premises hold, and no others."""
+        self._held = tuple(premises)
 
     def failed(self, status: str) -> None:
         """Something of that gravity fails here."""
-        self.status = graver(self.status, status)
+        self._status = graver(self._status, status)
 
 
 def graver(a: str, b: str) -> str:
@@ -92,6 +154,15 @@ def graver(a: str, b: str) -> str:
 
 def every(roots: Iterable[Step]) -> Iterator[Step]:
     """All steps of trees, each once, one before those it rests on."""
+    return _reached(roots, lambda step: step.below)
+
+
+def every_part(roots: Iterable[Step]) -> Iterator[Step]:
+    """The derivations in trees, each once, without what their rules compared and asked."""
+    return _reached(roots, lambda step: step.parts)
+
+
+def _reached(roots: Iterable[Step], inside: Callable[[Step], Below]) -> Iterator[Step]:
     seen: set[int] = set()
     stack = list(roots)[::-1]
     while stack:
@@ -99,7 +170,7 @@ def every(roots: Iterable[Step]) -> Iterator[Step]:
         if id(step) not in seen:
             seen.add(id(step))
             yield step
-            stack.extend(below for _, below in reversed(step.below))
+            stack.extend(below for _, below in reversed(inside(step)))
 
 
 def settle(roots: Iterable[Step]) -> None:
@@ -107,26 +178,26 @@ def settle(roots: Iterable[Step]) -> None:
 
     A step that rests on itself (a function that calls itself) gets a reference in its place.
     """
-    done: set[int] = set()
     for root in roots:
-        path = [] if id(root) in done else [(root, enumerate(root.below))]
+        path = [] if root._beneath is not None else [(root, enumerate(root.below))]
         on_path = {id(root)}
         while path:
             step, rest = path[-1]
             for at, (label, below) in rest:
                 if id(below) in on_path:
-                    step.below[at] = label, _reference(below)
-                elif id(below) not in done:
+                    step.below[at] = label, reference(below)
+                elif below._beneath is None:
                     path.append((below, enumerate(below.below)))
                     on_path.add(id(below))
                     break
             else:
                 path.pop()
                 on_path.discard(id(step))
-                done.add(id(step))
+                step._beneath = HOLDS
                 for _, below in step.below:
-                    step.beneath = graver(step.beneath, graver(below.status, below.beneath))
+                    step._beneath = graver(step._beneath, graver(below.status, below.beneath))
 
 
-def _reference(step: Step) -> Step:
+def reference(step: Step) -> Step:
+    """What stands for a step that stands further up."""
     return Step("reference", step.text, code=step.code, title=step.title, span=step.span)

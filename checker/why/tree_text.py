@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.checker.render.human import paint, without_colours
 from rlx.checker.why.leaf_steps import formula
-from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
+from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every, every_part, reference
 from rlx.grammar.diagnostic import Source
 
 NESTING = 12
@@ -86,7 +86,8 @@ def inferences(roots: Sequence[Step]) -> Iterator[str]:
 
 
 def _left_out(waiting: Sequence[Step], shown: set[int]) -> str:
-    count = sum(1 for step in every(waiting) if step.info is not None and id(step) not in shown)
+    derived = (step for step in every_part(waiting) if step.info is not None)
+    count = sum(1 for step in derived if id(step) not in shown)
     return (
         f"… and the derivations of {count} more expressions and bindings; "
         "--depth N shows less of each, --format json has all"
@@ -102,9 +103,11 @@ class _Tree:
 
     def lines(self, root: Step) -> Iterator[str]:
         """A tree, without recursion."""
-        stack: list[tuple[Step, str, str, int]] = [(root, "", "", 0)]
+        stack: list[tuple[Step, str, str, int, tuple[int, ...]]] = [(root, "", "", 0, ())]
         while stack:
-            first, lead, label, level = stack.pop()
+            first, lead, label, level, above = stack.pop()
+            if id(first) in above:
+                first = reference(first)
             follow = _continued(lead)
             step = _named(first)
             known = id(step) in self.shown
@@ -123,7 +126,7 @@ class _Tree:
                 yield f"{more}{self._cut(step)}"
             for at, (name, inner) in reversed(list(enumerate(below))):
                 branch = "└─ " if at == len(below) - 1 else "├─ "
-                stack.append((inner, f"{follow}{branch}", name, level + 1))
+                stack.append((inner, f"{follow}{branch}", name, level + 1, (*above, id(first))))
 
     def _below(self, step: Step, known: bool, level: int) -> Sequence[tuple[str, Step]]:
         if known:

@@ -16,6 +16,7 @@ if str(ROOT) not in sys.path:  # `mkdocs` does not look for modules where it run
 from mkdocs.structure.files import File, Files
 
 from docs.build import (
+    code_map,
     codes,
     commands,
     operators,
@@ -35,7 +36,16 @@ def on_page_content(html: str, **_: Any) -> str:
 
 def on_files(files: Files, config: Any) -> Files:
     """Add what is made."""
-    for make in (codes, commands, operators, pictures, python_api, specification, tvm_differs):
+    for make in (
+        code_map,
+        codes,
+        commands,
+        operators,
+        pictures,
+        python_api,
+        specification,
+        tvm_differs,
+    ):
         for address, content in make.pages().items():
             files.append(File.generated(config, address, content=content))
     return files

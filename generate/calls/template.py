@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from rlx.generate.calls.context import Collector, variable
 from rlx.generate.calls.generic import generic
 from rlx.generate.calls.pattern import (
     GROUPS,
@@ -26,11 +25,49 @@ from rlx.generate.calls.pattern import (
     parse,
 )
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.ast import (
+    Expr,
+    StructInfo,
+    TensorStructInfo,
+)
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.operators.context import Place
 from rlx.operators.registry import Operator
+from rlx.operators.site import CallAlone
+from rlx.solver.order import erase, free_shape_vars
+
+
+class Collector(CallAlone):
+    """The context in which a template is derived; it collects the codes of all that is not proved."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reports: list[str] = []
+        self.unknown: set[tir.Var] = set()
+
+    def report(
+        self, code: str, severity: str, message: str, at: Place = None, **extra: object
+    ) -> None:
+        """Remember the code."""
+        self.reports.append(code)
+
+    def fresh_dim(self, hint: str) -> tir.Var:
+        """A dimension on which data decide."""
+        var = super().fresh_dim(hint)
+        self.unknown.add(var)
+        return var
+
+    def vdevices(self) -> Sequence[tuple[str, int]]:
+        """Those that calls are generated with."""
+        return (("llvm", 0), ("cuda", 0))
+
+    def known(self, info: StructInfo) -> StructInfo:
+        """A result, without the dimensions on which data decide."""
+        if not self.unknown:
+            return info
+        return erase(info, set(), set(free_shape_vars(info)) - self.unknown)
 
 
 class Template(Record):
@@ -181,7 +218,7 @@ def symbolic(slot: Slot, kinds: dict[str, DataType]) -> Expr:
     match slot:
         case TensorSlot(group=group, dims=dims):
             kind = element(group, kinds)
-            return variable(TensorStructInfo(ast.ShapeExpr(dims), kind, len(dims)))
+            return ast.Var("x", TensorStructInfo(ast.ShapeExpr(dims), kind, len(dims)))
         case TupleSlot(fields=fields):
             return ast.Tuple(tuple(symbolic(field, kinds) for field in fields))
         case ShapeSlot(dims=dims):
@@ -189,7 +226,7 @@ def symbolic(slot: Slot, kinds: dict[str, DataType]) -> Expr:
         case PrimSlot(value=value):
             return ast.PrimValue(value)
         case MadeSlot():
-            return variable(OBJECT)
+            return ast.Var("x", OBJECT)
         case Given(value=value):
             return literal(value)
     raise TypeError(f"no argument: {slot!r}")

@@ -15,10 +15,10 @@ from rlx.generate.campaign.child import Child
 from rlx.generate.campaign.finding import Finding, from_record, with_operators
 from rlx.generate.campaign.state import ChunkResult
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.processes import python
+from rlx.grammar.processes import OUTSIDE, python
 
-_ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "RLX_TRACE_RULES": "1"}
-"""One thread for each process; and which rules are applied is written down."""
+_ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""One thread for each process."""
 
 _STRICT = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0", "MALLOC_PERTURB_": "165"}
 """So the allocator of glibc notices sooner that memory was overwritten."""
@@ -180,7 +180,7 @@ def _ended(worker: Worker, seed: int, text: str) -> Finding | None:
     return None
 
 
-FROM_OUTSIDE = ("signal SIGKILL", "signal SIGTERM", "signal SIGINT", "signal SIGHUP")
+FROM_OUTSIDE = tuple(f"signal {name}" for name in OUTSIDE)
 """How processes end that somebody else has ended, such as the system, short of memory."""
 
 

@@ -44,29 +44,31 @@ def _serve(oracle_name: str, against: str) -> None:
     from rlx.generate.campaign.oracles import named
     from rlx.generate.campaign.oracles.case import Case, raised
     from rlx.generate.campaign.programs import program
-    from rlx.spec import registry
+    from rlx.spec.coverage import RuleCounts
+    from rlx.spec.registry import observing
 
     oracle = named(oracle_name)
     say(ready=True)
     for line in sys.stdin:
         task = json.loads(line)
         seed, text, reached = task["seed"], task["text"], set[str]()
-        if text is None:
-            text, reached = program(seed, oracle_name, against)
-        say(text=text)
-        case = Case(text, seed, against, lambda stage: say(stage=stage), task["only"])
-        try:
-            found = oracle(case)
-        except Exception as error:  # noqa: BLE001 - this tool's own mistake: the campaign goes on
-            case.begin(f"{case.stage}, by this tool")
-            found = [case.found("crash", oracle_name, raised(error))]
+        counts = RuleCounts()
+        with observing(counts):
+            if text is None:
+                text, reached = program(seed, oracle_name, against)
+            say(text=text)
+            case = Case(text, seed, against, lambda stage: say(stage=stage), task["only"])
+            try:
+                found = oracle(case)
+            except Exception as error:  # noqa: BLE001 - this tool's own mistake: the campaign goes on
+                case.begin(f"{case.stage}, by this tool")
+                found = [case.found("crash", oracle_name, raised(error))]
         say(
             done=seed,
             findings=[finding.record() for finding in found],
             operators=sorted(reached),
-            rules=sorted(registry.applied),
+            rules=sorted(counts.applied),
         )
-        registry.applied.clear()
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ from functools import partial
 
 from rlx.generate.near.kernels import BREAKS, broken_kernel
 from rlx.generate.near.modules import FORMS, MODULES
-from rlx.generate.near.obligations import BROKEN
-from rlx.generate.near.steps import STEPS, broken_call
+from rlx.generate.near.steps import BROKEN, STEPS, broken_call
 from rlx.generate.programs.module import build
 from rlx.generate.programs.plan import FEATURES, Options, random_plan
 from rlx.grammar.nodes.ast import IRModule

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from rlx.generate.calls.pattern import parse
 from rlx.generate.calls.template import Template
 from rlx.generate.near.building import FLOAT, Step, hide, put, relu, some, threes
 from rlx.generate.near.foreign_calls import FOREIGN_CALLS
-from rlx.generate.near.obligations import BROKEN
 from rlx.generate.near.operands import OPERANDS
 from rlx.generate.near.prim_calls import PRIM_CALLS
 from rlx.generate.programs.builder import FunctionBuilder
@@ -30,6 +29,22 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.operators.registry import every_name, lookup
+
+
+def _broken() -> Mapping[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in every_name():
+        operator = lookup(f"relax.{name}")
+        assert operator is not None
+        for line in operator.broken.strip().splitlines():
+            code, _, arguments = line.strip().partition(": ")
+            found.setdefault(code, []).append((name, arguments))
+    return found
+
+
+BROKEN = _broken()
+"""The names of operators and patterns of their arguments, by the premise that fails."""
 
 
 def broken_call(code: str, builder: FunctionBuilder, choices: Choices) -> None:
@@ -187,7 +202,7 @@ def cast_to(info: Callable[[], StructInfo]) -> Step:
 
 def squeezed(builder: FunctionBuilder, choices: Choices) -> None:
     two = tir.Add(builder.shape_vars[0], const(2))
-    x = builder.fresh(choices, FLOAT, (const(3), builder.module.interner.intern(two)), False)
+    x = builder.fresh(choices, FLOAT, (const(3), tir.interned(two)), False)
     hide(builder, ast.Call(ast.op("relax.squeeze"), (x,), (), {"axis": (1,)}))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rlx.generate.calls.pattern import LETTERS
 from rlx.generate.programs.choices import Choices
-from rlx.generate.programs.dims import Dims, Placement, free, tensor, variables
+from rlx.generate.programs.dims import Dims, Placement, free, place, tensor, variables
 from rlx.generate.programs.module_builder import ModuleBuilder
 from rlx.generate.programs.values import Key, KnownValue, ScopeValues, nearest
 from rlx.grammar.nodes import ast, tir
@@ -212,7 +212,6 @@ class FunctionBuilder:
                 if placed is not None:
                     chosen.update(placed)
                     return value.expr
-        place = self.module.interner.place
         for dim in pattern:
             for var in variables(dim):
                 if var in LETTERS and var not in chosen:
@@ -256,7 +255,7 @@ class FunctionBuilder:
 
     def _placed(self, wanted: PrimExpr, chosen: Placement) -> PrimExpr | None:
         if all(v in chosen or v not in LETTERS for v in variables(wanted)):
-            return self.module.interner.place(wanted, chosen)
+            return place(wanted, chosen)
         return None
 
     def fresh(self, choices: Choices, kind: DataType, dims: Dims, literals: bool = True) -> Expr:

@@ -1,6 +1,4 @@
-"""Dimensions of a program under construction: equal ones are one object, so that comparing them is
-cheap.
-"""
+"""Dimensions of a program under construction: they are interned, so that comparing them is cheap."""
 
 from __future__ import annotations
 
@@ -34,60 +32,22 @@ _FOLDED: dict[type[PrimExpr], Callable[[PrimExpr, PrimExpr], PrimExpr]] = {
 const = arithmetic.const
 
 
-class Interner:
-    """Keeps one object for each dimension of a module."""
-
-    __slots__ = ("_known",)
-
-    def __init__(self) -> None:
-        self._known: dict[object, PrimExpr] = {}
-
-    def intern(self, dim: PrimExpr) -> PrimExpr:
-        """The object for this dimension."""
-        if isinstance(dim, tir.Binary):
-            a, b = self.intern(dim.a), self.intern(dim.b)
-            key: object = (type(dim), a, b)
-            found = self._known.get(key)
-            if found is None:
-                found = self._known[key] = type(dim)(a, b)
-            return found
-        if type(dim) is IntImm:
-            if dim.dtype.bits == 64:
-                return const(dim.value)
-            return self._known.setdefault((dim.value, dim.dtype), dim)
-        return dim
-
-    def place(self, dim: PrimExpr, chosen: Placement) -> PrimExpr:
-        """A dimension with its letters replaced."""
-        kind = type(dim)
-        if kind is IntImm:
-            return self.intern(dim)
-        found = chosen.get(dim)
-        if found is not None:
-            return found
-        if isinstance(dim, tir.Binary):
-            a, b = self.place(dim.a, chosen), self.place(dim.b, chosen)
-            fold = _FOLDED.get(kind)
-            return self.intern(kind(a, b) if fold is None else fold(a, b))  # type: ignore[call-arg]
-        return _rebuilt(dim, {c: self.place(c, chosen) for c in tir.children(dim)})
-
-    def info(self, info: StructInfo, chosen: Placement) -> StructInfo:
-        """Struct info with the letters of its dimensions replaced."""
-        inside = with_children(info, lambda part: self.info(part, chosen))
-        return with_numbers(inside, lambda dim: self.place(dim, chosen))
+def place(dim: PrimExpr, chosen: Placement) -> PrimExpr:
+    """A dimension with its letters replaced, interned."""
+    if type(dim) is IntImm and dim.dtype.bits == 64:
+        return const(dim.value)
+    return tir.interned(tir.fold(dim, _placed, dict(chosen)))
 
 
-def _rebuilt(dim: PrimExpr, placed: Mapping[PrimExpr, PrimExpr]) -> PrimExpr:
-    match dim:
-        case tir.Select(condition=c, true_value=t, false_value=f):
-            return tir.Select(placed[c], placed[t], placed[f])
-        case tir.Cast(value=value):
-            return tir.Cast(dim.dtype, placed[value])
-        case tir.Not(a=a):
-            return tir.Not(placed[a])
-        case tir.Call(args=args):
-            return tir.Call(dim.op, tuple(placed[a] for a in args), dim.dtype, dim.attrs)
-    return dim
+def _placed(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+    fold = _FOLDED.get(type(node))
+    return tir.with_operands(node, operands) if fold is None else fold(*operands)
+
+
+def place_info(info: StructInfo, chosen: Placement) -> StructInfo:
+    """Struct info with the letters of its dimensions replaced."""
+    inside = with_children(info, lambda part: place_info(part, chosen))
+    return with_numbers(inside, lambda dim: place(dim, chosen))
 
 
 def variables(dim: PrimExpr) -> tuple[tir.Var, ...]:

@@ -166,7 +166,7 @@ def recursive(module: ModuleBuilder, head: Choices, steps: Sequence[bytes], coun
         n, m, _ = builder.shape_vars
         builder.shape_vars = binders = (n, m) if rank else (n,)
         fuel = ShapeStructInfo((n,), 1)
-        dims = (m, module.interner.intern(tir.IntImm(4)))[:rank]
+        dims = (m, tir.interned(tir.IntImm(4)))[:rank]
         builder.frame.dims = [d for d in builder.frame.dims if not _mentions_other(d, (n, *dims))]
         info = TensorStructInfo(ShapeExpr(dims), kind, len(dims))
         params = [builder.parameter(fuel, 0), builder.parameter(info, 0)]
@@ -197,7 +197,7 @@ def _loop(
     condition = ast.PrimValue(tir.GT(n, tir.IntImm(0)))
     outer = builder.enter()
     builder.take(len(builder.queue))
-    fuel = ast.ShapeExpr((builder.module.interner.intern(tir.Sub(n, tir.IntImm(1))),))
+    fuel = ast.ShapeExpr((tir.interned(tir.Sub(n, tir.IntImm(1))),))
     again = ast.Call(callee, (fuel, builder.found(head, info)))
     value = builder.bind(head, again, info)
     then = builder.leave(outer, value.expr)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.generate.programs.choices import Choices
-from rlx.generate.programs.dims import Interner, const
+from rlx.generate.programs.dims import const
 from rlx.generate.programs.plan import Options
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import GlobalVar, StructInfo
@@ -42,7 +42,6 @@ class ModuleBuilder:
     def __init__(self, options: Options, step: Callable[[Any, Choices], None]) -> None:
         self.options = options
         self.step = step
-        self.interner = Interner()
         self.functions: dict[GlobalVar, ast.Function | tir.PrimFunc] = {}
         self.callees: list[Callee] = []
         self.placed = False
@@ -65,5 +64,5 @@ class ModuleBuilder:
             return numbers
         n, m, k = variables
         made = (tir.Mul(n, const(2)), tir.Add(n, m), tir.Add(n, const(1)), tir.Mul(m, k))
-        found = (self.interner.intern(d) for d in made)
+        found = (tir.interned(d) for d in made)
         return [numbers[0], n, numbers[1], m, n, *numbers[2:], k, *found]

@@ -19,7 +19,7 @@ from rlx.generate.calls.pattern import (
 from rlx.generate.calls.template import Family, Template, literal
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
-from rlx.generate.programs.dims import variables
+from rlx.generate.programs.dims import place, place_info, variables
 from rlx.generate.programs.plan import Options
 from rlx.generate.programs.values import nearest
 from rlx.grammar.nodes import ast, tir
@@ -100,7 +100,7 @@ def bind_call(builder: FunctionBuilder, choices: Choices, found: Family, kept: b
     call = arguments(builder, choices, template, chosen)
     if "dst_vdevice" in call.attrs:
         builder.module.placed = True
-    info = builder.module.interner.info(template.result, chosen)
+    info = place_info(template.result, chosen)
     if isinstance(info, ast.TupleStructInfo) and not info.fields:
         builder.effect(call)
         return ast.Tuple(())
@@ -167,7 +167,7 @@ def _placed(builder: FunctionBuilder, choices: Choices, dim: PrimExpr, chosen: C
     for var in variables(dim):
         if var not in chosen:
             chosen[var] = builder.dim(choices)
-    return builder.module.interner.place(dim, chosen)
+    return place(dim, chosen)
 
 
 _INDICES = ("i", "j")

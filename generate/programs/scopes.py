@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
-from rlx.generate.programs.dims import free, tensor, visible
+from rlx.generate.programs.dims import free, place_info, tensor, visible
 from rlx.generate.programs.operators import operator_call
 from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar.nodes import ast, tir
@@ -170,10 +170,9 @@ def arguments(
     chosen: dict[PrimExpr, PrimExpr],
 ) -> tuple[tuple[Expr, ...], StructInfo]:
     """Arguments for a call, and its struct info."""
-    interner = builder.module.interner
-    placed = [interner.info(p, chosen) for p in info.params or ()]
+    placed = [place_info(p, chosen) for p in info.params or ()]
     args = tuple(builder.expression(choices, p) for p in placed)
-    return args, interner.info(info.ret, chosen)
+    return args, place_info(info.ret, chosen)
 
 
 def higher_order(builder: FunctionBuilder, choices: Choices) -> None:

@@ -28,6 +28,8 @@ class IRModule(Node):
         The base classes in parentheses after the name of the class; they have no meaning.
     externs
         Packed functions that the class declares: ``sort = R.ExternFunc("sort")``.
+    lost
+        Names of functions that the text may define where it could not be read.
     """
 
     _children = ("functions",)
@@ -42,6 +44,7 @@ class IRModule(Node):
     span: Span | None = None
     bases: str | None = None
     externs: Mapping[str, ExternFunc] = {}
+    lost: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Function | PrimFunc:
         """The function of a name.

@@ -35,13 +35,18 @@ class TensorStructInfo(StructInfo):
 
     ``ndim`` is -1 and ``dtype`` is Void if unknown. ``shape`` is a variable that holds a shape
     value, a shape literal, or None. ``vdevice`` is None if the device is not given.
+    ``distribution`` has the mesh of devices and the placement of a tensor that is distributed over
+    them (`R.DTensor`); they are kept, and no rule speaks of them.
     """
+
+    _children = ("shape", "vdevice")
 
     shape: Expr | None = None
     dtype: DataType = VOID
     ndim: int = -1
     vdevice: VDevice | None = None
     span: Span | None = None
+    distribution: tuple[object, object] | None = None
 
 
 class ShapeStructInfo(StructInfo):
@@ -134,10 +139,13 @@ class Literal(Node):
 
 
 class Constant(Expr):
-    """A tensor constant."""
+    """A tensor constant; ``distribution`` is that of its type, as in `R.dist.const`."""
+
+    _children = ("data",)
 
     data: Literal
     span: Span | None = None
+    distribution: tuple[object, object] | None = None
 
 
 class Var(Expr):
@@ -177,6 +185,21 @@ class GlobalVar(Expr):
     """The name of a function of the module; one object for each name and module."""
 
     name_hint: str
+    span: Span | None = None
+
+
+class ErrorExpr(Expr):
+    """What could not be read; an error says why, and nothing else is reported about it.
+
+    A statement that could not be read binds the names that it would have bound to one of these.
+
+    Attributes
+    ----------
+    may_bind
+        Whether the text may have bound more than the tree shows: other names, or shape variables.
+    """
+
+    may_bind: bool = False
     span: Span | None = None
 
 

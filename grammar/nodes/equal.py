@@ -6,7 +6,8 @@ comments, the name of the class and differences of spelling are ignored:
 
 - a function without declared purity is pure;
 - ``global_symbol`` may be omitted if it is the function's own name, and ``s_tir`` may always be
-  omitted, because the spellings before 0.25 do not have it;
+  omitted, because the spellings before 0.25 do not have it; a shape variable may be declared as a
+  size (``is_size_var``), because 0.27 does not have it;
 - a buffer may be a parameter or be matched in the body; an axis may repeat the range of its loop or
   leave it to ``T.axis.remap``;
 - a cast that binds nothing binds ``_``;

@@ -101,6 +101,7 @@ def _tensor(
         (a.dtype, b.dtype, (path, "dtype")),
         (-1 if known else a.ndim, -1 if known else b.ndim, (path, "ndim")),
         (a.vdevice, b.vdevice, (path, "vdevice")),
+        (a.distribution, b.distribution, (path, "distribution")),
     )
 
 

@@ -31,6 +31,7 @@ def prim_func(
     pairs = list(zip(a.params, b.params, strict=True))
     for i, (x, y) in enumerate(pairs):
         require(x.dtype == y.dtype, ((path, "params"), i), x.dtype, y.dtype)
+        require(x.pointee == y.pointee, ((path, "params"), i), x.pointee, y.pointee)
         run.bind(x, y)
     buffers = [
         (a.buffer_map.get(x), b.buffer_map.get(y), ((path, "params"), i))
@@ -129,6 +130,7 @@ def _block(run: TreeComparison, a: tir.Block, b: tir.Block, path: Path) -> None:
 
 def _let(run: TreeComparison, a: tir.LetStmt, b: tir.LetStmt, path: Path) -> None:
     require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
+    require(a.var.pointee == b.var.pointee, path, a.var.pointee, b.var.pointee)
     run.then((a.value, b.value, (path, "value")), lambda: run.bind(a.var, b.var))
 
 

@@ -261,7 +261,7 @@ _WITHOUT_NODES = frozenset(
 """The words of annotations whose fields hold no nodes."""
 
 
-def _child_fields(kind: type[Node]) -> list[tuple[str, str]]:
+def child_fields(kind: type[Node]) -> list[tuple[str, str]]:
     """The fields that hold children, each with its annotation."""
     kinds = {
         name: text
@@ -291,7 +291,7 @@ def _method(kind: type[Node], name: str, parameters: str, lines: list[str]) -> C
 def _make_children(self: Node) -> tuple[Node, ...]:
     kind = type(self)
     items = []
-    for name, annotation in _child_fields(kind):
+    for name, annotation in child_fields(kind):
         held, binds = f"self.{name}", name in kind._binds
         if binds and annotation.startswith(("tuple", "Mapping")):
             each = f"{held}.values()" if annotation.startswith("Mapping") else held
@@ -315,7 +315,7 @@ def _make_children(self: Node) -> tuple[Node, ...]:
 def _make_map_children(self: Node, change: Any, define: Any = None) -> Node:
     kind = type(self)
     lines, names = [], []
-    for name, annotation in _child_fields(kind):
+    for name, annotation in child_fields(kind):
         held, many = f"self.{name}", annotation.startswith("tuple")
         empty = f"{held} is None" if annotation.endswith("None") else ""
         if name in kind._binds:

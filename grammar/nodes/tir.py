@@ -1,10 +1,26 @@
 """TIR as Relax sees it: prim expressions (shape arithmetic) and the bodies of PrimFuncs.
 
-:mod:`rlx.grammar.nodes.tir_exprs` has the former, and :mod:`rlx.grammar.nodes.tir_stmts` the latter.
+:mod:`rlx.grammar.nodes.tir_exprs` has the former, and :mod:`rlx.grammar.nodes.tir_stmts` the latter;
+:mod:`rlx.grammar.nodes.scalars` walks over prim expressions.
 """
 
 from __future__ import annotations
 
+from rlx.grammar.nodes.scalars import (
+    Algebra,
+    TooLargeError,
+    Visit,
+    fold,
+    fold_lazily,
+    free_vars,
+    interned,
+    larger_than,
+    postorder,
+    reached,
+    substitute,
+    transform,
+    with_operands,
+)
 from rlx.grammar.nodes.tir_exprs import (
     AS_OPERAND,
     EQ,
@@ -43,9 +59,7 @@ from rlx.grammar.nodes.tir_exprs import (
     Var,
     children,
     converted,
-    free_vars,
     negated,
-    postorder,
     type_of,
 )
 from rlx.grammar.nodes.tir_stmts import (
@@ -76,6 +90,7 @@ __all__ = [
     "LT",
     "NE",
     "Add",
+    "Algebra",
     "AllocBuffer",
     "And",
     "Assert",
@@ -114,15 +129,25 @@ __all__ = [
     "Stmt",
     "StringImm",
     "Sub",
+    "TooLargeError",
     "TruncDiv",
     "TruncMod",
     "Var",
+    "Visit",
     "While",
     "With",
     "children",
     "converted",
+    "fold",
+    "fold_lazily",
     "free_vars",
+    "interned",
+    "larger_than",
     "negated",
     "postorder",
+    "reached",
+    "substitute",
+    "transform",
     "type_of",
+    "with_operands",
 ]

@@ -1,13 +1,12 @@
 """Prim expressions: arithmetic over scalars, in shapes and in PrimFuncs.
 
-A sum may have 10,000 terms, so functions on a :class:`PrimExpr` must not recurse; use loops over
-:func:`children` and :func:`postorder`.
+:mod:`rlx.grammar.nodes.scalars` walks over them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from operator import methodcaller
 
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType
@@ -19,15 +18,27 @@ from rlx.grammar.nodes.overloads import ScalarOperators
 class PrimExpr(Node, ScalarOperators["PrimExpr"]):
     """Base class of expressions over scalars; their children are scalars, too."""
 
+    __slots__ = ("__weakref__", "_form")  # see scalars.py
+
     _shared = True
 
 
 class Var(PrimExpr):
-    """A shape variable, or a variable of a PrimFunc. Two variables may have the same name."""
+    """A shape variable, or a variable of a PrimFunc. Two variables may have the same name.
+
+    Attributes
+    ----------
+    pointee
+        The words in the type of a pointer: `T.handle("float32", "global")`; None without any.
+    is_size
+        True for a size, which is not negative: `T.int64(is_size_var=True)`; None otherwise.
+    """
 
     name: str
     dtype: DataType = INT64
     span: Span | None = None
+    pointee: tuple[str, ...] | None = None
+    is_size: bool | None = None
 
 
 class IntImm(PrimExpr):
@@ -233,47 +244,6 @@ class Buffer(Node):
 
 children: Callable[[PrimExpr], tuple[PrimExpr, ...]] = methodcaller("children")
 """The operands of a prim expression, left to right."""
-
-
-def postorder(expr: PrimExpr) -> Iterator[PrimExpr]:
-    """All distinct subexpressions, operands first; the whole expression is last.
-
-    A subexpression that occurs several times as the same object is visited once, because the
-    number of occurrences may grow exponentially with the number of objects.
-    """
-    done: set[PrimExpr] = set()
-    stack: list[tuple[PrimExpr, bool]] = [(expr, False)]
-    while stack:
-        node, ready = stack.pop()
-        if node in done:
-            continue
-        below = () if ready else children(node)
-        if below:
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(below) if child not in done)
-        else:
-            done.add(node)
-            yield node
-
-
-def free_vars(expr: PrimExpr) -> tuple[Var, ...]:
-    """The distinct variables of an expression, in order of first appearance."""
-    if isinstance(expr, Var):
-        return (expr,)
-    found: dict[Var, None] = {}
-    seen: set[PrimExpr] = set()
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Var):
-            found[node] = None
-        elif type(node) is not IntImm and node not in seen:
-            seen.add(node)
-            if isinstance(node, Binary):
-                stack += (node.b, node.a)
-            else:
-                stack.extend(reversed(children(node)))
-    return tuple(found)
 
 
 def converted(value: PrimExpr, kind: DataType, span: Span | None) -> PrimExpr:

@@ -109,17 +109,13 @@ class While(Stmt):
 
 
 class LetStmt(Stmt):
-    """``var: dtype = value``, in scope until the end of the enclosing body.
-
-    ``pointee`` are the words in the type of a pointer: `T.handle("float32", "global")`.
-    """
+    """``var: dtype = value``, in scope until the end of the enclosing body."""
 
     _children, _binds = ("value", "var"), ("var",)
 
     var: Var
     value: PrimExpr
     span: Span | None = None
-    pointee: tuple[str, ...] = ()
 
 
 class AllocBuffer(Stmt):

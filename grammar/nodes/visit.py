@@ -5,7 +5,7 @@ No function recurses; the order is that of the text, which is the order of evalu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
 from types import UnionType
 from typing import TypeVar
@@ -15,6 +15,7 @@ from rlx.grammar.nodes.ast import Binding, Expr, GlobalVar, StructInfo, Var
 from rlx.grammar.nodes.node import Node, Span
 
 N = TypeVar("N", bound=Node)
+Name = TypeVar("Name", bound=Hashable)
 
 LEAVES = frozenset(
     [
@@ -27,6 +28,7 @@ LEAVES = frozenset(
         ast.StringImm,
         ast.DataTypeImm,
         ast.ExternFunc,
+        ast.ErrorExpr,
     ]
 )
 """The kinds of expressions that are always leaves; a tuple is a leaf if its fields are."""
@@ -136,6 +138,40 @@ def called_globals(expr: Expr) -> tuple[GlobalVar, ...]:
     order.
     """
     return tuple(dict.fromkeys(node for node in expressions(expr) if isinstance(node, GlobalVar)))
+
+
+def reached(first: Iterable[Name], calls: Callable[[Name], Iterable[Name]]) -> set[Name]:
+    """Some functions, and those that they can reach in any number of calls."""
+    seen: set[Name] = set()
+    stack = list(first)
+    while stack:
+        at = stack.pop()
+        if at not in seen:
+            seen.add(at)
+            stack.extend(calls(at))
+    return seen
+
+
+def callees_first(calls: Mapping[Name, Iterable[Name]]) -> Iterator[Name]:
+    """The functions of a call graph, each behind those that it calls.
+
+    Where functions call each other in a circle, the order inside the circle is that of the graph.
+    """
+    begun: set[Name] = set()
+    for root in calls:
+        stack: list[tuple[Name, Iterator[Name]]] = []
+        if root not in begun:
+            begun.add(root)
+            stack.append((root, iter(calls[root])))
+        while stack:
+            name, callees = stack[-1]
+            callee = next((c for c in callees if c in calls and c not in begun), None)
+            if callee is None:
+                stack.pop()
+                yield name
+            else:
+                begun.add(callee)
+                stack.append((callee, iter(calls[callee])))
 
 
 def shape_vars_of(buffer: tir.Buffer) -> tuple[tir.Var, ...]:

@@ -50,6 +50,7 @@ class ExprPrinter:
             ast.StringImm: lambda e: f"R.str({quoted(e.value)})",
             ast.DataTypeImm: lambda e: f'R.dtype("{e.value}")',
             ast.ExternFunc: self._extern,
+            ast.ErrorExpr: lambda e: "...",
             ast.Op: lambda e: "R." + e.op_name.removeprefix("relax."),
         }
 
@@ -133,6 +134,10 @@ class ExprPrinter:
         data = node.data
         if data.value is None:
             return reference(data.key, self.dialect)
+        if node.distribution is not None:
+            shape = ast.ShapeExpr(tuple(map(tir.IntImm, data.shape or ())))
+            info = ast.TensorStructInfo(shape, data.dtype, distribution=node.distribution)
+            return f"R.dist.const({_array(data.value)}, {self.info.body(info)})"
         return f'R.const({_array(data.value)}, "{data.dtype}")'
 
     def _extern(self, node: ast.ExternFunc) -> str:
@@ -159,6 +164,9 @@ class ExprPrinter:
         if isinstance(op, ast.GlobalVar) and args and self._is_bare_number(args[0]):
             # TVM looks at the first argument to tell a call of Relax from one of TIR.
             texts[0] = f"R.prim_value({texts[0]})"
+        if isinstance(op, ast.Var):  # and there a number of Python is an int32
+            boxed = map(self._is_bare_number, args)
+            texts = [f"R.prim_value({t})" if b else t for t, b in zip(texts, boxed, strict=True)]
         return f"{head}({', '.join([*texts, *self._keywords(call)])})"
 
     def _is_bare_number(self, node: Expr) -> bool:
@@ -179,7 +187,7 @@ class ExprPrinter:
             case ast.Op(op_name=name), (info,) if name in OUT_OPERATORS:
                 out = f"{self.dialect.out_info}={self._out(info, name)}"
                 return [out, *self._shape_vars(call), *keywords]
-        listed = tuple_text([self.info.body(info) for info in infos])
+        listed = tuple_text([self.info.part(info) or self.info.body(info) for info in infos])
         return [*keywords, f"{self.dialect.info_args}={listed}"]
 
     def _shape_vars(self, call: ast.Call) -> list[str]:

@@ -14,6 +14,8 @@ from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, Span, replace
+from rlx.grammar.print.layout import WIDTH, lay_out, with_blank_lines
+from rlx.grammar.print.translate import InexpressibleError, expressible
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outer_level import declares
 from rlx.grammar.read.outline import logical_lines, metadata_statement
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 SAME, CHANGED, FAILED = 0, 1, 2
 
-_UNKEPT = frozenset(["R.DTensor", "check_well_formed"])
+_UNKEPT = frozenset(["check_well_formed"])
 """Constructs that the syntax tree does not represent, so printing would lose them."""
 
 
@@ -48,7 +50,9 @@ class Formatted(Record):
 
 
 @roomy
-def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Formatted:
+def format_text(
+    text: str, path: str = "<text>", version: str = DEFAULT, width: int = WIDTH
+) -> Formatted:
     """Format the text of one or several modules.
 
     Parameters
@@ -56,18 +60,20 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Form
     text
         The source; CRLF and CR are accepted as line ends, and a byte-order mark is dropped.
     path
-        The name of the text in messages; for a ``.py`` file, imports are kept unchanged.
+        The name of the text in messages.
     version
         The dialect to write.
+    width
+        The columns of a line; longer statements are wrapped where they have brackets or operators.
     """
     try:
         plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-        return _format(plain, path, version)
+        return _format(plain, path, version, width)
     except RecursionError:
         return nested_too_deeply(path)
 
 
-def _format(text: str, path: str, version: str) -> Formatted:
+def _format(text: str, path: str, version: str, width: int) -> Formatted:
     from rlx.grammar.read.parser import parse
 
     parsed = parse(text, path)
@@ -88,18 +94,24 @@ def _format(text: str, path: str, version: str) -> Formatted:
         where = _place(parsed, path, unknown[0])
         reason = f"{where}: not formatted: this annotation is known only when the program is built"
         return Formatted(None, (reason,), FAILED)
-    return _written(text, path, version, parsed)
+    return _written(text, path, version, parsed, width)
 
 
-def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
+def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
     """The text as a dialect writes it, if that reads back as the same program."""
     from rlx.grammar.read.parser import parse
 
-    printed = _printed(text, parsed.modules, _metadata(text), version)
+    try:
+        modules = [expressible(module, dialect(version)) for module in parsed.modules]
+    except InexpressibleError as error:
+        where = _place(parsed, path, error.span[0] if error.span else 0)
+        return Formatted(None, (f"{where}: not formatted: {error.words}",), FAILED)
+    parsed = replace(parsed, modules=tuple(modules))
+    printed = _printed(text, modules, _metadata(text), version, width)
     again = parse(printed, path)
     lost = lost_at(parsed, again)
     if lost is None:
-        settled = _printed(printed, again.modules, _metadata(printed), version)
+        settled = _printed(printed, again.modules, _metadata(printed), version, width)
         if settled != printed:  # other names than before: those of the second text stay
             lost = lost_at(parsed, parse(settled, path))
         if lost is None:
@@ -173,7 +185,7 @@ def _left_alone(
     version: str,
 ) -> str | None:
     """Why a text that can be read is not formatted; None where it is."""
-    if (line := _foreign_line(text, modules, kept, path.endswith(".py"))) is not None:
+    if (line := _foreign_line(text, modules, kept)) is not None:
         where = text.count("\n", 0, line) + 1
         reason = "not formatted: the file contains Python code outside the Relax definitions"
         return f"{path}:{where}: {reason}"
@@ -190,20 +202,27 @@ def _left_alone(
     return None
 
 
-def _printed(text: str, modules: Sequence[ast.IRModule], kept: Span | None, version: str) -> str:
+def _printed(
+    text: str,
+    modules: Sequence[ast.IRModule],
+    kept: Span | None,
+    version: str,
+    width: int = WIDTH,
+) -> str:
     from rlx.grammar.print.printer import print_module
-    from rlx.grammar.read.comments import Remarks
+    from rlx.grammar.read.comments import BLANK, Remarks
 
     remarks = Remarks(text)
-    parts = [print_module(module, version, remarks) for module in modules]
-    rest = remarks.before(len(text) + 1)
+    printed = [print_module(module, version, remarks) for module in modules]
+    parts = [lay_out(part, remarks.inner, width) for part in printed]
+    rest = [each for each in remarks.before(len(text) + 1) if not each.startswith(BLANK)]
     if kept is not None:
         first = modules[0].span if modules else None
         at = 0 if first is not None and kept[0] < first[0] else len(parts)
         parts.insert(at, text[slice(*kept)] + "\n")
     if rest:
         parts.append("\n".join(rest) + "\n")
-    return "\n".join(parts)
+    return with_blank_lines("\n".join(parts))
 
 
 def lost_at(before: Parsed, again: Parsed) -> int | None:
@@ -223,9 +242,7 @@ def lost_at(before: Parsed, again: Parsed) -> int | None:
     return start if any(d.is_error for d in again.diagnostics) else None
 
 
-def _foreign_line(
-    text: str, modules: Sequence[ast.IRModule], kept: Span | None, is_python: bool
-) -> int | None:
+def _foreign_line(text: str, modules: Sequence[ast.IRModule], kept: Span | None) -> int | None:
     """The offset of the first line that belongs to no module and is no header either."""
     spans = [span for module in modules for span in _spans(module)]
     if kept is not None:
@@ -235,7 +252,7 @@ def _foreign_line(
         head = line_start(text, start) if start < len(text) else start
         between = text[at : max(at, head)]
         for first, last in logical_lines(between):
-            if not _is_header(between[first:last], is_python):
+            if not _is_header(between[first:last]):
                 return at + first
         at = max(at, end)
     return None
@@ -247,9 +264,9 @@ def _spans(module: ast.IRModule) -> list[tuple[int, int]]:
     return [f.span for f in module.functions.values() if f.span is not None]
 
 
-def _is_header(line: str, is_python: bool) -> bool:
-    """Whether a line may stand around modules: a decorator, declarations of shape variables, and
-    outside of Python imports, which are not needed there.
+def _is_header(line: str) -> bool:
+    """Whether a line may stand around modules: a decorator, declarations of shape variables, an
+    import.
     """
     if line.startswith("@"):
         return True
@@ -257,8 +274,7 @@ def _is_header(line: str, is_python: bool) -> bool:
         statements = parse_python(line).body
     except (SyntaxError, ValueError):
         return False
-    allowed = () if is_python else (Import, ImportFrom)
-    return all(isinstance(each, allowed) or declares(each) for each in statements)
+    return all(isinstance(each, Import | ImportFrom) or declares(each) for each in statements)
 
 
 def _metadata(text: str) -> Span | None:

@@ -9,7 +9,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.dtype import INT64, VOID
 from rlx.grammar.nodes.node import tuple_text
-from rlx.grammar.print.prim import Names, PrimPrinter, in_shape, quoted
+from rlx.grammar.print.prim import Names, PrimPrinter, in_shape, quoted, value_text
 
 LONGEST = 1 << 20
 """Characters of the text of a type. Fields that stand for each other's fields double it each time."""
@@ -77,6 +77,12 @@ class InfoPrinter:
             info = info if info.value is not var.shape_var else ast.PrimStructInfo(info.dtype)
         return self.signature(info)
 
+    def part(self, info: StructInfo) -> str | None:
+        """A scalar as a part of another annotation or of a list; None for any other annotation."""
+        if isinstance(info, ast.PrimStructInfo) and info.value is None:
+            return self._text(info, self.prim.text, inside=True)
+        return None
+
     def quoted_dim(self, dim: tir.PrimExpr) -> str:
         """A dimension of a signature."""
         if self.dialect.prototype:
@@ -87,7 +93,10 @@ class InfoPrinter:
             return self.prim.text(dim)
         return quoted(self.prim.text(dim))
 
-    def _text(self, info: StructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
+    def _text(
+        self, info: StructInfo, dim: Callable[[tir.PrimExpr], str], inside: bool = False
+    ) -> str:
+        """An annotation; ``inside`` another one, TVM does not read ``T.int64``."""
         match info:
             case ast.TensorStructInfo():
                 return self._tensor(info, dim)
@@ -100,20 +109,24 @@ class InfoPrinter:
             case ast.ObjectStructInfo():
                 return self.dialect.object_info
             case ast.PrimStructInfo(dtype=dtype, value=None):
-                return f"T.{dtype}" if self.dialect.prim_types else f'R.Prim("{dtype}")'
+                if inside or not self.dialect.prim_types:
+                    return f'R.Prim("{dtype}")'
+                return f"T.{dtype}"
             case ast.PrimStructInfo(value=value) if value is not None:
                 return f"R.Prim(value={dim(value)})"
             case ast.TupleStructInfo(fields=()):
                 return "R.Tuple"
             case ast.TupleStructInfo(fields=fields):
                 each = self.body if dim == self.prim.text else self.signature
-                return f"R.Tuple({fields_text(list(map(each, fields)))})"
+                shown = [self.part(field) or each(field) for field in fields]
+                return f"R.Tuple({fields_text(shown)})"
             case ast.FuncStructInfo():
                 return self._callable(info, dim)
         raise TypeError(f"not struct info: {type(info).__name__}")
 
     def _tensor(self, info: ast.TensorStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
-        if self.dialect.prototype and info.vdevice is None and _says_rank(info):
+        plain = info.vdevice is None and info.distribution is None
+        if self.dialect.prototype and plain and _says_rank(info):
             element = "_" if info.dtype.is_void else f'"{info.dtype}"'
             return f"R.Tensor[{self._shape(info.shape, dim)}, {element}]"
         parts = []
@@ -128,7 +141,16 @@ class InfoPrinter:
             parts.append(f"ndim={info.ndim}")
         if info.vdevice is not None:
             parts.append(f"vdevice={quoted(device_text(info.vdevice))}")
+        if info.distribution is not None:
+            return self._distributed(info.distribution, parts)
         return f"R.Tensor({', '.join(parts)})" if parts else "R.Tensor"
+
+    def _distributed(self, distribution: tuple[object, object], parts: list[str]) -> str:
+        """A tensor of `R.DTensor`, whose other arguments are those of a tensor."""
+        for name, value in zip(("device_mesh", "placement"), distribution, strict=True):
+            if value is not None:
+                parts.append(f"{name}={value_text(value, self.prim.text)}")
+        return f"R.DTensor({', '.join(parts)})"
 
     def _shape(self, shape: ast.Expr | None, dim: Callable[[tir.PrimExpr], str]) -> str:
         """The shape of a tensor between brackets."""
@@ -146,9 +168,9 @@ class InfoPrinter:
         return tuple_text([(dim or self.prim.text)(value) for value in values])
 
     def _callable(self, info: ast.FuncStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
-        ret = self._text(info.ret, dim)
+        ret = self._text(info.ret, dim, inside=True)
         if info.params is not None:
-            shown = tuple_text([self._text(p, dim) for p in info.params])
+            shown = tuple_text([self._text(p, dim, inside=True) for p in info.params])
             return f"R.Callable({shown}, {ret}, {info.purity})"
         # TVM takes a result or a function that derives it, not both; Object is what there is
         # without either.

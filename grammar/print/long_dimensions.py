@@ -70,27 +70,22 @@ def abbreviated(dim: PrimExpr) -> str:
 def _parts(dim: PrimExpr) -> set[PrimExpr]:
     """The parts that get a name: those whose text, with names inside it, has become long."""
     found: set[PrimExpr] = set()
-    lengths: dict[PrimExpr, int] = {}
-    for node in tir.postorder(dim):
-        length = 1 + sum([lengths[child] for child in tir.children(node)])
-        if length > _PART and node is not dim:
+
+    def length(node: PrimExpr, operands: list[int]) -> int:
+        total = 1 + sum(operands)
+        if total > _PART and node is not dim:
             found.add(node)
-            length = 1
-        lengths[node] = length
+            return 1
+        return total
+
+    tir.fold(dim, length)
     return found
 
 
 def _mentioned(whole: PrimExpr, parts: set[PrimExpr]) -> list[PrimExpr]:
     """The named parts in the text of a part, in the order of the text."""
-    found: dict[PrimExpr, None] = {}
-    stack = list(reversed(tir.children(whole)))
-    while stack:
-        node = stack.pop()
-        if node in parts:
-            found[node] = None
-        else:
-            stack.extend(reversed(tir.children(node)))
-    return list(found)
+    inside = tir.reached(tir.children(whole), lambda e: () if e in parts else tir.children(e))
+    return [node for node in inside if node in parts]
 
 
 def _text(part: PrimExpr, names: dict[PrimExpr, str]) -> str:

@@ -10,7 +10,10 @@ that of the last variable of each branch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from ast import Import, ImportFrom
+from ast import parse as parse_python
+from collections.abc import Iterable, Mapping
 
 from rlx.grammar import dialects
 from rlx.grammar.dialects import DEFAULT, Dialect
@@ -29,7 +32,7 @@ from rlx.grammar.print.prim import scalar
 from rlx.grammar.print.relax import FunctionPrinter
 from rlx.grammar.print.show import show
 from rlx.grammar.print.tir import PrimFuncPrinter
-from rlx.grammar.read.comments import Remarks
+from rlx.grammar.read.comments import BLANK, Remarks, put
 from rlx.grammar.stack import recursion_room, roomy
 
 __all__ = [
@@ -107,17 +110,22 @@ class _ModulePrinter:
             (gv.name_hint, function_printer(f, spelling, around, global_names, remarks))
             for gv, f in module.functions.items()
         ]
+        outside = set(self._type_vars())
+        for _, printer in self.functions:
+            printer.rename_declared(outside)
 
     def print(self) -> str:
         # A text from hand-made nodes has no spans, and no remarks either.
-        start = self.module.span[0] if self.module.span else 0
-        lines = [*self.remarks.before(start)]
-        lines += ["", *self._header()] if lines else self._header()
+        heads = self.remarks.heads("class ", None if self.bare else self.module.span)
+        lines = self._top(self.module.span[0] if self.module.span else 0)
         pad = "" if self.bare else _INDENT
-        lines += self.module.comments
+        above, decorated = heads[0]
+        lines += [*above, *self.module.comments]
         if not self.bare:
             bases = f"({self.module.bases})" if self.module.bases else ""
-            lines += [f"@I.ir_module{self._flag()}", f"class {self.module.name}{bases}:"]
+            head = f"class {self.module.name}{bases}:"
+            put(lines, f"@I.ir_module{self._flag()}", "", ([], decorated))
+            put(lines, head, "", heads[1])
             lines += self._attributes()
         before = len(lines)
         for name, printer in self.functions:
@@ -130,7 +138,35 @@ class _ModulePrinter:
             lines += [pad + text for text in self.remarks.before(self.module.span[1])]
         return "\n".join(lines) + "\n"
 
-    def _header(self) -> list[str]:
+    def _top(self, start: int) -> list[str]:
+        """What stands above the module: comments and imports of the source, the header, and the
+        shape variables.
+        """
+        declared: list[str] = []
+        for name in self._type_vars():
+            words = (f"{name} =", f"{name}=")
+            put(declared, f'{name} = TypeVar("{name}")', "", self.remarks.named(words, (0, start)))
+        above = self.remarks.before(start)
+        gap = [above.pop()] if above and above[-1].startswith(BLANK) else []
+        while above and above[0].startswith(BLANK):
+            del above[0]
+        known = set(above) & set(self.remarks.imports)
+        header = self._header(known)
+        if known:
+            above = [self._import(each) if each in known else each for each in above]
+            lines = [*above, *header, *(gap or [""])]
+            return [*lines, *declared, *([""] if declared and gap else [])]
+        lines = [*above, "", *header] if above else header
+        return [*lines, "", *declared, *(gap if declared else [])]
+
+    def _import(self, text: str) -> str:
+        """An import of the source, with the name that this version has for TIR."""
+        if not text.startswith("from tvm.script"):
+            return text
+        return _TIR_AS.sub(self.dialect.tir_module, text)
+
+    def _header(self, imports: Iterable[str]) -> list[str]:
+        """The imports that the program needs, as comments if the source has no imports."""
         type_vars = self._type_vars()
         has_tir = any(_uses_tir(p) for _, p in self.functions)
         has_relax = any(isinstance(p, FunctionPrinter) for _, p in self.functions)
@@ -143,7 +179,11 @@ class _ModulePrinter:
                 lines.append("# from tvm.tirx.layout import Axis")
         if has_relax:
             lines.append("# from tvm.script import relax as R")
-        return [*lines, "", *(f'{name} = TypeVar("{name}")' for name in type_vars)]
+        if not imports:
+            return lines
+        needed = [line.removeprefix("# ") for line in lines if not line.endswith("Axis")]
+        known = {name for each in imports for name in _names(each)}
+        return [line for line in needed if not _names(line) <= known]
 
     def _type_vars(self) -> list[str]:
         """Names to declare before the class:
@@ -175,6 +215,19 @@ class _ModulePrinter:
         for name, extern in self.module.externs.items():
             lines.append(f"{_INDENT}{name} = {values.text(extern)}")
         return lines
+
+
+_TIR_AS = re.compile(r"\b(?:tirx?)(?=\s+as\b)")
+
+
+def _names(line: str) -> set[str]:
+    """The names that an import binds."""
+    return {
+        alias.asname or alias.name
+        for statement in parse_python(line).body
+        if isinstance(statement, Import | ImportFrom)
+        for alias in statement.names
+    }
 
 
 def _uses_tir(printer: Printer) -> bool:

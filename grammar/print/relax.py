@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from rlx.grammar.dialects import Dialect
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
-from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import of_the_value
 from rlx.grammar.print.calls import ExprPrinter
 from rlx.grammar.print.names import FunctionNames
-from rlx.grammar.read.comments import Remarks, attach
+from rlx.grammar.print.tir_head import declaration
+from rlx.grammar.read.comments import Remarks, attach, put
 
 _INDENT = "    "
 _BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
@@ -78,12 +80,20 @@ class FunctionPrinter:
         outside = [v for v in self._bound_shape_vars() if self._is_type_var(v)]
         return tuple(self.names.get(v) or v.name for v in outside)
 
-    def body_vars(self) -> dict[str, DataType]:
-        """The shape variables that are declared in the body, with their types."""
+    def body_vars(self) -> dict[str, tir.Var]:
+        """The shape variables that are declared in the body, by their names."""
         if self.dialect.prototype:
             return {}
         inside = [v for v in self._bound_shape_vars() if not self._is_type_var(v)]
-        return {self.names.get(v) or v.name: v.dtype for v in inside}
+        return {self.names.get(v) or v.name: v for v in inside}
+
+    def rename_declared(self, outside: AbstractSet[str]) -> None:
+        """Rename the shape variables that the body declares and that have the name of one that is
+        declared before the class.
+        """
+        for name, var in self.body_vars().items():
+            if name in outside:
+                self.names[var] = self.scope.fresh(name)
 
     def _bound_shape_vars(self) -> tuple[tir.Var, ...]:
         found = self.scope.shape_vars + self.scope.binders
@@ -98,9 +108,10 @@ class FunctionPrinter:
 
     def _function(self, name: str, node: ast.Function, pad: str, outermost: bool) -> None:
         out, info = self.lines, self.exprs.info
+        (above, behind), definition = self.remarks.heads("def ", node.span)
         self._before(node.span, pad)
-        out += [f"{pad}{line}" for line in node.comments]
-        out.append(f"{pad}@R.function{_flags(node)}")
+        out += [f"{pad}{line}" for line in (*above, *node.comments)]
+        put(out, f"@R.function{_flags(node)}", pad, ([], behind))
         params = [
             self.exprs.text(p)
             if p.struct_info_annotation is None
@@ -108,20 +119,24 @@ class FunctionPrinter:
             for p in node.params
         ]
         ret = "" if node.ret_struct_info is None else f" -> {info.signature(node.ret_struct_info)}"
-        out.append(f"{pad}def {name}({', '.join(params)}){ret}:")
+        head = f"def {name}({', '.join(params)}){ret}:"
+        put(out, head, pad, definition)
         inner = pad + _INDENT
         if outermost:
             declared = self.body_vars()
-            out += [f"{inner}{var} = T.{dtype}()" for var, dtype in declared.items()]
+            for key, var in declared.items():
+                found = self.remarks.named(f"{var.name} = T.", node.span)
+                put(out, f"{key} = {declaration(var, self.dialect)}", inner, found)
         attrs = {
             k: v
             for k, v in node.attrs.items()
             if k != "private" and not (k == "global_symbol" and v == name)
         }
         if attrs:
-            out.append(f"{inner}R.func_attr({self.exprs.value(attrs)})")
+            found = self.remarks.named("R.func_attr", node.span)
+            put(out, f"R.func_attr({self.exprs.value(attrs)})", inner, found)
         if outermost and self.scope.globals and self.module is not None:
-            out.append(f"{inner}cls = {self.module}")
+            put(out, f"cls = {self.module}", inner, self.remarks.named("cls =", node.span))
         self._return(node.body, inner)
 
     def _blocks(self, expr: Expr, pad: str) -> Expr:
@@ -135,18 +150,27 @@ class FunctionPrinter:
     def _return(self, body: Expr, pad: str) -> None:
         value = self._blocks(body, pad)
         span = getattr(body, "body_span", None)
-        comment = None if isinstance(value, ast.If) else self.remarks.behind(span)
+        comment = self._behind(value, span)
         self._before(span, pad)
         if isinstance(value, ast.If):
-            self.lines.append(f"{pad}if {self._inline(value.cond, pad)}:")
+            self._condition(value, pad, comment)
             self._return(value.true_branch, pad + _INDENT)
-            self.lines.append(f"{pad}else:")
+            put(self.lines, "else:", pad, self.remarks.named("else", value.span))
             self._return(value.false_branch, pad + _INDENT)
         else:
             shown = self._inline(value, pad)
             self.lines.append(f"{pad}return {shown}")
             attach(self.lines, len(self.lines) - 1, comment, pad)
             self._inside(getattr(body, "span", None), span, pad)
+
+    def _behind(self, value: Expr, span: Span | None) -> str | None:
+        """Take the comment behind a statement, or behind the head of a branch."""
+        if isinstance(value, ast.If):
+            return None if value.cond_span is None else self.remarks.line(value.cond_span[0])
+        return None if isinstance(value, _BLOCKS) else self.remarks.behind(span)
+
+    def _condition(self, node: ast.If, pad: str, comment: str | None) -> None:
+        put(self.lines, f"if {self._inline(node.cond, pad)}:", pad, ([], comment))
 
     def _inline(self, expr: Expr, pad: str) -> str:
         """The text of an expression; what has none on one line is bound to a variable first."""
@@ -162,8 +186,9 @@ class FunctionPrinter:
             for binding in block.bindings:
                 self._binding(binding, pad)
             return
+        head = self.remarks.named("with ", block.span)
         self._before(block.span, pad)
-        self.lines.append(f"{pad}with R.dataflow():")
+        put(self.lines, "with R.dataflow():", pad, head)
         outputs = []
         for binding in block.bindings:
             self._binding(binding, pad + _INDENT)
@@ -172,14 +197,19 @@ class FunctionPrinter:
             if type(var) is ast.Var and not alone:
                 outputs.append(self.exprs.text(var))
         last = block.bindings[-1].span if block.bindings else None  # type: ignore[attr-defined]
+        found = self.remarks.named("R.output", block.span)
         self._inside(block.span, last, pad + _INDENT)
         word = "R.outputs" if self.dialect.prototype else "R.output"
-        self.lines.append(f"{pad}{_INDENT}{word}({', '.join(outputs)})")
+        put(self.lines, f"{word}({', '.join(outputs)})", pad + _INDENT, found)
 
     def _binding(self, binding: ast.Binding, pad: str) -> None:
         span = binding.span  # type: ignore[attr-defined]
-        comment = self.remarks.behind(span)
+        value = binding.value  # type: ignore[attr-defined]
+        comment = self._behind(value, span)
         self._before(span, pad)
+        if isinstance(binding, ast.VarBinding) and isinstance(value, ast.If):
+            self._if(binding.var, value, pad, comment)
+            return
         at = len(self.lines)
         self._statement(binding, pad)
         attach(self.lines, at, comment, pad)
@@ -217,7 +247,7 @@ class FunctionPrinter:
             self._function(self.exprs.text(var), value, pad, outermost=False)
             self.lines.append("")
         elif isinstance(value, ast.If):
-            self._if(var, value, pad)
+            self._if(var, value, pad, None)
         elif isinstance(value, ast.Call) and self._is_statement(binding):
             self.lines.append(pad + self.exprs.text(value))
         else:
@@ -249,10 +279,10 @@ class FunctionPrinter:
         info = var.struct_info_annotation
         return name if info is None else f"{name}: {self.exprs.info.body(info)}"
 
-    def _if(self, var: ast.Var, node: ast.If, pad: str) -> None:
-        self.lines.append(f"{pad}if {self._inline(node.cond, pad)}:")
+    def _if(self, var: ast.Var, node: ast.If, pad: str, comment: str | None) -> None:
+        self._condition(node, pad, comment)
         self._branch(var, node.true_branch, pad + _INDENT)
-        self.lines.append(f"{pad}else:")
+        put(self.lines, "else:", pad, self.remarks.named("else", node.span))
         self._branch(var, node.false_branch, pad + _INDENT)
 
     def _branch(self, var: ast.Var, branch: Expr, pad: str) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 
-from rlx.grammar.dialects import ALLOC_WORDS
+from rlx.grammar.dialects import ALLOC_WORDS, BLOCK_ATTR_WORDS
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT32
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.tir import PrimExpr, Stmt
 from rlx.grammar.print.prim import quoted
-from rlx.grammar.print.tir_head import FLAGS, PrimHeadPrinter
-from rlx.grammar.read.comments import attach
+from rlx.grammar.print.tir_head import FLAGS, PrimHeadPrinter, type_text
+from rlx.grammar.read.comments import attach, put
 from rlx.grammar.read.prim_scalars import LOCAL, SCALARS, memory_scope
 
 _INDENT = "    "
@@ -25,21 +26,26 @@ _ONE_LINE = (
     tir.Evaluate,
 )
 """Statements that are printed on one line each."""
+_HEADED = (tir.For, tir.Block, tir.IfThenElse, tir.While, tir.With)
+"""Statements with a body."""
 
 
 class PrimFuncPrinter(PrimHeadPrinter):
     """Prints one PrimFunc."""
 
+    _heading: str | None = None
+    """The comment behind the head of the statement that is printed next."""
+
     def print(self, name: str, pad: str) -> list[str]:
         """The lines of the function, each prefixed with ``pad``."""
         function = self.function
-        if function.span is not None:
-            self.lines += [pad + text for text in self.remarks.before(function.span[0])]
-        self.lines += [f"{pad}{line}" for line in function.comments]
-        self.lines.append(f"{pad}@T.prim_func{self._flags()}")
+        (above, behind), definition = self.remarks.heads("def ", function.span)
+        self._remarks(function.span, pad)
+        self.lines += [f"{pad}{line}" for line in (*above, *function.comments)]
+        put(self.lines, f"@T.prim_func{self._flags()}", pad, ([], behind))
         params = ", ".join([self._param(p) for p in function.params])
         ret = "" if function.ret_type is None else f" -> T.{function.ret_type}"
-        self.lines.append(f"{pad}def {name}({params}){ret}:")
+        put(self.lines, f"def {name}({params}){ret}:", pad, definition)
         inner = pad + _INDENT
         attrs = {
             k: v
@@ -47,7 +53,8 @@ class PrimFuncPrinter(PrimHeadPrinter):
             if k not in FLAGS and not (k == "global_symbol" and v == name)
         }
         if attrs:
-            self.lines.append(f"{inner}T.func_attr({self.prim.value(attrs)})")
+            shown = f"T.func_attr({self.prim.value(attrs)})"
+            put(self.lines, shown, inner, self.remarks.named("T.func_attr", function.span))
         self._declare(inner)
         if self.scope.has_blocks:
             self.lines.append(f'{inner}# with {self.dialect.block}("root"):')
@@ -68,7 +75,10 @@ class PrimFuncPrinter(PrimHeadPrinter):
         if span is not None and self.remarks.left:
             if isinstance(stmt, tir.OpaqueStmt):
                 self.remarks.drop(span)
-            comment = self.remarks.behind(span) if isinstance(stmt, _ONE_LINE) else None
+            if isinstance(stmt, _ONE_LINE):
+                comment = self.remarks.behind(span)
+            elif isinstance(stmt, _HEADED):
+                self._heading = self.remarks.line(span[0])
             self._remarks(span, pad)
         at = len(self.lines)
         self._statement(stmt, pad)
@@ -89,12 +99,10 @@ class PrimFuncPrinter(PrimHeadPrinter):
             case tir.IfThenElse():
                 self._if(stmt, pad)
             case tir.While(condition=condition, body=body):
-                self.lines.append(f"{pad}while {self.prim.alone(condition)}:")
+                self._head(f"while {self.prim.alone(condition)}:", pad)
                 self._body(body, pad + _INDENT)
-            case tir.LetStmt(var=var, value=value, pointee=pointee):
-                dtype = f"T.{var.dtype}"
-                if pointee:
-                    dtype += f"({', '.join(map(quoted, pointee))})"
+            case tir.LetStmt(var=var, value=value):
+                dtype = type_text(var)
                 if self.dialect.mutable_scalars:
                     dtype = f"T.let[{dtype}]"
                 name = self._name(var)
@@ -105,7 +113,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
                 self._assert(stmt, pad)
             case tir.With(call=call, var=var, body=body):
                 name = "" if var is None else f" as {self._name(var)}"
-                self.lines.append(f"{pad}with {text(call)}{name}:")
+                self._head(f"with {text(call)}{name}:", pad)
                 self._body(body, pad + _INDENT)
             case tir.MatchBuffer(buffer=buffer, source=source):
                 name = self._name(buffer)
@@ -153,6 +161,11 @@ class PrimFuncPrinter(PrimHeadPrinter):
         if span is not None:
             self.lines += [pad + remark for remark in self.remarks.before(span[0])]
 
+    def _head(self, line: str, pad: str) -> None:
+        """The head of a block, with the comment behind it."""
+        put(self.lines, line, pad, ([], self._heading))
+        self._heading = None
+
     def _scalar(self, buffer: tir.Buffer) -> str:
         return f"{self._name(buffer)}: T.{buffer.dtype}"
 
@@ -165,8 +178,11 @@ class PrimFuncPrinter(PrimHeadPrinter):
 
     def _if(self, stmt: tir.IfThenElse, pad: str) -> None:
         word, branch = "if", stmt
+        self._head(f"if {self.prim.alone(branch.condition)}:", pad)
         while True:
-            self.lines.append(f"{pad}{word} {self.prim.alone(branch.condition)}:")
+            if word == "elif":
+                line = f"elif {self.prim.alone(branch.condition)}:"
+                put(self.lines, line, pad, self.remarks.named("elif", stmt.span))
             self._body(branch.then_case, pad + _INDENT)
             match branch.else_case:
                 case None:
@@ -174,7 +190,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
                 case tir.IfThenElse() as chained:
                     word, branch = "elif", chained
                 case otherwise:
-                    self.lines.append(f"{pad}else:")
+                    put(self.lines, "else:", pad, self.remarks.named("else", stmt.span))
                     self._body(otherwise, pad + _INDENT)
                     return
 
@@ -214,10 +230,10 @@ class PrimFuncPrinter(PrimHeadPrinter):
         if len(loops) > 1:
             names = ", ".join([self._name(v.loop_var) for v in loops])
             extents = self.prim.texts(tuple(v.extent for v in loops))
-            self.lines.append(f"{pad}for {names} in T.grid({extents}):")
+            self._head(f"for {names} in T.grid({extents}):", pad)
         else:
             name = self._name(stmt.loop_var)
-            self.lines.append(f"{pad}for {name} in {self._range(stmt)}:")
+            self._head(f"for {name} in {self._range(stmt)}:", pad)
         self._body(loops[-1].body, pad + _INDENT)
 
     def _grid(self, stmt: tir.For) -> list[tir.For]:
@@ -253,12 +269,19 @@ class PrimFuncPrinter(PrimHeadPrinter):
         return self.prim.text(value) if isinstance(value, PrimExpr) else self.prim.value(value)
 
     def _block(self, block: tir.Block, pad: str) -> None:
-        self.lines.append(f"{pad}with {self.dialect.block}({quoted(block.name)}):")
+        self._head(f"with {self.dialect.block}({quoted(block.name)}):", pad)
+        named = self.remarks.named
         inner, text = pad + _INDENT, self.prim.text
         before = len(self.lines)
         self._axes(block.iter_vars, inner)
+        body, early = block.body, _declared_early(block)
+        for stmt in early:
+            self._stmt(stmt, inner)
+        if early and isinstance(body, tir.SeqStmt):
+            body = replace(body, stmts=body.stmts[len(early) :])
         if block.predicate is not None:
-            self.lines.append(f"{inner}T.where({text(block.predicate)})")
+            shown = f"T.where({text(block.predicate)})"
+            put(self.lines, shown, inner, named("T.where", block.span))
         for word, regions in (("reads", block.reads), ("writes", block.writes)):
             if regions is not None:
                 span = regions[-1].span if regions else None  # type: ignore[attr-defined]
@@ -268,15 +291,17 @@ class PrimFuncPrinter(PrimHeadPrinter):
                 attach(self.lines, len(self.lines) - 1, comment, inner)
         if block.attrs:
             attrs = self._mapping(block.attrs)
-            self.lines.append(f"{inner}{self.dialect.block_attr}({attrs})")
+            shown = f"{self.dialect.block_attr}({attrs})"
+            put(self.lines, shown, inner, named(BLOCK_ATTR_WORDS, block.span))
         for buffer in block.alloc_buffers:
             name = self._name(buffer)
             arguments = self._buffer(buffer, None, always=False)
-            self.lines.append(f"{inner}{name} = {self.dialect.alloc_buffer}({arguments})")
+            shown = f"{name} = {self.dialect.alloc_buffer}({arguments})"
+            put(self.lines, shown, inner, named(f"{buffer.name} = T.", block.span))
         if block.init is not None:
-            self.lines.append(f"{inner}with T.init():")
+            put(self.lines, "with T.init():", inner, named("with T.init", block.span))
             self._body(block.init, inner + _INDENT)
-        self._stmt(block.body, inner)
+        self._stmt(body, inner)
         if len(self.lines) == before:
             self.lines.append(f"{inner}pass")
 
@@ -321,6 +346,20 @@ class PrimFuncPrinter(PrimHeadPrinter):
         start, stop = axis.dom or self._loop_range(axis.binding)
         dom = self.prim.text(stop) if _is_zero(start) else self.prim.tupled((start, stop))
         self.lines.append(f"{pad}{name} = T.axis.{kind}({dom}, {self.prim.text(axis.binding)})")
+
+
+def _declared_early(block: tir.Block) -> tuple[tir.Stmt, ...]:
+    """The first statements of a block as far as they declare buffers that it says it reads or
+    writes.
+    """
+    said = {
+        load.buffer
+        for region in (*(block.reads or ()), *(block.writes or ()))
+        for load in tir.postorder(region)
+        if isinstance(load, tir.BufferLoad)
+    }
+    stmts = block.body.stmts if isinstance(block.body, tir.SeqStmt) else ()
+    return tuple(takewhile(lambda s: isinstance(s, tir.AllocBuffer) and s.buffer in said, stmts))
 
 
 _AXIS = {"S": "spatial", "R": "reduce"}

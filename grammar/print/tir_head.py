@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 
 from rlx.grammar.dialects import Dialect
 from rlx.grammar.nodes import tir
@@ -12,11 +13,24 @@ from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
 from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.grammar.print.prim import PrimPrinter, quoted
 from rlx.grammar.print.tir_names import PrimFuncNames
-from rlx.grammar.read.comments import Remarks
+from rlx.grammar.read.comments import Remarks, put
 from rlx.grammar.read.prim_scalars import scalar_buffers
 
 FLAGS = ("private", "s_tir")
 """Attributes that the decorator expresses."""
+
+
+def declaration(var: tir.Var, dialect: Dialect) -> str:
+    """The declaration of a shape variable."""
+    size = "is_size_var=True" if var.is_size and dialect.size_vars else ""
+    return f"T.{var.dtype}({size})"
+
+
+def type_text(var: tir.Var) -> str:
+    """The type of a variable; that of a pointer may say what it points to."""
+    if var.dtype != HANDLE:
+        return f"T.{var.dtype}"
+    return f"T.handle({', '.join(map(quoted, var.pointee))})" if var.pointee else "T.handle"
 
 
 class PrimHeadPrinter:
@@ -56,6 +70,14 @@ class PrimHeadPrinter:
         """Names of the shape variables that can be declared before the class."""
         return tuple(self._name(v) for v in self.scope.shape_vars if v.dtype == INT64)
 
+    def rename_declared(self, outside: AbstractSet[str]) -> None:
+        """Rename the shape variables that the body declares and that have the name of one that is
+        declared before the class.
+        """
+        for var in self.scope.shape_vars:
+            if self._name(var) in outside and var.dtype != INT64:
+                self.names[var] = self.scope.fresh(var.name)
+
     def is_schedulable(self) -> bool:
         """Whether the function may have blocks."""
         return bool(self.function.attrs.get("s_tir")) or self.scope.has_blocks
@@ -85,8 +107,7 @@ class PrimHeadPrinter:
             name = self._name(buffer)
             return f"{name}: T.Buffer({self._buffer(buffer, self._quoted_dim)})"
         self.known.add(param)
-        dtype = "handle" if param.dtype == HANDLE else str(param.dtype)
-        return f"{self._param_name(param)}: T.{dtype}"
+        return f"{self._param_name(param)}: {type_text(param)}"
 
     def _param_name(self, param: tir.Var) -> str:
         """A handle has a name of its own only where its buffer is matched in the body."""
@@ -103,12 +124,15 @@ class PrimHeadPrinter:
         outside = self.dialect.type_vars
         for var in self.scope.shape_vars:
             if not outside or var.dtype != INT64:
-                self.lines.append(f"{pad}{self._name(var)} = T.{var.dtype}()")
+                found = self.remarks.named(f"{var.name} = T.", self.function.span)
+                put(self.lines, f"{self._name(var)} = {declaration(var, self.dialect)}", pad, found)
         for param, buffer in self.function.buffer_map.items():
             if not self._is_direct(buffer):
                 name = self._name(buffer)
                 head = f"{name} = T.match_buffer({self._param_name(param)}, "
-                self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
+                line = f"{head}{self._buffer(buffer, self.prim.text)})"
+                found = self.remarks.named(f"{buffer.name} = T.", self.function.span)
+                put(self.lines, line, pad, found)
 
     def _quoted_dim(self, dim: PrimExpr) -> str:
         """A dimension of a parameter: quoted unless all it mentions is known in front of it."""

@@ -71,7 +71,7 @@ class PrimFuncNames:
         if type(expr) is tir.Var:
             self._events.append((USE, expr))
         elif type(expr) is not tir.IntImm:
-            nodes = list(tir.postorder(expr))
+            nodes = tir.postorder(expr)
             self._events += [(BIND, node.var) for node in nodes if isinstance(node, tir.Let)]
             for node in nodes:
                 if type(node) is tir.Var:

@@ -86,7 +86,8 @@ class NamesAround:
         known = sorted(self.scope.modules - {"self", "Module"})
         help = did_you_mean(closest(word, known) or known[:1])
         span = (start, start + len(word))
-        self.context.reports.error(f"{word!r} is not defined", span, help, unknown=word)
+        if not self.scope.found_missing():
+            self.context.reports.error(f"{word!r} is not defined", span, help)
         self.scope.modules.add(word)
 
 
@@ -118,6 +119,8 @@ class AtomActions(ExpressionActions):
         if found is not None:
             if type(found) is tir.BufferLoad:  # a scalar of a PrimFunc that can be assigned to
                 return tir.BufferLoad(found.buffer, found.indices, span)
+            if type(found) is ast.DataflowVar and self.scope.missing:
+                self.scope.excuse_escape(found)
             return found
         if text in _WORDS:
             return _WORDS[text]

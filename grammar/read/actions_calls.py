@@ -180,7 +180,7 @@ class CallActions(ExpressionActions):
             return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
         if self._is_operator_of_2022(head):
             return self._operator("relax." + PROTOTYPE_OPERATORS.get(head, head), arguments)
-        return self._call_expr(ast.Var(head, None, None, span), arguments)
+        return self._call_expr(self.scope.undefined(head, span), arguments)
 
     def _is_operator_of_2022(self, name: str) -> bool:
         """Whether a name that nothing binds is an operator, as the texts of 2022 write them."""
@@ -366,5 +366,29 @@ def _get_item(value: ast.Expr, items: list[Entry], span: Span) -> Any:
             if isinstance(value, ast.Tuple) and -len(value.fields) <= index < 0:
                 index += len(value.fields)  # of a tuple that is written out, as in Python
             return ast.TupleGetItem(value, index, span)
+    where = (items[0].start, items[-1].end)
+    if len(items) > 1 or isinstance(items[0].value, Slice):
+        words = "Relax has no slices of tensors in brackets"
+        raise Rejected(words, *where, help=f"write `{_strided_slice(value, items)}`")
     words = "the index of a tuple must be an integer literal"
-    raise Rejected(words, items[0].start, items[-1].end)
+    raise Rejected(words, *where, help="a tensor is indexed by `R.take(x, index, axis=0)`")
+
+
+def _strided_slice(value: ast.Expr, items: list[Entry]) -> str:
+    """The operator for what is sliced in brackets, as far as its bounds are numbers."""
+    axes, begin, end = [], [], []
+    for axis, item in enumerate(items):
+        found = item.value
+        first, last = (
+            (found.start.value, found.stop.value) if isinstance(found, Slice) else (found, found)
+        )
+        if isinstance(found, int):
+            last = found + 1
+        elif first is None and last is None:
+            continue
+        axes.append(str(axis))
+        begin.append(str(first) if isinstance(first, int) else "0" if first is None else "…")
+        end.append(str(last) if isinstance(last, int) else "…")
+    name = value.name_hint if isinstance(value, ast.Var) else "x"
+    bounds = f"begin=[{', '.join(begin)}], end=[{', '.join(end)}]"
+    return f"R.strided_slice({name}, axes=[{', '.join(axes)}], {bounds})"

@@ -101,7 +101,7 @@ class DefinitionActions:
         if around is not None and word not in "RTI" and around.value(word) is ...:
             span = (decoration.start, decoration.start + len(word))
             help = f"write `from tvm.script import {word}`"
-            self.reports.error(f"{word!r} is not defined", span, help, unknown=word)
+            self.reports.error(f"{word!r} is not defined", span, help)
 
     def do_decorators(self, span: Span, before: Entry | None, decorator: Entry) -> list[Entry]:
         found: list[Entry] = [] if before is None else before.value
@@ -237,7 +237,7 @@ class DefinitionActions:
         opened = open_scope(self.scope, (signature, self._comments), kind, name_span)
         self.scope.in_head = True
         if not local:
-            self.scope.begin_dataflow()
+            self.scope.begin_function()
         return opened
 
     def do_type_parameters(
@@ -297,7 +297,7 @@ class DefinitionActions:
             span = (entry.start, entry.start + len(name))
             self.reports.error(words, span, related=getattr(before, "span", None))
             if isinstance(entry.value, ast.Var):  # which of the two is meant?
-                self.scope.bind(name, self.reports.hole(name, span))
+                self.scope.bind(name, ast.ErrorExpr(False, span))
 
     def do_def_head(
         self, span: Span, opened: Entry, parameters: Entry | None, ret: Entry | None

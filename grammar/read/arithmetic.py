@@ -378,7 +378,7 @@ def _no_numbers(coerce: Operands, parts: tuple[Entry, ...]) -> None:
     for at, (value, start, end) in enumerate(parts):
         if isinstance(value, (bool, int, float)):
             beside = parts[1 - at][0]
-            if isinstance(beside, ast.Var) and beside in coerce.holes:
+            if isinstance(beside, ast.ErrorExpr) or beside in coerce.scope.lost:
                 raise Rejected("", start, end)  # nobody knows whether it is a tensor
             info = beside.struct_info_annotation if isinstance(beside, ast.Var) else None
             shown = f"{value}"

@@ -96,7 +96,7 @@ class Coerce(ScalarCoercion):
             raise Rejected(f"expected a value, found {text!r}", *span)
         if text in self.scope.global_names:
             return self.scope.global_var(text, span)
-        return ast.Var(text, None, None, span)
+        return self.scope.undefined(text, span)
 
     def _captured_value(self, text: str, span: Span) -> ast.Expr:
         if text in self.scope.shapes:  # it has been a dimension, so it is an integer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.dialects import ALLOC_WORDS, BLOCK_ATTR_WORDS, BLOCK_WORDS
@@ -89,9 +88,7 @@ class ScalarCoercion:
     quotes, quoting
         The number of quoted dimensions, and the annotations that contain them.
     quoted
-        The locations of quoted dimensions in bodies, with their unbound variables.
-    holes
-        Variables that replace unreadable parts.
+        The locations of quoted dimensions in bodies.
     """
 
     def __init__(self, scope: Scope, text: str, read_text: ReadText) -> None:
@@ -104,9 +101,8 @@ class ScalarCoercion:
         self.cast_to: dict[tir.Var, Span] = {}
         self.quotes = 0
         self.quoting: set[str] = set()
-        self.quoted: list[tuple[Span, frozenset[tir.Var]]] = []
+        self.quoted: list[Span] = []
         self.signed: dict[Span, tuple[str, Entry]] = {}
-        self.holes: AbstractSet[object] = frozenset()
 
     def prim(self, entry: Entry, literal: DataType = INT64) -> tir.PrimExpr:
         """Convert to a prim expression; an integer literal gets the data type ``literal``.
@@ -199,8 +195,7 @@ class ScalarCoercion:
         finally:
             self._quotes = outer
         if self.scope.in_relax_body():
-            unbound = (v for v in tir.free_vars(found) if v not in self.scope.bound)
-            self.quoted.append((entry.span, frozenset(unbound)))
+            self.quoted.append(entry.span)
         self.quotes += 1
         return found
 

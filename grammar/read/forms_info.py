@@ -27,6 +27,17 @@ def dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
     )
 
 
+def annotated_dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
+    """The dimensions of an annotation, which are not negative."""
+    found = dims(context, items)
+    for item, dim in zip(items, found, strict=True):
+        if isinstance(dim, tir.IntImm) and dim.value < 0:
+            words = f"a dimension cannot be negative, found {dim.value}"
+            help = 'write a variable, such as "n", or only the rank: ndim=' + str(len(items))
+            context.reports.error(words, item.span, help)
+    return found
+
+
 def _is_unknown(value: object) -> bool:
     match value:
         case "_" | Name(text="_") | ast.Var(name_hint="_"):
@@ -57,10 +68,7 @@ def without_unknown(info: ast.StructInfo, unknown: AbstractSet[tir.PrimExpr]) ->
 @form("R.Tensor", "R.DTensor")
 def tensor(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Tensor(shape, dtype, vdevice, ndim)`, all parts are optional; `R.Tensor("float32")`."""
-    if a.head == "R.DTensor":
-        a.positional = a.positional[:2]
-        for name in ("device_mesh", "placement"):
-            a.keywords.pop(name, None)
+    distribution = _distribution(context, a) if a.head == "R.DTensor" else None
     shape_entry, dtype_entry = a.take(0, "shape"), a.take(1, "dtype")
     device, rank = a.take(2, "vdevice"), a.take(3, "ndim")
     a.done(4)
@@ -76,10 +84,24 @@ def tensor(context: ReadContext, a: Arguments) -> ast.StructInfo:
     elif isinstance(shape, ast.Var):
         annotation = shape.struct_info_annotation
         ndim = annotation.ndim if isinstance(annotation, ast.ShapeStructInfo) else -1
-    made = ast.TensorStructInfo(shape, data_type, ndim, _vdevice(context, device), a.span)
+    on = _vdevice(context, device)
+    made = ast.TensorStructInfo(shape, data_type, ndim, on, a.span, distribution)
     if _captured(shape_entry, dtype_entry, rank):
         context.coerce.captured.add(made)
     return made
+
+
+def _distribution(context: ReadContext, a: Arguments) -> tuple[object, object]:
+    """Take the mesh and the placement of `R.DTensor`; the other arguments are those of a tensor."""
+    mesh, placement = a.take(2, "device_mesh"), a.take(3, "placement")
+    a.positional = a.positional[:2]
+    for name in ("device_mesh", "placement"):
+        a.keywords.pop(name, None)
+    return _attribute(context, mesh), _attribute(context, placement)
+
+
+def _attribute(context: ReadContext, entry: Entry | None) -> object:
+    return None if entry is None else context.coerce.attr(entry)
 
 
 def _captured(*entries: Entry | None) -> bool:
@@ -94,7 +116,7 @@ def tensor_shape(context: ReadContext, entry: Entry) -> ast.Expr | None:
         case None | Name(text="_") | ast.Var(name_hint="_") | CapturedName():
             return None
         case Sequence(items=items):
-            return ast.ShapeExpr(dims(context, items), (start, end))
+            return ast.ShapeExpr(annotated_dims(context, items), (start, end))
         case ast.ShapeExpr() | ast.Var():
             return value
         case Name():
@@ -136,7 +158,7 @@ def shape_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
         return made
     if not isinstance(values.value, Sequence):
         raise Rejected("R.Shape takes a list of dimensions", values[1], values[2])
-    found = dims(context, values.value.items)
+    found = annotated_dims(context, values.value.items)
     return ast.ShapeStructInfo(found, len(found) if rank is None else _rank(rank), a.span)
 
 

@@ -41,7 +41,7 @@ def distributed_const(context: ReadContext, a: Arguments) -> ast.Expr:
     found = context.coerce.info(info)
     if not isinstance(found, ast.TensorStructInfo):
         raise Rejected(f"expected R.DTensor(…), found {describe(info.value)}", *info.span)
-    return constant(context, value, found.dtype, a.span)
+    return replace(constant(context, value, found.dtype, a.span), distribution=found.distribution)
 
 
 def _is_captured(value: object) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read.partial_nodes import Defined, Form, Return, Signature, flatten, sequence
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame
@@ -123,11 +123,17 @@ def _body(
     context: ReadContext, signature: Signature, statements: list[Any], span: Span
 ) -> ast.SeqExpr:
     statements, reports = flatten(statements), context.reports
+    if context.scope.doubtful is not None:
+        statements.insert(0, _lost(context.scope.doubtful))
     for at, item in enumerate(statements):
         if isinstance(item, Return):
             if at + 1 < len(statements):
                 where = getattr(statements[at + 1], "span", None) or item.span
                 reports.error(AFTER_RETURN, where, layout=True)
+                # Another statement was meant to return.
+                unused = ast.Var("_", None, None, item.span)
+                read = [*statements[:at], ast.VarBinding(unused, item.value, item.span)]
+                return sequence(read, ast.ErrorExpr(True, item.span), item.span, span)
             return sequence(statements[:at], item.value, item.span, span)
     if not reports.has_errors_in(span):
         reports.error(
@@ -136,8 +142,24 @@ def _body(
             help="end it with `return` and a value",
             layout=True,
         )
-    hole = reports.hole("_", signature.name_span)
-    return sequence(statements, hole, signature.name_span, span)
+    return sequence(statements, ast.ErrorExpr(True, signature.name_span), signature.name_span, span)
+
+
+def _lost(span: Span) -> ast.VarBinding:
+    """What stands in a function for text that was left out; it may have bound something."""
+    return ast.VarBinding(ast.Var("_", None, None, span), ast.ErrorExpr(True, span), span)
+
+
+def with_errors(function: ast.Function | tir.PrimFunc, spans: Iterable[Span | None]) -> Any:
+    """A function in which errors were found after it was read."""
+    around, body = function.span, getattr(function, "body", None)
+    if around is None or not isinstance(body, ast.SeqExpr):
+        return function
+    lost = [_lost(at) for at in spans if at is not None and around[0] <= at[0] < around[1]]
+    if not lost:
+        return function
+    block = ast.BindingBlock(tuple(lost), around)
+    return replace(function, body=replace(body, blocks=(block, *body.blocks)))
 
 
 def _scalars(params: list[ast.Var], known: tuple[tir.Var, ...]) -> list[tir.Var]:

@@ -1,34 +1,55 @@
-"""The names that an unreadable statement would have bound; later uses of them are not errors."""
+"""Error nodes for an unreadable statement: they bind the names that it would have bound."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Token, unquote
-from rlx.grammar.read.lexer import KEYWORDS, words_of
+from rlx.grammar.read.lexer import KEYWORDS
 from rlx.grammar.read.reports import ReadContext
-from rlx.grammar.read.source_tokens import statements
+from rlx.grammar.read.source_tokens import end_of_target, parts_of, statements
 
 _LETTERS = frozenset("RTI")
+_CAST = "match_"
+"""A part of the words for what binds shape variables."""
 
 
-def lose(context: ReadContext, span: Span) -> None:
-    """Bind the names of an unreadable statement to placeholders."""
-    scope, reports = context.scope, context.reports
-    casts = False
-    names: list[str] = []
-    for statement in statements(context.text, span):
-        for name in _targets(statement) | _glued(statement):
-            if name not in scope.modules and name not in _LETTERS:
-                scope.bind(name, reports.hole(name, span))
-        casts = casts or any(t.type == "HEAD" and "match_" in t.value for t in statement)
-        names += _names(context.text, statement)
-    if casts:  # a cast would have bound shape variables
-        for name in dict.fromkeys(names):
-            if name not in scope.names:
-                reports.holes.add(scope.shape_var(name, span))
+def lose(context: ReadContext, span: Span) -> list[ast.Binding]:
+    """Bind the names of an unreadable statement, so that their uses are not errors.
+
+    A statement whose name is doubtful may have bound another one, too.
+    """
+    scope = context.scope
+    read = list(statements(context.text, span))
+    names = {name for part in read for name in _targets(part) | _glued(part)}
+    sign = end_of_target(context.text, read[0]) if len(read) == 1 else None
+    known = sign is not None and not context.reports.has_errors_in((span[0], sign - 1))
+    if not known:
+        scope.missing += 1
+    casts = any(_CAST in token.value for statement in read for token in statement)
+    for name in _words(context.text, span) if casts else ():
+        if name not in scope.names:
+            scope.shape_var(name, span)
+    error = ast.ErrorExpr(casts or not known, span)
+    found: list[ast.Binding] = [ast.VarBinding(ast.Var("_", None, None, span), error, span, span)]
+    for name in sorted(names):
+        if name not in scope.modules and name not in _LETTERS:
+            var = ast.Var(name, None, None, span)
+            scope.lost.add(var)
+            scope.bind(name, var)
+            found.append(ast.VarBinding(var, error, span, span))
+    return found
+
+
+def _words(text: str, span: Span) -> Iterator[str]:
+    """The names in a text, quoted ones and those inside of annotations included."""
+    for token in parts_of(text, span):
+        word = unquote(token.value) if token.type == "STRING" else token.value
+        if token.type in ("NAME", "STRING") and word.isidentifier():
+            yield word
 
 
 def _targets(statement: list[Token]) -> set[str]:
@@ -38,6 +59,8 @@ def _targets(statement: list[Token]) -> set[str]:
         match token.type:
             case "NAME" | "DOTTED":
                 words += token.value.split(".")
+            case "DEF":
+                return {token.value[3:].strip()}
             case "TARGET":
                 words.append(token.value)
                 return {*words, "".join(words)}
@@ -57,17 +80,3 @@ def _glued(statement: list[Token]) -> set[str]:
     pairs = pairwise(statement)
     names = {a.value for a, b in pairs if a.type == "NAME" and b.type == "COLON"}
     return names | {t.value for t in statement[1:] if t.type == "TARGET"}
-
-
-def _names(text: str, tokens: Iterable[Token]) -> Iterator[str]:
-    """The names in tokens, quoted ones and those inside of annotations included."""
-    for token in tokens:
-        match token.type:
-            case "NAME":
-                yield token.value
-            case "STRING":
-                word = unquote(token.value)
-                if word.isidentifier():
-                    yield word
-            case "INFO":
-                yield from _names(text, words_of(text, token.span))

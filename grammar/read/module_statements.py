@@ -23,8 +23,8 @@ class ModuleStatements(RelaxStatements):
             return Declared(name.value, value.value, name.span)
         raise Rejected(_EXPECTED, name.start, value.end, layout=True)
 
-    def lost(self, given_up: list[Entry], span: Span) -> None:
-        return None
+    def lost(self, given_up: list[Entry], span: Span) -> list[ast.Binding]:
+        return []
 
     def expression(self, value: Entry) -> Any:
         match value.value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from rlx.grammar.nodes import ast, tir
@@ -32,10 +31,6 @@ class Operands(Scalars, Protocol):
     @property
     def source(self) -> str:
         """The whole text."""
-
-    @property
-    def holes(self) -> AbstractSet[object]:
-        """The placeholders for unreadable parts."""
 
     @property
     def signed(self) -> dict[Span, tuple[str, Entry]]:

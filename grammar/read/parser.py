@@ -6,15 +6,17 @@ Parsing never evaluates code.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Record, Span, replace
 from rlx.grammar.read.coerce import Coerce
 from rlx.grammar.read.entries import Entry
-from rlx.grammar.read.function_bodies import add_function
+from rlx.grammar.read.function_bodies import add_function, with_errors
+from rlx.grammar.read.lexer import MEMBER
 from rlx.grammar.read.outline import (
     HEAD,
     class_at,
@@ -31,6 +33,7 @@ from rlx.grammar.read.outline import (
 from rlx.grammar.read.partial_nodes import Defined
 from rlx.grammar.read.reports import MAX_ERRORS, Metadata
 from rlx.grammar.read.scope import Scope
+from rlx.grammar.read.source_tokens import words_in
 from rlx.grammar.read.stretch_reader import StretchReader
 from rlx.grammar.stack import recursion_room, roomy
 
@@ -49,9 +52,6 @@ class Parsed(Record):
         Syntax errors (code ``PARSE``) and notes, in the order of the text.
     source
         The text, to convert spans to lines.
-    holes
-        Variables whose definition could not be parsed. They are not bound, and should not cause
-        further diagnostics.
     captured
         Variables, shape variables and annotations whose values the surrounding Python code gives.
     """
@@ -59,7 +59,6 @@ class Parsed(Record):
     modules: tuple[ast.IRModule, ...]
     diagnostics: tuple[Diagnostic, ...]
     source: Source
-    holes: frozenset[Node]
     captured: frozenset[Node] = frozenset()
 
 
@@ -73,7 +72,6 @@ class TextReader:
         self.python = path.endswith(".py")
         self.diagnostics: list[Diagnostic] = []
         self.modules: list[ast.IRModule] = []
-        self.holes: set[Any] = set()
         self.bare: dict[int, list[Defined]] = {}
         self.bare_scopes: dict[int, Scope] = {}
         self.around = _around(text) if self.python else None
@@ -81,6 +79,7 @@ class TextReader:
         self.metadata: Metadata = {}
         self.type_vars: list[str] = []
         self.undeclared: list[Diagnostic] = []
+        self.lost_classes: set[str] = set()
 
     def read(self) -> Parsed:
         """Parse the whole text."""
@@ -98,18 +97,22 @@ class TextReader:
             self._beside(read)
         else:
             self._python(self.around, read)
-        if not self._has_errors() or "TypeVar" not in self.text:
+        if self._declarations_are_read(read) or "TypeVar" not in self.text:
             self.diagnostics += self.undeclared[:MAX_ERRORS]
+            self._late_errors([found.span for found in self.undeclared])
         if "tvm.script" in self.text:
             from rlx.grammar.read.outer_level import imports
 
             self.diagnostics += imports(self.text)
         self.diagnostics.sort(key=lambda d: d.span or (0, 0))
+        modules = sorted(self.modules, key=lambda module: module.span or (0, 0))
+        lost = lost_functions(self.text, self.diagnostics)
+        if lost:
+            modules = [replace(module, lost=lost) for module in modules]
         return Parsed(
-            tuple(sorted(self.modules, key=lambda module: module.span or (0, 0))),
+            tuple(modules),
             tuple(self.diagnostics),
             self.source,
-            frozenset(self.holes),
             frozenset(self.captured),
         )
 
@@ -134,6 +137,7 @@ class TextReader:
                 self.type_vars += declared_names(self.text[start:end])
             else:
                 stray.append((start, end))
+                self._lose_class(start, end)
 
     def _error(self, message: str, span: Span | None) -> None:
         self.diagnostics.append(Diagnostic("PARSE", "error", message, span))
@@ -156,6 +160,12 @@ class TextReader:
             else:
                 self.metadata = read
 
+    def _late_errors(self, places: list[Span | None]) -> None:
+        """Note in the functions the errors that were found when they had been read."""
+        for at, module in enumerate(self.modules) if places else ():
+            functions = {gv: with_errors(f, places) for gv, f in module.functions.items()}
+            self.modules[at] = replace(module, functions=functions)
+
     # ------------------------------------------------------------ definitions
 
     def _definition(self, start: int) -> int:
@@ -174,9 +184,13 @@ class TextReader:
                 reader.excuse((start, end))
             self.undeclared += reader.undeclared(self.type_vars, self.around is not None)
             reader.reports.drop_what_follows()
+            if any(d.is_error for d in reader.reports.diagnostics):
+                behind = _BEHIND_HEAD.search(self.text, start + 1)
+                head = len(self.text) if behind is None else behind.start()
+                if "ir_module" in self.text[start:head]:
+                    self._lose_class(start, head)
         finally:
             self.diagnostics.extend(reader.reports.diagnostics)
-            self.holes.update(reader.reports.holes)
             self._captures(reader)
         if isinstance(value, ast.IRModule):
             declared = tuple(self.type_vars)
@@ -185,24 +199,30 @@ class TextReader:
             self.bare.setdefault(group, []).append(value)
         return end
 
+    def _lose_class(self, start: int, end: int) -> None:
+        """Take the words of a text for the name of a class that was not read: those of its
+        functions that are read for themselves use it.
+        """
+        self.lost_classes.update({*words_in(self.text, (start, end))} - {"R", "T", "I"})
+
     def _scope(self, start: int, group: int) -> Scope:
         """The names for a definition: its own for a class, those of the group for a function."""
         owner = class_at(self.text, start)
-        if owner is None and group in self.bare_scopes:
-            return self.bare_scopes[group]
-        scope = Scope()
         if owner is not None:
+            scope = Scope()
             scope.expect(lambda: methods(self.text, start, owner))
-        else:
+            return scope
+        if group not in self.bare_scopes:
+            scope = self.bare_scopes[group] = Scope()
             scope.expect(lambda: (f.name for f in outline(self.text, start) if f.owner is None))
-            self.bare_scopes[group] = scope
+        scope = self.bare_scopes[group]
+        scope.modules |= self.lost_classes
         return scope
 
     def _captures(self, reader: StretchReader) -> None:
         """Note what a definition takes from the Python around it."""
         captured = reader.context.coerce.captured
         self.captured |= captured
-        self.holes.update(captured)
         around = reader.context.around
         if around is None or not around.used:
             return
@@ -262,16 +282,25 @@ class TextReader:
         found = (each for span in between for each in declarations(self.text, span))
         self.diagnostics += [each for each in found if isinstance(each, Diagnostic)][:MAX_ERRORS]
 
+    def _declarations_are_read(self, read: list[Span]) -> bool:
+        """Whether all errors stand in definitions, so that no declaration beside them is missing."""
+        errors = (d.span for d in self.diagnostics if d.is_error)
+        return all(at and any(a <= at[0] < b for a, b in read) for at in errors)
+
     def _has_errors(self) -> bool:
         return any(d.is_error for d in self.diagnostics)
 
     def _strays(self, found_any: bool, stray: list[Span]) -> None:
-        heads = (HEAD.match(self.text, start) for start, _ in stray)
-        lost = {head["name"] for head in heads if head is not None}
-        left = [found for found in self.diagnostics if found.unknown not in lost]
-        if not any(found.is_error for found in left):
-            self.diagnostics = left  # a name that is not known because its class was not read
-        if self._has_errors() or (found_any and not stray):
+        if self._has_errors():
+            # The head of a class that is out of place explains no error but those of its functions.
+            heads = (span for span in stray if HEAD.match(self.text, span[0]))
+            head = next(heads, None)
+            if head is not None and not any(d.span and d.span < head for d in self.diagnostics):
+                from rlx.grammar.read.undecorated import misplaced
+
+                self.diagnostics.append(misplaced(self.text, head))
+            return
+        if found_any and not stray:
             return
         from rlx.grammar.read.pasted_text import pasted
 
@@ -290,6 +319,18 @@ class TextReader:
             )
 
 
+def lost_functions(text: str, found: Iterable[Diagnostic]) -> frozenset[str]:
+    """The names of functions that modules may lack because of syntax errors: of all functions of
+    the text, and the words in the lines of the errors, one of which may have been a head.
+    """
+    spans = [each.span for each in found if each.is_error]
+    names = {found["name"] for found in _DEFINED.finditer(text)} if spans else set()
+    for span in spans:
+        if span is not None:
+            names.update(_WORD.findall(text[line_start(text, span[0]) : line_end(text, span[1])]))
+    return frozenset(names)
+
+
 def _around(text: str) -> Surroundings:
     from rlx.grammar.read.surroundings import Surroundings
 
@@ -297,6 +338,9 @@ def _around(text: str) -> Surroundings:
 
 
 T = TypeVar("T")
+_DEFINED = re.compile(rf"\bdef[ \t]+(?P<name>{MEMBER})")
+_BEHIND_HEAD = re.compile(r"^[ \t]*(?:@|def\b)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 
 __all__ = ["ParseError", "Parsed", "parse", "parse_expr", "parse_prim_expr", "parse_struct_info"]

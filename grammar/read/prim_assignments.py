@@ -12,7 +12,7 @@ from rlx.grammar.read.buffer_views import viewed
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.partial_nodes import Form, Name, Sequence, describe, flatten
 from rlx.grammar.read.prim_bodies import LOOPS, Part, PrimBodies
-from rlx.grammar.read.prim_buffers import PrimBuffers, type_or
+from rlx.grammar.read.prim_buffers import PrimBuffers, declares_size, pointee, type_or
 from rlx.grammar.read.prim_scalars import (
     LOCAL,
     SCALARS,
@@ -166,9 +166,9 @@ class PrimAssignments:
         pointer = data_type == HANDLE and self._is_data(prim)
         if data_type is None or (isinstance(prim, tir.OpaqueExpr) and not pointer):
             return self._unknown(name, span)
-        var = tir.Var(name.value, data_type, name.span)
+        var = tir.Var(name.value, data_type, name.span, pointee(annotation))
         self.scope.bind(name.value, var)
-        return tir.LetStmt(var, prim, span, _pointee(annotation))
+        return tir.LetStmt(var, prim, span)
 
     def _is_data(self, prim: tir.PrimExpr) -> bool:
         """Whether text is the pointer of a buffer: `A.data`."""
@@ -203,7 +203,7 @@ class PrimAssignments:
             data_type = self._type_of_variable(form)
         except ValueError:
             return self._unknown(name, span)
-        self.scope.declare_shape_var(name.value, name.span, data_type)
+        self.scope.declare_shape_var(name.value, name.span, data_type, declares_size(form))
         return None
 
     def _type_of_variable(self, form: Form) -> DataType:
@@ -310,17 +310,6 @@ class PrimAssignments:
                 words = f"{name.value!r} is already bound, and unpacking binds every name anew"
                 help = "assign to one name at a time"
                 raise Rejected(words, *name.span, help=help, certain=True)
-
-
-def _pointee(annotation: Entry | None) -> tuple[str, ...]:
-    """The words in the type of a pointer: the element type, and the scope."""
-    form = None if annotation is None else annotation.value
-    if not isinstance(form, Form) or form.head not in ("T.handle", "T.Ptr"):
-        return ()
-    words = [item.value for item in form.args]
-    # `T.Ptr[T.float32]` names the element type.
-    named = [word.text[2:] if isinstance(word, Name) else word for word in words]
-    return tuple(word for word in named if isinstance(word, str))
 
 
 def _declares(form: Form) -> bool:

@@ -42,7 +42,7 @@ class PrimBuffers:
             self.scope.bind(name.value, buffer)
             return handle
         data_type = self.annotated_type(annotation)
-        var = tir.Var(name.value, data_type, span)
+        var = tir.Var(name.value, data_type, span, pointee(annotation))
         self.scope.bind(name.value, var)
         self.scope.bound.add(var)
         self.scope.frame.bound.append(var)
@@ -130,6 +130,23 @@ class PrimBuffers:
         data_type = FLOAT32 if given is None else self.coerce.data_type(given)
         attrs = {} if memory is None else {"scope": self.coerce.text(memory)}
         return replace(scalar_buffer(name.value, data_type, name.span), attrs=attrs)
+
+
+def pointee(annotation: Entry | None) -> tuple[str, ...] | None:
+    """The words in the type of a pointer: the element type, and the scope."""
+    form = None if annotation is None else annotation.value
+    if not isinstance(form, Form) or form.head not in ("T.handle", "T.Ptr"):
+        return None
+    words = [item.value for item in form.args]
+    # `T.Ptr[T.float32]` names the element type.
+    named = [word.text[2:] if isinstance(word, Name) else word for word in words]
+    return tuple(word for word in named if isinstance(word, str)) or None
+
+
+def declares_size(form: Form) -> bool:
+    """Whether a declaration makes a size: `T.SizeVar("n", "int64")`, `T.int64(is_size_var=True)`."""
+    given = form.keywords.get("is_size_var")
+    return form.head == "T.SizeVar" or (given is not None and given.value is True)
 
 
 def type_or(value: tir.PrimExpr, default: DataType) -> DataType:

@@ -124,10 +124,7 @@ _RESULTS: dict[str, Result] = {
 
 def value_type(expr: tir.PrimExpr) -> Typed:
     """The type of an expression, as far as its text determines it."""
-    found: dict[int, Typed] = {}
-    for node in tir.postorder(expr):
-        found[id(node)] = _node(node, [found[id(child)] for child in tir.children(node)])
-    return found[id(expr)]
+    return tir.fold(expr, _node)
 
 
 def _node(node: tir.PrimExpr, operands: Sequence[Typed]) -> Typed:

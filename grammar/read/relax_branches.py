@@ -47,21 +47,21 @@ class BranchReader:
 
     def _without_result(
         self, head: Entry, then: Entry, otherwise: Entry, span: Span
-    ) -> ast.VarBinding:
+    ) -> list[ast.Binding]:
         """An `if` of which nobody knows what it gives to which variable: what its branches hold is
         checked all the same.
         """
-        lose(self.context, span)
         condition, where = head.value.value
         yes, no = (
             sequence(
                 [each for each in flatten(block.value) if not isinstance(each, Return)],
-                *(self.reports.hole("_", block.span), block.span, block.span),
+                *(ast.ErrorExpr(True, block.span), block.span, block.span),
             )
             for block in (then, otherwise)
         )
         whole = ast.If(condition, yes, no, where, span)
-        return ast.VarBinding(self.reports.hole("_", span), whole, span, span)
+        unused = ast.Var("_", None, None, span)
+        return [ast.VarBinding(unused, whole, span, span), *lose(self.context, span)]
 
     def _branch(self, block: Entry) -> tuple[ast.Var | None, ast.SeqExpr] | None:
         """The variable that a branch ends in (None where it

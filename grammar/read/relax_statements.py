@@ -26,6 +26,7 @@ from rlx.grammar.read.partial_nodes import (
     flatten,
     open_scope,
 )
+from rlx.grammar.read.prim_buffers import declares_size
 from rlx.grammar.read.relax_branches import BranchReader
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame, export
@@ -62,11 +63,11 @@ class RelaxStatements(BranchReader):
     ) -> ast.Function:
         return relax_function(self.context, signature, comments, frame, body.value, span)
 
-    def lost(self, given_up: list[Entry], span: Span) -> None:
+    def lost(self, given_up: list[Entry], span: Span) -> list[ast.Binding]:
         if self.scope.frame.kind == "dataflow" and _is_output(given_up):
             for var in self.scope.frame.own:  # what it says can't be read: it may be any variable
                 export(var)
-        lose(self.context, span)
+        return lose(self.context, span)
 
     # ------------------------------------------------------------ bindings
 
@@ -100,13 +101,17 @@ class RelaxStatements(BranchReader):
                     declared = dtype(head[2:])
                 except ValueError:
                     return False
-                self.scope.declare_shape_var(name.value, name.span, declared)
+                size = declares_size(value)
+                self.scope.declare_shape_var(name.value, name.span, declared, size)
                 return True
             case Form(head="I.meta_var" | "T.meta_var", args=[given], keywords={}):
                 self.scope.bind(name.value, given.value)  # a name of the text alone
                 return True
             case Form(head="T.var" | "T.Var" | "T.SizeVar"):
-                self.scope.shape_var(name.value, name.span)
+                found = self.scope.shape_var(name.value, name.span)
+                self.scope.declare_shape_var(
+                    name.value, name.span, found.dtype, declares_size(value)
+                )
                 return True
             case Form(head="TypeVar"):
                 return True
@@ -125,9 +130,11 @@ class RelaxStatements(BranchReader):
         self.scope.modules.add(text)
         if not given and self.reports.has_errors_in((0, behind)):
             return  # the head of the class could not be read
+        if self.scope.found_missing():
+            return
         at = self.context.text.rfind(text, 0, self.context.text.find("\n", behind))
         help = did_you_mean(closest(text, known) or given[:1])
-        self.reports.error(f"{text!r} is not defined", (at, at + len(text)), help, unknown=text)
+        self.reports.error(f"{text!r} is not defined", (at, at + len(text)), help)
 
     def _bind(
         self,
@@ -338,7 +345,7 @@ class RelaxStatements(BranchReader):
         for item in items:
             if isinstance(item, ast.DataflowBlock):
                 raise Rejected("a dataflow block cannot contain another dataflow block", *span)
-            if ended:
+            if ended and not is_error(item):
                 what = "a second R.output" if isinstance(item, Output) else "a binding"
                 self.reports.error(
                     f"{what} after the R.output of a dataflow block",
@@ -347,7 +354,7 @@ class RelaxStatements(BranchReader):
                 )
                 self.scope.excuse_dataflow()
                 break
-            ended = isinstance(item, Output)
+            ended = ended or isinstance(item, Output)
             if isinstance(item, Return):
                 self.reports.error(AFTER_RETURN, item.span, layout=True)
         block = ast.DataflowBlock(tuple(i for i in items if isinstance(i, ast.Binding)), span)
@@ -376,16 +383,26 @@ class RelaxStatements(BranchReader):
             own = {var.name_hint: var for var in self.scope.frame.own}
             meant = closest(value.text, reversed(own))
             help = did_you_mean(meant)
-            self.reports.error(f"{value.text!r} is not defined", span, help, unknown=value.text)
+            if not self.scope.found_missing():
+                self.reports.error(f"{value.text!r} is not defined", span, help)
             for name in meant:
                 export(own[name])
-            self.scope.bind(value.text, self.reports.hole(value.text, span))
+            self.scope.missing += not meant  # another one was meant to be exported
+            self.scope.bind(value.text, ast.ErrorExpr(False, span))
+        elif isinstance(value, ast.ErrorExpr):
+            pass
         elif isinstance(value, ast.Var | tir.PrimExpr):
-            if value not in self.reports.holes:
+            if value not in self.scope.lost:
                 shown = self.context.text_of(span)
                 self.reports.error(f"{shown!r} is not bound in this dataflow block", span)
+                self.scope.missing += 1  # another one was meant to be exported
         else:
             self.reports.error(f"R.output takes variables, not {describe(value)}", span)
+
+
+def is_error(item: object) -> bool:
+    """Whether a statement is one that could not be read."""
+    return isinstance(item, ast.VarBinding) and type(item.value) is ast.ErrorExpr
 
 
 def _is_output(given_up: list[Entry]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.lines import line_end, line_start
@@ -14,8 +14,10 @@ from rlx.grammar.read.cascade import Cascade
 from rlx.grammar.read.coerce import Coerce
 from rlx.grammar.read.entries import Entry, Token
 from rlx.grammar.read.layout_messages import LAYOUT
+from rlx.grammar.read.lexer import words_of_line
 from rlx.grammar.read.outline import logical_lines
 from rlx.grammar.read.scope import Scope
+from rlx.grammar.read.source_tokens import end_of_target
 from rlx.grammar.read.syntax_messages import explain_unexpected
 from rlx.grammar.suggest import did_you_mean
 
@@ -44,15 +46,12 @@ class Reports:
 
     Attributes
     ----------
-    holes
-        Variables that replace unreadable parts.
     """
 
     def __init__(self, text: str, scope: Scope) -> None:
         self.text = text
         self.scope = scope
         self.diagnostics: list[Diagnostic] = []
-        self.holes: set[Any] = set()
         self._starts: list[int] = []
         self._note_starts: list[int] = []
         self._unexpected: list[tuple[Token, frozenset[str]]] = []
@@ -62,8 +61,14 @@ class Reports:
 
     def lexical_error(self, message: str, start: int, end: int) -> None:
         """Report text that is not a token."""
-        if message in LAYOUT or not self.has_errors_in_line(start):
-            self.error(message, (start, end), layout=message in LAYOUT)
+        layout = message in LAYOUT
+        if layout or not self.has_errors_in_line(start):
+            self.error(message, (start, end), layout=layout)
+            line = words_of_line(self.text, line_start(self.text, start))
+            sign = None if layout else end_of_target(self.text, line)
+            if sign is None or sign > start:
+                self.scope.missing += 1
+                self.scope.doubtful = (start, end)
 
     def error(
         self,
@@ -72,11 +77,8 @@ class Reports:
         help: str | None = None,
         related: Span | None = None,
         layout: bool = False,
-        unknown: str = "",
     ) -> None:
-        """Report a syntax error; a layout error only if it does not follow from an earlier one.
-        ``unknown`` is the undefined name that it is about.
-        """
+        """Report a syntax error; a layout error only if it does not follow from an earlier one."""
         labels = () if related is None else (Label(related, "first defined here"),)
         if self._cascade is None:
             self._cascade = Cascade(self.text)
@@ -85,10 +87,7 @@ class Reports:
             or (layout and self._cascade.follows(span[0]))
         )
         if not follows:
-            found = Diagnostic(
-                "PARSE", "error", message, span, related=labels, help=help, unknown=unknown
-            )
-            self._add(found)
+            self._add(Diagnostic("PARSE", "error", message, span, related=labels, help=help))
         if span is not None:
             self._cascade.note(span[0], layout)
             if layout:
@@ -206,12 +205,6 @@ class Reports:
             d for d in self.diagnostics if d.span is None or not start <= d.span[0] <= end
         ]
 
-    def hole(self, name: str, span: Span | None) -> ast.Var:
-        """A variable that replaces an unreadable part."""
-        made = ast.Var(name, None, None, span)
-        self.holes.add(made)
-        return made
-
 
 def shown_span(token: Token) -> Span:
     """The span of a token; for a token without text, the character after it."""
@@ -262,7 +255,6 @@ class ReadContext:
         self.scope = scope
         self.reports = Reports(text, scope)
         self.coerce = Coerce(scope, text, parts.read_quoted)
-        self.coerce.holes = self.reports.holes
         self.read_info: Callable[[int, int], Entry | None] = parts.read_info
         self.around: PythonAround | None = None
         self.metadata: Metadata = {}

@@ -81,6 +81,15 @@ class Scope:
         The variables without an annotation that may be scalars according to the text.
     in_head
         Whether the head of a function is being parsed.
+    lost
+        The variables of statements that could not be read.
+    missing
+        How many names of the function may be bound where it could not be read.
+    found
+        Names of the function that nothing binds, as statements that could not be read may bind
+        them.
+    doubtful
+        A place in the function where something was left out that may have bound something.
     undeclared
         The results of calls of 2022 whose element types the PrimFunc determines, with callee and
         arguments.
@@ -108,6 +117,10 @@ class Scope:
         self.in_head = False
         self._dataflow: list[ast.Var] = []  # variables of the dataflow blocks of the function
         self._layout_is_broken = False
+        self.lost: set[ast.Var] = set()
+        self.missing = 0
+        self.found: set[str] = set()
+        self.doubtful: Span | None = None
 
     def expect(self, names: Callable[[], Iterable[str]]) -> None:
         """Set the function that finds all functions of the module, including later ones, on
@@ -225,10 +238,29 @@ class Scope:
             self.excuse_dataflow()
         return var
 
-    def begin_dataflow(self) -> None:
-        """Begin a function without known dataflow variables."""
+    def begin_function(self) -> None:
+        """Begin a function of the module: what was lost in others is no part of it."""
         self._dataflow = []
         self._layout_is_broken = False
+        self.missing = 0
+        self.found.clear()
+        self.doubtful = None
+
+    def found_missing(self) -> bool:
+        """Whether a name that nothing binds may be that of a statement that could not be read;
+        each of these bound one name.
+        """
+        found = self.missing > 0
+        self.missing -= found
+        return found
+
+    def undefined(self, name: str, span: Span) -> ast.Expr:
+        """The meaning of a name that nothing binds."""
+        if name not in self.found:
+            if not self.found_missing():
+                return ast.Var(name, None, None, span)
+            self.found.add(name)
+        return ast.ErrorExpr(False, span)
 
     def excuse_dataflow(self) -> None:
         """After a layout error, do not report uses of dataflow variables outside their block."""
@@ -236,6 +268,11 @@ class Scope:
         for var in self._dataflow:
             export(var)
         self._dataflow.clear()
+
+    def excuse_escape(self, var: ast.DataflowVar) -> None:
+        """Behind its block, a variable may be one that a statement exports that was not read."""
+        if not any(var in frame.own for frame in self.frames) and self.found_missing():
+            export(var)
 
     # ------------------------------------------------------------ shape variables
 
@@ -248,7 +285,9 @@ class Scope:
             self.shapes[name] = found
         return found
 
-    def declare_shape_var(self, name: str, span: Span | None, dtype: DataType) -> tir.Var:
+    def declare_shape_var(
+        self, name: str, span: Span | None, dtype: DataType, is_size: bool = False
+    ) -> tir.Var:
         """Declare the shape variable with this name; if the signature has used it before, its type
         is set now.
         """
@@ -256,6 +295,8 @@ class Scope:
         self.declared.add(name)
         if found.dtype != dtype:
             object.__setattr__(found, "dtype", dtype)
+        if is_size:
+            object.__setattr__(found, "is_size", True)
         return found
 
     def take_shape_var(self, name: str, dtype: DataType) -> tir.Var:

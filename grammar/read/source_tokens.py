@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -72,6 +73,33 @@ def long_strings(text: str) -> tuple[Span, ...]:
         return ()
     tokens = words_of(text, (0, len(text)))
     return tuple(t.span for t in tokens if t.type == "STRING" and "\n" in t.value)
+
+
+_OPENS = {"HEAD": "(", "LPAR": "(", "LSQB": "[", "LBRACE": "{"}
+_CLOSES = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
+"""The kind of bracket that a token opens or closes."""
+
+
+def end_of_target(text: str, statement: Sequence[Token]) -> int | None:
+    """Where the `=` of a statement ends, if there is no doubt which name it binds, whatever stands
+    behind: it closes its brackets, and no second sign says that the end of a line is missing.
+    """
+    kinds = [token.type for token in statement]
+    opened = Counter(_OPENS[kind] for kind in kinds if kind in _OPENS)
+    closed = Counter(_CLOSES[kind] for kind in kinds if kind in _CLOSES)
+    if opened != closed or not (kinds[:1] == ["TARGET"] or kinds[:2] == ["NAME", "COLON"]):
+        return None
+    signs = [
+        token.end
+        for number, token in enumerate(statement)
+        if token.type in ("EQUAL", "TARGET") and (number == 0 or _stands_apart(text, token.end))
+    ]
+    return signs[0] if len(signs) == 1 else None
+
+
+def _stands_apart(text: str, end: int) -> bool:
+    """Whether the sign that ends here has a space on both sides."""
+    return text.endswith(" =", None, end) and text.startswith(" ", end)
 
 
 _FAR = 2000

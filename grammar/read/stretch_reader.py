@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.lines import line_end, line_start, lines_above
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import (
     forms_call,  # noqa: F401
@@ -235,23 +236,18 @@ class StretchReader:
         other errors.
 
         A cast binds only declared variables. A signature declares its names implicitly, but not in
-        a text with explicit declarations. The variables become holes, which cause no further
-        diagnostics.
+        a text with explicit declarations.
         """
         wrong = {
             self.reports.function_around(d.span) for d in self.reports.diagnostics if d.is_error
         }
         if None in wrong:
             return
-        for found, unbound in self._undeclared(type_vars, in_python):
+        for found in self._undeclared(type_vars, in_python):
             if self.reports.function_around(found.span) not in wrong:
-                self.reports.holes.update(unbound)
                 yield found
 
-    def _undeclared(
-        self, type_vars: Sequence[str], in_python: bool
-    ) -> Iterator[tuple[Diagnostic, Iterable[Any]]]:
-        """The errors of :meth:`undeclared`, with the variables that they are about."""
+    def _undeclared(self, type_vars: Sequence[str], in_python: bool) -> Iterator[Diagnostic]:
         coerce = self.context.coerce
         known = {*type_vars, *self.actions.definitions.named}
         dimensions = {*type_vars, *self.scope.declared}
@@ -259,14 +255,14 @@ class StretchReader:
             declared = known | dimensions
             for name, span in coerce.implicit.items():
                 if name not in declared:
-                    yield _undeclared(name, span, f'{name} = TypeVar("{name}")', dimensions), ()
+                    yield _undeclared(name, span, f'{name} = TypeVar("{name}")', dimensions)
         for var, span in coerce.cast_to.items():
             if var.name not in known:
-                yield _undeclared(var.name, span, f"{var.name} = T.int64()", dimensions), (var,)
-        for span, unbound in coerce.quoted:
+                yield _undeclared(var.name, span, f"{var.name} = T.int64()", dimensions)
+        for span in coerce.quoted:
             words = "only a signature quotes dimensions: a body has them declared"
             help = "write it without quotes"
-            yield Diagnostic("PARSE", "error", words, span, help=help), unbound
+            yield Diagnostic("PARSE", "error", words, span, help=help)
 
     def excuse(self, span: Span) -> None:
         """Remove the errors in a statement whose meaning depends on running the surrounding Python
@@ -292,13 +288,11 @@ class StretchReader:
         if signature.kind == "prim_func" and not self.reports.has_errors_in(span):
             words = f"the signature of the PrimFunc {name!r} cannot be read"
             self.reports.error(words, signature.name_span)
-        if signature.var is None:
-            self.reports.holes.add(self.scope.global_var(name, signature.name_span))
-        else:
-            self.scope.bind(name, self.reports.hole(name, signature.name_span))
+        if signature.var is not None:
+            self.scope.bind(name, ast.ErrorExpr(False, signature.name_span))
 
 
 def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:
     help = did_you_mean(closest_names(name, known)) or f"declare it above: `{declaration}`"
     words = f"the dimension {name!r} is not declared"
-    return Diagnostic("PARSE", "error", words, span, help=help, unknown=name)
+    return Diagnostic("PARSE", "error", words, span, help=help)

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.print.relax import pattern_of
 from rlx.old.annotations import shape_of_annotation, type_of
+from rlx.old.derivation_state import OlderDerivation
 from rlx.old.evaluation.expressions import function
 from rlx.old.evaluation.machine import (
     Evaluating,
+    OlderClosure,
     OlderMachine,
     OlderRule,
+    OlderScope,
     dimension,
     evaluation,
 )
-from rlx.old.evaluation.run_time_types import type_of_value
-from rlx.old.evaluation.scopes import OlderScope
 from rlx.old.expansion import check_annotation
+from rlx.old.functions import signature
 from rlx.old.order import is_subtype
-from rlx.old.types import Type
+from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, TupleType, Type
 from rlx.semantics.faults import CheckStop, FaultStop
-from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Closure, ShapeValue, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 
 
-@rule("OE-seq", "363e9e17", "older evaluation")
+@rule("OE-seq", "older evaluation")
 def sequence(m: OlderMachine, expr: ast.SeqExpr, scope: OlderScope) -> Evaluating:
     """10: a new scope, the bindings in order, the body."""
     return (yield in_scope(m, expr, OlderScope(scope)))
@@ -45,7 +48,7 @@ def in_scope(m: OlderMachine, expr: Expr, scope: OlderScope) -> Evaluating:
     return (yield evaluation(m, expr.body, scope))
 
 
-@rule("OE-bind", "caa0b8be", "older evaluation")
+@rule("OE-bind", "older evaluation")
 def bind(m: OlderMachine, binding: ast.VarBinding, scope: OlderScope) -> Evaluating:
     """10.2.2: the value by another name; a function may call itself by it."""
     value: Value
@@ -59,7 +62,7 @@ def bind(m: OlderMachine, binding: ast.VarBinding, scope: OlderScope) -> Evaluat
     return value
 
 
-@rule("OE-match", "97266ade", "older evaluation")
+@rule("OE-match", "older evaluation")
 def matched(value: Value, dims: tuple[tir.PrimExpr, ...], scope: OlderScope) -> None:
     """10.2.1: each dimension in order; a variable without a value is bound, all else compared."""
     match value:
@@ -116,7 +119,7 @@ def checked(m: OlderMachine, info: ast.StructInfo, var: ast.Var, scope: OlderSco
     return (yield in_scope(m, check_annotation(var, shape_of_annotation(info)), scope))
 
 
-@rule("OE-cast", "b3f0195b", "older evaluation")
+@rule("OE-cast", "older evaluation")
 def cast(m: OlderMachine, value: Value, wanted: Type) -> Value:
     """The value, if it is one of the type."""
     found = type_of_value(value, m.known)
@@ -138,3 +141,18 @@ _BINDINGS: dict[type, OlderRule] = {
     ast.VarBinding: bind,
     ast.MatchCast: match_binding,
 }
+
+
+def type_of_value(value: Value, known: OlderDerivation) -> Type:
+    """The most specific type of a value; of a closure that of its function."""
+    match value:
+        case Tensor(data=data):
+            return DynTensorType(data.ndim, dtype(value.dtype))
+        case ShapeValue():
+            return SHAPE
+        case TupleValue(fields=fields):
+            return TupleType(tuple(type_of_value(field, known) for field in fields))
+        case Closure(code=OlderClosure() as code):
+            found = known.types.get(code.function)
+            return found if isinstance(found, FuncType) else signature(code.function)
+    return OBJECT

@@ -5,8 +5,13 @@ from __future__ import annotations
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.old.evaluation.bindings import checked, compare_shapes
-from rlx.old.evaluation.machine import Evaluating, OlderMachine, evaluation
-from rlx.old.evaluation.scopes import OlderClosure, OlderScope
+from rlx.old.evaluation.machine import (
+    Evaluating,
+    OlderClosure,
+    OlderMachine,
+    OlderScope,
+    evaluation,
+)
 from rlx.old.expansion import COMPARE_SHAPES
 from rlx.semantics.faults import FaultStop, IllFormedStop
 from rlx.semantics.values import Closure, Value
@@ -14,7 +19,7 @@ from rlx.solver.order import free_shape_vars
 from rlx.spec.registry import rule
 
 
-@rule("OE-operator", "da698561", "older evaluation")
+@rule("OE-operator", "older evaluation")
 def operator_call(m: OlderMachine, expr: ast.Call, scope: OlderScope) -> Evaluating:
     """9.1, 9.2: the arguments left to right; then the operator or the packed function."""
     operands: dict[Expr, Value] = {}
@@ -81,7 +86,7 @@ def call(m: OlderMachine, expr: ast.Call, scope: OlderScope) -> Evaluating:
     return (yield chosen(m, expr, scope))
 
 
-@rule("OE-closure", "8efe1830", "older evaluation")
+@rule("OE-closure", "older evaluation")
 def closure_call(m: OlderMachine, expr: ast.Call, scope: OlderScope) -> Evaluating:
     """9.3: the closure, the arguments left to right, then the body in a scope of its own."""
     callee = yield evaluation(m, expr.op, scope)
@@ -93,7 +98,7 @@ def closure_call(m: OlderMachine, expr: ast.Call, scope: OlderScope) -> Evaluati
     return (yield entered(m, callee.code, args))
 
 
-@rule("OE-entry", "cb67e015", "older evaluation")
+@rule("OE-entry", "older evaluation")
 def entered(m: OlderMachine, code: OlderClosure, args: list[Value]) -> Evaluating:
     """The checks of the parameters, the body, the check of the result."""
     node = code.function

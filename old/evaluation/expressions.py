@@ -5,8 +5,15 @@ from __future__ import annotations
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.visit import free_vars
-from rlx.old.evaluation.machine import Evaluating, OlderMachine, dimension, evaluation, numbers_of
-from rlx.old.evaluation.scopes import OlderClosure, OlderScope
+from rlx.old.evaluation.machine import (
+    Evaluating,
+    OlderClosure,
+    OlderMachine,
+    OlderScope,
+    dimension,
+    evaluation,
+    numbers_of,
+)
 from rlx.old.shape_exprs import RuntimeDepShape
 from rlx.semantics.faults import IllFormedStop
 from rlx.semantics.machine.control import truth
@@ -14,14 +21,14 @@ from rlx.semantics.values import Closure, ShapeValue, TupleValue
 from rlx.spec.registry import rule
 
 
-@rule("OE-constant", "7dc0300a", "older evaluation")
+@rule("OE-constant", "older evaluation")
 def constant(m: OlderMachine, expr: ast.Constant, scope: OlderScope) -> Evaluating:
     """1: a new tensor."""
     return m.outside.value(expr, (), (), {})
     yield  # makes it a generator, like all others
 
 
-@rule("OE-var", "feb20b86", "older evaluation")
+@rule("OE-var", "older evaluation")
 def variable(m: OlderMachine, expr: Expr, scope: OlderScope) -> Evaluating:
     """2: the stored value."""
     found = m.globals.get(expr) if isinstance(expr, ast.GlobalVar) else scope.value(expr)
@@ -32,7 +39,7 @@ def variable(m: OlderMachine, expr: Expr, scope: OlderScope) -> Evaluating:
     yield
 
 
-@rule("OE-tuple", "c292fd87", "older evaluation")
+@rule("OE-tuple", "older evaluation")
 def tuple_(m: OlderMachine, expr: ast.Tuple, scope: OlderScope) -> Evaluating:
     """3: the fields, left to right."""
     fields = []
@@ -41,7 +48,7 @@ def tuple_(m: OlderMachine, expr: ast.Tuple, scope: OlderScope) -> Evaluating:
     return TupleValue(tuple(fields))
 
 
-@rule("OE-field", "dc952c4f", "older evaluation")
+@rule("OE-field", "older evaluation")
 def field(m: OlderMachine, expr: ast.TupleGetItem, scope: OlderScope) -> Evaluating:
     """4: the field of the tuple."""
     value = yield evaluation(m, expr.tuple_value, scope)
@@ -50,21 +57,21 @@ def field(m: OlderMachine, expr: ast.TupleGetItem, scope: OlderScope) -> Evaluat
     return value.fields[expr.index]
 
 
-@rule("OE-shape", "f37c270e", "older evaluation")
+@rule("OE-shape", "older evaluation")
 def shape(m: OlderMachine, expr: ast.ShapeExpr, scope: OlderScope) -> Evaluating:
     """5: the dimensions, left to right."""
     return ShapeValue(tuple(dimension(dim, scope) for dim in expr.values))
     yield
 
 
-@rule("OE-runtime", "215457c7", "older evaluation", refuses=True)
+@rule("OE-runtime", "older evaluation", refuses=True)
 def run_time_shape(m: OlderMachine, expr: RuntimeDepShape, scope: OlderScope) -> Evaluating:
     """6: RuntimeDepShape has no value."""
     raise IllFormedStop("OE-runtime-value", "RuntimeDepShape has no value")
     yield
 
 
-@rule("OE-function", "929017c9", "older evaluation")
+@rule("OE-function", "older evaluation")
 def function(
     m: OlderMachine, expr: ast.Function, scope: OlderScope, name: ast.Var | None = None
 ) -> Evaluating:
@@ -89,7 +96,7 @@ def function(
     yield
 
 
-@rule("OE-if", "a984bf1a", "older evaluation")
+@rule("OE-if", "older evaluation")
 def branch(m: OlderMachine, expr: ast.If, scope: OlderScope) -> Evaluating:
     """8: the condition, then one branch."""
     chosen = truth((yield evaluation(m, expr.cond, scope)))

@@ -5,16 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rlx.grammar.nodes import ast
+from rlx.grammar.stack import finished
+from rlx.old.evaluation import bindings, calls, expressions
 from rlx.old.evaluation.calls import entered
-from rlx.old.evaluation.machine import Evaluating, OlderMachine
+from rlx.old.evaluation.machine import OlderClosure, OlderMachine, OlderRule, OlderScope
 from rlx.old.evaluation.outside import Outside, OutsideEnded
-from rlx.old.evaluation.rules import RULES
-from rlx.old.evaluation.scopes import OlderClosure, OlderScope
 from rlx.old.functions import derive
+from rlx.old.shape_exprs import RuntimeDepShape
 from rlx.semantics.machine.outcome_of_stop import ended
 from rlx.semantics.machine.program import External
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.semantics.values import Closure, PrimFuncValue, Value
+
+RULES: Mapping[type, OlderRule] = {
+    ast.Constant: expressions.constant,
+    ast.Var: expressions.variable,
+    ast.DataflowVar: expressions.variable,
+    ast.GlobalVar: expressions.variable,
+    ast.Tuple: expressions.tuple_,
+    ast.TupleGetItem: expressions.field,
+    ast.ShapeExpr: expressions.shape,
+    ast.PrimValue: expressions.attribute,
+    ast.StringImm: expressions.attribute,
+    ast.DataTypeImm: expressions.attribute,
+    ast.ExternFunc: expressions.attribute,
+    RuntimeDepShape: expressions.run_time_shape,
+    ast.Function: expressions.function,
+    ast.If: expressions.branch,
+    ast.Call: calls.call,
+    ast.SeqExpr: bindings.sequence,
+}
 
 
 def run(
@@ -66,21 +86,3 @@ def run(
     except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
         return ended(stop, None, "OE-entry", tuple(args), callee.code.function.span)
     return Returned(value)
-
-
-def finished(first: Evaluating) -> Value:
-    """The value of an evaluation; what it waits for is on a stack of our own."""
-    stack = [first]
-    given: Value | None = None
-    while stack:
-        try:
-            asked = stack[-1].send(given)
-        except StopIteration as done:
-            stack.pop()
-            given = done.value
-        else:
-            assert asked is not None
-            stack.append(asked)
-            given = None
-    assert given is not None
-    return given

@@ -7,14 +7,14 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import expressions
 from rlx.old.expressions import is_boolean
-from rlx.old.well_formed.state import OlderCriteria
+from rlx.old.well_formed.variables import OlderCriteria
 from rlx.spec.registry import rule
 
 BY_NAME = frozenset(f"relax.{name}" for name in ("call_tir", "call_dps_packed", "call_pure_packed"))
 """Operators whose first argument names a function from outside."""
 
 
-@rule("OWF06", "c94a2728", "well-formed")
+@rule("OWF06", "well-formed")
 def in_dataflow(state: OlderCriteria, node: ast.If | ast.Call, span: Span | None) -> None:
     """A dataflow block has no If, and does not call back the function that holds it."""
     if state.block is None:
@@ -34,7 +34,7 @@ def in_dataflow(state: OlderCriteria, node: ast.If | ast.Call, span: Span | None
         state.report("OWF06-mutual", message, span)
 
 
-@rule("OWF07", "a22b812a", "well-formed")
+@rule("OWF07", "well-formed")
 def recursive_result(
     state: OlderCriteria, name: ast.Var | ast.GlobalVar, function: ast.Function
 ) -> None:
@@ -51,7 +51,7 @@ def recursive_result(
         state.report("OWF07-annotation", message, function.name_span or name.span, help=help)
 
 
-@rule("OWF08", "41e4afb3", "well-formed", refuses=True)
+@rule("OWF08", "well-formed", refuses=True)
 def operator_as_value(state: OlderCriteria, node: ast.Op, span: Span | None) -> None:
     """An operator stands only where it is called."""
     name = node.op_name.replace("relax.", "R.", 1)
@@ -60,14 +60,14 @@ def operator_as_value(state: OlderCriteria, node: ast.Op, span: Span | None) -> 
     )
 
 
-@rule("OWF09", "efda95cd", "well-formed", refuses=True)
+@rule("OWF09", "well-formed", refuses=True)
 def extern_as_value(state: OlderCriteria, node: ast.ExternFunc, span: Span | None) -> None:
     """A packed function stands only where it is called."""
     message = f"the packed function {node.global_symbol!r} cannot be used as a value"
     state.report("OWF09-value", message, span or node.span)
 
 
-@rule("OWF10", "a839b0a3", "well-formed")
+@rule("OWF10", "well-formed")
 def type_arguments(state: OlderCriteria, call: ast.Call) -> None:
     """A call of a packed function has one type argument, a call of a closure none."""
     given = len(call.sinfo_args)
@@ -82,7 +82,7 @@ def type_arguments(state: OlderCriteria, call: ast.Call) -> None:
         state.report("OWF10-none", message, next(iter(call.sinfo_spans), call.span))
 
 
-@rule("OWF13", "d070a8b0", "well-formed")
+@rule("OWF13", "well-formed")
 def has_entry(state: OlderCriteria) -> None:
     """Some function of the module can be called from outside."""
     functions = state.module.functions
@@ -93,7 +93,7 @@ def has_entry(state: OlderCriteria) -> None:
     state.report("OWF13-entry", message, first.name_span or first.span, severity="warning")
 
 
-@rule("OWF14", "631b49a1", "well-formed")
+@rule("OWF14", "well-formed")
 def symbol_is_name(state: OlderCriteria, name: ast.GlobalVar) -> None:
     """The global symbol of a function is its name."""
     function = state.module.functions[name]
@@ -103,23 +103,26 @@ def symbol_is_name(state: OlderCriteria, name: ast.GlobalVar) -> None:
         state.report("OWF14-name", message, function.name_span or name.span)
 
 
-@rule("OWF16", "bb934c5f", "well-formed", refuses=True)
+@rule("OWF16", "well-formed", refuses=True)
 def shape_of_run_time(state: OlderCriteria, node: ast.Expr, span: Span | None) -> None:
     """RuntimeDepShape stands only in annotations."""
     message = "RuntimeDepShape is allowed only in annotations: it has no value"
     state.report("OWF16-place", message, span)
 
 
-@rule("OMIX-value", "428ab955", "well-formed")
-def has_older_form(state: OlderCriteria, node: ast.Expr, span: Span | None, argument: bool) -> None:
+@rule("OMIX-value", "well-formed")
+def has_older_form(
+    state: OlderCriteria,
+    node: ast.PrimValue | ast.StringImm | ast.DataTypeImm,
+    span: Span | None,
+) -> None:
     """Scalars, strings and data types are no values: operators take them as attributes."""
-    if argument or is_boolean(node):
+    if is_boolean(node):
         return
-    if isinstance(node, (ast.PrimValue, ast.StringImm, ast.DataTypeImm)):
-        kind = {ast.PrimValue: "scalar", ast.StringImm: "string"}.get(type(node), "data type")
-        message = f"a {kind} is not a value in the specification of 2022"
-        help = "use a tensor of rank 0: `R.const(…)`" if kind == "scalar" else None
-        state.report("OMIX-value-kind", message, span or node.span, help=help)
+    kind = {ast.PrimValue: "scalar", ast.StringImm: "string"}.get(type(node), "data type")
+    message = f"a {kind} is not a value in the specification of 2022"
+    help = "use a tensor of rank 0: `R.const(…)`" if kind == "scalar" else None
+    state.report("OMIX-value-kind", message, span or node.span, help=help)
 
 
 LATER = frozenset(
@@ -133,7 +136,7 @@ LATER = frozenset(
 """Operators that came with the later specification and are part of its system."""
 
 
-@rule("OMIX-operator", "afc67ed4", "well-formed")
+@rule("OMIX-operator", "well-formed")
 def operator_is_older(state: OlderCriteria, call: ast.Call) -> None:
     """An operator is none of those that belong to the later system."""
     name = call.op_name

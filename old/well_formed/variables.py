@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
+from rlx.checker.well_formed.functions import call_graph, reachable
+from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Span
 from rlx.old.annotations import has_older_words
 from rlx.old.shape_exprs import inside
-from rlx.old.well_formed.state import OlderCriteria
 from rlx.operators import lookup
 from rlx.spec.registry import rule
 
 
-@rule("OWF01", "34f28152", "well-formed")
+class OlderCriteria(WellFormedCheck):
+    """The walk over one module.
+
+    Attributes
+    ----------
+    names
+        The names of the variables that the function at hand has bound so far.
+    graph
+        Which global functions each one mentions.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.names: set[str] = set()
+        self.graph, _ = call_graph(self.module)
+        self.reachable = reachable(self.graph)
+
+
+@rule("OWF01", "well-formed")
 def dataflow_variable(state: OlderCriteria, var: ast.DataflowVar, span: Span | None) -> None:
     """A dataflow variable is used in the block that binds it."""
     home = state.in_scope.get(var)
@@ -37,7 +57,7 @@ def bind_dataflow_variable(state: OlderCriteria, var: ast.DataflowVar) -> None:
         state.report("OWF01-bind", message, var.span)
 
 
-@rule("OWF02", "91ddb96f", "well-formed")
+@rule("OWF02", "well-formed")
 def bind_variable(state: OlderCriteria, var: ast.Var) -> None:
     """A variable is bound once."""
     if var in state.bound:
@@ -49,20 +69,20 @@ def bind_variable(state: OlderCriteria, var: ast.Var) -> None:
         state.report("OMIX-value-kind", message, var.span)
     state.bound.add(var)
     state.names.add(var.name_hint)
-    state.add(var)
+    state.enter(var, state.block)
 
 
 def global_is_defined(state: OlderCriteria, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (OWF02)."""
-    if var not in state.module.functions and var not in state.holes:
+    if var not in state.module.functions and var.name_hint not in state.module.lost:
         message = f"the module has no function {var.name_hint!r}"
         state.report("OWF02-global", message, span or var.span)
 
 
-@rule("OWF03", "7ec20bf9", "well-formed")
+@rule("OWF03", "well-formed")
 def use_variable(state: OlderCriteria, var: ast.Var, span: Span | None) -> None:
     """A variable is used behind its binding, inside of its scope."""
-    if var in state.holes:
+    if var in state.captured:
         return
     if isinstance(var, ast.DataflowVar):
         dataflow_variable(state, var, span or var.span)
@@ -79,7 +99,7 @@ def use_variable(state: OlderCriteria, var: ast.Var, span: Span | None) -> None:
         state.report("OWF02-undefined", message, span or var.span)
 
 
-@rule("OWF04", "99d9980e", "well-formed")
+@rule("OWF04", "well-formed")
 def result_annotation(state: OlderCriteria, function: ast.Function) -> None:
     """The annotation of a result mentions shape variables of the signature or from around it."""
     info = function.ret_struct_info
@@ -88,11 +108,11 @@ def result_annotation(state: OlderCriteria, function: ast.Function) -> None:
     annotation(state, info, function.ret_span, result=True)
 
 
-@rule("OWF05", "1c3e738f", "well-formed")
+@rule("OWF05", "well-formed")
 def dimension(state: OlderCriteria, dim: tir.PrimExpr, span: Span | None, code: str) -> None:
     """The shape variables of a dimension have a value."""
     for var in tir.free_vars(dim):
-        if var not in state.shape_vars and var not in state.holes:
+        if not (var in state.shape_vars or var in state.captured or state.may_bind):
             message = f"the shape variable {var.name!r} has no value here"
             help = None
             if dim is not var:
@@ -105,7 +125,8 @@ def pattern(state: OlderCriteria, dims: Iterable[tir.PrimExpr], span: Span | Non
     """Dimensions that bind the shape variables standing alone, from left to right (OWF05)."""
     for dim in dims:
         if isinstance(dim, tir.Var):
-            state.add_shape_var(dim)
+            if dim not in state.shape_vars:
+                state.enter_shapes((dim,))
         else:
             dimension(state, dim, span, "OWF05-unbound")
 
@@ -151,7 +172,7 @@ def _dimensions(
                 _dimensions(state, field, span, binds, code)
 
 
-@rule("OWF11", "ff6a3507", "well-formed")
+@rule("OWF11", "well-formed")
 def annotated_rank(state: OlderCriteria, info: ast.TensorStructInfo, span: Span | None) -> None:
     """The rank of a type is the number of dimensions beside it."""
     assert isinstance(info.shape, ast.ShapeExpr)
@@ -161,7 +182,7 @@ def annotated_rank(state: OlderCriteria, info: ast.TensorStructInfo, span: Span 
         state.report("OWF11-rank", message, span or info.span)
 
 
-@rule("OWF15", "0f421245", "well-formed")
+@rule("OWF15", "well-formed")
 def annotated_call(state: OlderCriteria, shape: ast.Expr, span: Span | None) -> None:
     """A call in a shape annotation is pure, and its arguments are variables and constants."""
     match shape:
@@ -187,7 +208,7 @@ def annotated_call(state: OlderCriteria, shape: ast.Expr, span: Span | None) -> 
                 annotated_call(state, part, span)
 
 
-@rule("OWF12", "42f72e40", "well-formed")
+@rule("OWF12", "well-formed")
 def captures(state: OlderCriteria, var: ast.DataflowVar, span: Span | None) -> bool:
     """Whether a function in a dataflow block uses a dataflow variable from around it."""
     home = state.in_scope.get(var)

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rlx.checker.driver.configuration import Selection, matches, parse
@@ -141,7 +142,8 @@ def _selection(
         (*parse(arguments.ignore), *(() if arguments.select else project.ignore)),
     )
     unknown = _unknown_selectors(selection)
-    theirs = [name for name in unknown if name in (*project.select, *project.ignore)]
+    of_project = {*project.select, *project.ignore}
+    theirs = [name for name in unknown if name in of_project]
     if theirs:
         from rlx.checker.driver.configuration import ConfigurationError
 
@@ -214,7 +216,7 @@ def status(files: Sequence[FileReport], strict: bool = False) -> int:
     outcomes = {file.outcome for file in files}
     if "crashed" in outcomes:
         return BUG
-    if outcomes & {"unreadable", "late"}:
+    if outcomes & {"unreadable", "late", "killed"}:
         return UNABLE
     summary = summarise(files)
     return FOUND if summary.errors or (strict and summary.warnings) else CLEAN
@@ -251,17 +253,22 @@ def _refusals() -> tuple[type[Exception], ...]:
     return ConfigurationError, OperatorsError, TimeLimitError
 
 
+_SHOWN = 5
+"""The number of unknown names that a message lists."""
+
+
 def _unknown_selectors(selection: Selection) -> list[str]:
-    """Selectors that name no code; reading the rules takes a moment, so only if there are
-    selectors.
+    """The first few selectors that name no code; reading the rules takes a moment, so only if there
+    are selectors.
     """
-    written = (*selection.select, *selection.ignore)
+    written = dict.fromkeys((*selection.select, *selection.ignore))
     if not written:
         return []
     from rlx.checker.explain import codes
 
     known = codes()
-    return [s for s in written if not any(matches(s, code) for code in known)]
+    unknown = (s for s in written if not any(matches(s, code) for code in known))
+    return list(islice(unknown, _SHOWN))
 
 
 def _check(

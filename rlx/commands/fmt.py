@@ -21,7 +21,11 @@ from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.print.formatting import CHANGED, FAILED, SAME, Formatted, format_text
+from rlx.grammar.print.layout import WIDTH
 from rlx.grammar.streams import complain_line, lines_of, say, visible, write_program
+
+NARROWEST = 20
+"""The least number of columns that `--width` takes."""
 
 EPILOG = """\
 Literals are written with escapes for control characters and other hidden ones. Comments stay as they are in a file
@@ -71,6 +75,13 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
         help=f"the version of TVM whose syntax to print: 0.16 to 0.27 (default: {DEFAULT})",
     )
     parser.add_argument(
+        "--width",
+        type=_columns,
+        default=WIDTH,
+        metavar="N",
+        help=f"the columns of a line; longer statements are wrapped (default: {WIDTH})",
+    )
+    parser.add_argument(
         "--to",
         choices=["2022", "0.27"],
         metavar="SYSTEM",
@@ -90,6 +101,21 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
         help="a file, a directory (its .rlx files), or - for standard input",
     )
     return parser
+
+
+def _columns(text: str) -> int:
+    """A number of columns.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is not a number of at least 20.
+    """
+    if not text.isdecimal() or int(text) < NARROWEST:
+        raise argparse.ArgumentTypeError(
+            f"expected a number of columns, at least {NARROWEST}, found {text!r}"
+        )
+    return int(text)
 
 
 def _files(paths: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -155,7 +181,7 @@ def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace,
 
 def _formatted(text: str, shown: str, options: argparse.Namespace) -> Formatted:
     if options.to is None:
-        return format_text(text, shown, options.dialect)
+        return format_text(text, shown, options.dialect, options.width)
     from rlx.old.conversion import convert_text
 
     return convert_text(text.replace("\r\n", "\n"), shown, options.to)

@@ -87,11 +87,11 @@ def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace
         write_data(json_text({**place, **trees}, indent=1) + "\n")
     else:
         from rlx.checker.render.human import theme_for
-        from rlx.checker.why.tree_text import encodable, inferences, render
+        from rlx.checker.why.tree_text import encodable, inferences
 
         theme, depth = theme_for(sys.stdout), arguments.depth
         limit = LINES if depth is None else None
-        for line in render(found.roots, found.source, theme, depth, limit):
+        for line in found.lines(theme, depth, limit):
             say_line(encodable(line, sys.stdout.encoding))
         for line in inferences(found.roots) if arguments.rules else ():
             say_line(line)

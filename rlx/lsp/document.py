@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from rlx.checker.check import Report, check_text
@@ -153,7 +154,7 @@ class Document:
             found = why(self.source.text, self.source.path, line, column)
         except PlaceError:
             return ""
-        shown = str(found).split("\n")
+        shown = list(map(visible, islice(found.lines({}), _WHY + 1)))
         more = ["…"] if len(shown) > _WHY else []
         return fenced("text", "\n".join([*shown[:_WHY], *more]))
 

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from rlx.checker.driver.time_limit import HELP, exceeded
-from rlx.grammar.processes import environment, python
+from rlx.grammar.processes import environment, from_outside, python
 from rlx.lsp.framing import BadMessage, framed, messages
 from rlx.lsp.texts import InvalidParams, clean, edited, member, place, span
 
@@ -155,8 +155,8 @@ class _Process:
                 events.put((self, message))
         events.put((self, None))
 
-    def end(self) -> str:
-        """End it and what it has started; how it had ended before, if it had."""
+    def end(self) -> int | None:
+        """End it and what it has started; its exit status, if it had ended before."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(0.05 if self.job is None else 0)
         before = self.process.poll()
@@ -169,9 +169,7 @@ class _Process:
         if self.life >= 0:
             os.close(self.life)
             self.life = -1
-        if before is None:
-            return "it was ended"
-        return f"signal {-before}" if before < 0 else f"exit status {before}"
+        return before
 
 
 class Front:
@@ -428,7 +426,7 @@ class Front:
         if worker not in self.workers:
             return
         if message is None:
-            self._lost(worker, f"its process ended with {worker.end()}")
+            self._lost(worker, *_ending(worker.end()))
         elif message.get("method") == "textDocument/publishDiagnostics":
             self._diagnosed(worker, message["params"])
         elif message.get("id") == 0 and "method" not in message:
@@ -491,10 +489,11 @@ class Front:
                 continue
             if worker.busy_for() > self.limit:
                 worker.end()
-                self._lost(worker, exceeded(self.limit), late=True)
+                words = f"this document was {exceeded(self.limit)}; {HELP}"
+                self._lost(worker, words, "TIME")
             elif worker.busy_for() > STALE and any(not j.method for j in job.document.jobs):
                 worker.end()
-                self._lost(worker, "the text has changed", stale=True)
+                self._lost(worker, "the text has changed", "")
         if self.editor is not None and _is_gone(self.editor):
             self.status = 1
         if self.closed_at is not None:
@@ -504,24 +503,29 @@ class Front:
                 self._cancel_all("the input was closed")
                 self.status = 0 if self.state == "shutdown" else 1
 
-    def _lost(self, worker: _Process, reason: str, late: bool = False, stale: bool = False) -> None:
-        """A process has ended, or was ended: tell whom that concerns."""
+    def _lost(self, worker: _Process, words: str, code: str) -> None:
+        """A process has ended, or was ended: tell whom that concerns.
+
+        Parameters
+        ----------
+        code
+            That of the diagnostic; empty if the document is to be checked again.
+        """
         self.workers.remove(worker)
         for document in self.documents.values():
             if document.home is worker:
                 document.home = None
         if self.initializing:
-            self._refuse(self.initializing.pop(), INTERNAL, reason)
+            self._refuse(self.initializing.pop(), INTERNAL, words)
         job = worker.job
         if job is None:
             return
         self._done(worker)
         document = job.document
-        if stale:
-            self._fail(job, MODIFIED, reason)
+        if not code:
+            self._fail(job, MODIFIED, words)
             return
-        words = f"this document was {reason}; {HELP}" if late else f"this is a bug in rlx: {reason}"
-        self._fail(job, FAILED if late else INTERNAL, words)
+        self._fail(job, INTERNAL if code == "INTERNAL" else FAILED, words)
         document.given_up = job.version.serial
         for waiting in [
             j for j in document.jobs if j.version is job.version and j.client is not None
@@ -534,7 +538,7 @@ class Front:
                 "range": {"start": start, "end": start},
                 "message": words,
                 "severity": 1,
-                "code": "TIME" if late else "INTERNAL",
+                "code": code,
                 "source": "rlx",
             }
             self._publish(document, [found], document.now.serial)
@@ -632,6 +636,17 @@ class Front:
         data = framed({"jsonrpc": "2.0", **message})
         while data:
             data = data[os.write(self.writes, data) :]
+
+
+def _ending(status: int | None) -> tuple[str, str]:
+    """What is said of a process that has ended by itself, and the code of the diagnostic."""
+    if status is None:
+        return "this is a bug in rlx: its process closed its pipe", "INTERNAL"
+    killed = from_outside(status)
+    if killed is not None:
+        return f"this document was not checked: {killed}", "KILLED"
+    how = f"signal {-status}" if status < 0 else f"exit status {status}"
+    return f"this is a bug in rlx: its process ended with {how}", "INTERNAL"
 
 
 def _address(found: object) -> str | None:

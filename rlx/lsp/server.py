@@ -5,12 +5,9 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
+import pickle
 import re
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -20,13 +17,13 @@ from pygls.lsp.server import LanguageServer
 
 from rlx.checker.driver.check_files import crashed
 from rlx.checker.driver.mistakes import keep_traceback
-from rlx.checker.driver.time_limit import seconds
+from rlx.checker.driver.time_limit import Forked, seconds
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.lines import line_end
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import visible
 from rlx.lsp.document import Document, RenameError
-from rlx.lsp.faces import checked
+from rlx.lsp.faces import Checked, checked
 from rlx.lsp.incremental import Checker
 from rlx.lsp.positions import offset, range_of
 from rlx.lsp.window import Window, window
@@ -50,7 +47,6 @@ _SEVERITY = {
 
 
 if TYPE_CHECKING:
-    from rlx.checker.driver.configuration import ProjectSettings
 
     class _AtPlace(Protocol):
         """What asks about a place in a text."""
@@ -103,7 +99,6 @@ class Server(LanguageServer):
 
         super().__init__("rlx", version("rlx"))
         self.trusted, self.isolated = trusted, isolated
-        self.projects: list[ProjectSettings] = []
         self.texts: dict[str, OpenText] = {}
 
     def configure(self, folder: str) -> str | None:
@@ -113,30 +108,16 @@ class Server(LanguageServer):
             configuration,
             without_untrusted,
         )
-        from rlx.operators.external import OperatorsError
+        from rlx.operators.external import OperatorsError, load
 
         try:
             project, note = without_untrusted(configuration(folder), self.trusted)
-            load_all([project])
+            load(project.operators, project.allowed, project.root)
         except (ConfigurationError, OperatorsError) as error:
             return str(error)
-        self.projects.append(project)
         if note is None:
             return None
         return f"rlx: {note}. See docs/how-to/configure.md to trust this folder."
-
-    @cached_property
-    def beside(self) -> ProcessPoolExecutor:
-        """A process that checks whole texts, so that the editor need not wait for it."""
-        spawn = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(1, spawn, load_all, (self.projects,))
-
-    def replace_beside(self) -> None:
-        """End the process that checks whole texts; the next one gets another."""
-        for process in list(self.beside._processes.values()):
-            process.kill()
-        self.beside.shutdown(wait=False, cancel_futures=True)
-        del self.beside
 
     def text(self, uri: str) -> OpenText:
         """The open text of that address."""
@@ -171,12 +152,8 @@ class Server(LanguageServer):
         """When the user stops typing, check the whole text."""
         await asyncio.sleep(QUIET)
         source = found.document.source
-        loop = asyncio.get_running_loop()
-        asked = loop.run_in_executor(self.beside, checked, source.text, source.path)
-        try:
-            whole = await asyncio.wait_for(asked, seconds(LIMIT))
-        except (TimeoutError, BrokenProcessPool):  # what is known of its parts has to do
-            self.replace_beside()
+        whole = await _checked_aside(source)
+        if whole is None:  # what is known of its parts has to do
             return
         if self.texts.get(uri) is found and found.document.source is source:
             found.diagnostics = found.checker.remember(source.text, whole)
@@ -208,26 +185,34 @@ class Server(LanguageServer):
         )
 
 
+async def _checked_aside(source: Source) -> Checked | None:
+    """The check of a whole text in a process of its own, so that the editor need not wait; None if
+    it takes too long, or its process ends.
+    """
+    aside = Forked(lambda path: checked(source.text, path))
+    try:
+        loop, end = asyncio.get_running_loop(), aside.answers.fileno()
+        aside.give(source.path)
+        done = asyncio.Event()
+        loop.add_reader(end, done.set)
+        try:
+            await asyncio.wait_for(done.wait(), seconds(LIMIT))
+        finally:
+            loop.remove_reader(end)
+        made = aside.answer()
+    except (TimeoutError, EOFError, OSError, pickle.UnpicklingError):
+        return None
+    finally:
+        aside.end()
+    return made if isinstance(made, Checked) else None
+
+
 def create(trusted: bool = False, isolated: bool = False) -> Server:
     """A server with everything that it answers; see :class:`Server`."""
     server = Server(trusted, isolated)
     for add in (_add_projects, _add_texts, _add_places, _add_edits, _add_suggestions):
         add(server)
     return server
-
-
-def load_all(projects: list[ProjectSettings]) -> None:
-    """Load the operators of projects, in this process.
-
-    Raises
-    ------
-    rlx.operators.external.OperatorsError
-        If a module cannot be imported.
-    """
-    from rlx.operators.external import load
-
-    for project in projects:
-        load(project.operators, project.allowed, project.root)
 
 
 def _add_projects(server: Server) -> None:

@@ -101,7 +101,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@rule("E-argument", "4d29078d", "step")
+@rule("E-argument", "step")
 def argument(value: Any, expected: str) -> Any:
     """The content of an argument, given as a value or as a keyword.
 

@@ -216,7 +216,7 @@ def place(frame: Frame, index: int) -> Frame:
     return Frame(frame.code, frame.slots[:index], frame.outer, frame.caller, frame.resume)
 
 
-@rule("E-received", "9fdacce4", "step")
+@rule("E-received", "step")
 def received(at: Instruction[Any], frame: Frame, value: Value) -> None:
     """Check the value of a call against its declared result."""
     if at.receive is not None:
@@ -233,7 +233,7 @@ def number_of(value: Value) -> int:
     )
 
 
-@rule("E-binding", "d2d9a9ef", "step")
+@rule("E-binding", "step")
 def bind(
     at: Instruction[Any],
     c: Configuration,

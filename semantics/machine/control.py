@@ -20,7 +20,7 @@ from rlx.semantics.values import Scalar, Tensor, Value
 from rlx.spec.registry import rule
 
 
-@rule("E-if", "97a49ab0", "step")
+@rule("E-if", "step")
 def branch(at: Instruction[tuple[Code, ...]], c: Configuration) -> Configuration:
     frame = c.frame
     [read] = at.operands
@@ -42,7 +42,7 @@ def truth(value: Value) -> bool:
     raise FaultStop("E-if-condition", words, value=value)
 
 
-@rule("E-seq", "fdd0d892", "step")
+@rule("E-seq", "step")
 def sequence_end(at: Instruction[None], c: Configuration) -> Configuration:
     frame = c.frame
     [read] = at.operands
@@ -52,12 +52,12 @@ def sequence_end(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(frame.resume, Configuration(at, outer, "", c.version), value, applied=at.rule)
 
 
-@rule("E-dataflow-end", "934d8a26", "step")
+@rule("E-dataflow-end", "step")
 def dataflow_end(at: Instruction[None], c: Configuration) -> Configuration:
     return Configuration(at.next, c.frame, at.rule, c.version)
 
 
-@rule("E-match-cast", "daf8733b", "step")
+@rule("E-match-cast", "step")
 def match_cast(at: Instruction[Compare], c: Configuration) -> Configuration:
     frame = place(c.frame, at.index)
     [read] = at.operands

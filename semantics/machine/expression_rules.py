@@ -41,25 +41,25 @@ from rlx.semantics.values import (
 from rlx.spec.registry import choice, rule, rule_of
 
 
-@rule("E-constant", "32a9de7d", "step")
+@rule("E-constant", "step")
 def constant(at: Instruction[Callable[[], Any]], c: Configuration) -> Configuration:
     return bind(at, c, Tensor(at.payload().copy()))
 
 
-@rule("E-var", "259866bf", "step")
+@rule("E-var", "step")
 def variable(at: Instruction[None], c: Configuration) -> Configuration:
     # WF02: every variable is defined before it is used.
     [read] = at.operands
     return bind(at, c, read(c.frame))
 
 
-@rule("E-tuple", "b11f94da", "step")
+@rule("E-tuple", "step")
 def tuple_(at: Instruction[None], c: Configuration) -> Configuration:
     frame = c.frame
     return bind(at, c, TupleValue(tuple([read(frame) for read in at.operands])))
 
 
-@rule("E-tuple-get-item", "810a8c57", "step")
+@rule("E-tuple-get-item", "step")
 def tuple_get_item(at: Instruction[int], c: Configuration) -> Configuration:
     [read] = at.operands
     value = read(c.frame)
@@ -72,34 +72,34 @@ def tuple_get_item(at: Instruction[int], c: Configuration) -> Configuration:
     return bind(at, c, value.fields[at.payload])
 
 
-@rule("E-prim", "bc634b5d", "step")
+@rule("E-prim", "step")
 def prim(at: Instruction[tuple[Reader, DataType]], c: Configuration) -> Configuration:
     number, dtype = at.payload
     return bind(at, c, Scalar(number(c.frame), dtype))
 
 
-@rule("E-shape", "25169947", "step")
+@rule("E-shape", "step")
 def shape(at: Instruction[tuple[Reader, ...]], c: Configuration) -> Configuration:
     frame = c.frame
     return bind(at, c, ShapeValue(tuple([int(dim(frame)) for dim in at.payload])))
 
 
-@rule("E-string", "80ce8053", "step")
+@rule("E-string", "step")
 def string(at: Instruction[str], c: Configuration) -> Configuration:
     return bind(at, c, StringValue(at.payload))
 
 
-@rule("E-dtype", "e849e211", "step")
+@rule("E-dtype", "step")
 def data_type(at: Instruction[DataType], c: Configuration) -> Configuration:
     return bind(at, c, DataTypeValue(at.payload))
 
 
-@rule("E-null", "10b3f378", "step")
+@rule("E-null", "step")
 def null_value(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, NULL)
 
 
-@rule("E-extern", "fca027ba", "step")
+@rule("E-extern", "step")
 def extern_func(at: Instruction[str], c: Configuration) -> Configuration:
     return bind(at, c, external(c.version.store, at.payload))
 
@@ -116,7 +116,7 @@ def external(store: Store, name: str) -> Value:
     return found
 
 
-@rule("E-function", "73b45859", "step")
+@rule("E-function", "step")
 def function(at: Instruction[FunctionCode], c: Configuration) -> Configuration:
     frame, code = c.frame, at.payload
     captured = tuple([read(frame) for read in code.captures])
@@ -128,7 +128,7 @@ def copied(value: Closure, trailing: tuple[object, ...]) -> Closure:
     return replace(value, trailing=(*trailing, *value.trailing))
 
 
-@rule("E-call", "560b699b", "step")
+@rule("E-call", "step")
 def call_closure(
     at: Instruction[Any], c: Configuration, callee: Closure, args: Sequence[Value]
 ) -> Configuration:
@@ -155,7 +155,7 @@ def enter(
     return frame
 
 
-@rule("E-return", "28e508de", "step")
+@rule("E-return", "step")
 def return_(at: Instruction[Compare | None], c: Configuration) -> Configuration | Outcome:
     frame = c.frame
     [read] = at.operands
@@ -171,7 +171,7 @@ def return_(at: Instruction[Compare | None], c: Configuration) -> Configuration 
     return bind(frame.resume, below, value, applied=at.rule)
 
 
-@rule("E-call-packed", "ae0b4609", "step")
+@rule("E-call-packed", "step")
 def call_packed(
     at: Instruction[Any], c: Configuration, callee: Packed, args: Sequence[Value]
 ) -> Configuration:
@@ -180,7 +180,7 @@ def call_packed(
     return bind(at, c, value, version, rule_of(call_packed))
 
 
-@rule("E-call-prim-func", "8ef1908c", "step")
+@rule("E-call-prim-func", "step")
 def call_prim_func(
     at: Instruction[Any], c: Configuration, callee: PrimFuncValue, args: Sequence[Value]
 ) -> Configuration:

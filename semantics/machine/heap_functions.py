@@ -12,7 +12,7 @@ from rlx.semantics.values import UNIT, Scalar, ShapeValue, Tensor, Value
 from rlx.spec.registry import rule
 
 
-@rule("V-store-shape", "91114ce6", "machine instruction")
+@rule("V-store-shape", "machine instruction")
 def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
     """``(shape, heap, i0, i1, …)``: stores the dimensions in these slots of the heap."""
     sizes = _dims(shape)
@@ -25,14 +25,14 @@ def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
     return UNIT
 
 
-@rule("V-load-shape", "c6ac6316", "machine instruction")
+@rule("V-load-shape", "machine instruction")
 def _load_shape(heap: Value, *at: Value) -> Value:
     """``(heap, i0, i1, …)``: the shape of the numbers in these slots of the heap."""
     places = _places("vm.builtin.load_shape", heap, at)
     return ShapeValue(tuple(int(heap.data[place]) for place in places))  # type: ignore[attr-defined]
 
 
-@rule("V-heap", "9e429dfd", "machine instruction")
+@rule("V-heap", "machine instruction")
 def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
     """Places of a shape heap, which they must be inside."""
     if not isinstance(heap, Tensor) or heap.data.ndim != 1 or not holds_sizes(heap):

@@ -24,19 +24,17 @@ def _invoked(call: ast.Call, given: Given) -> ast.Call | None:
 
 def _applied(operator: str, call: ast.Call, given: Given) -> ast.Call | None:
     """The operator on a function and a tuple of what it gets."""
-    match given:
-        case (function, *rest):
-            args = (function, ast.Tuple(tuple(rest)))
-            return replace(call, op=ast.op(operator), args=args, arg_spans=())
-    return None
+    if not given:
+        return None
+    args = (given[0], ast.Tuple(tuple(given[1:])))
+    return replace(call, op=ast.op(operator), args=args, arg_spans=())
 
 
 def _printed(call: ast.Call, given: Given) -> ast.Call | None:
-    match given:
-        case (text, *rest):
-            attrs, op = {"format": text}, ast.op("relax.print")
-            return replace(call, op=op, args=tuple(rest), attrs=attrs, arg_spans=())
-    return None
+    if not given:
+        return None
+    attrs, op = {"format": given[0]}, ast.op("relax.print")
+    return replace(call, op=op, args=tuple(given[1:]), attrs=attrs, arg_spans=())
 
 
 def _asserted(call: ast.Call, given: Given) -> ast.Call | None:

@@ -17,7 +17,7 @@ from rlx.semantics.values import UNIT, Device, Storage, Tensor
 from rlx.spec.registry import rule
 
 
-@rule("E-alloc-storage", "3e8a34b2", "step")
+@rule("E-alloc-storage", "step")
 def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given = at.payload
     size = argument((given.get("size") or given["shape"])(c.frame), "shape")
@@ -26,7 +26,7 @@ def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration
     return bind(at, c, storage)
 
 
-@rule("E-alloc-device", "03449eb6", "step")
+@rule("E-alloc-device", "step")
 def _device(given: Arguments, c: Configuration) -> Device | None:
     """The device that an index stands for; the operators have several names for it."""
     read = next((given[name] for name in _INDEX if name in given), None)
@@ -40,7 +40,7 @@ def _device(given: Arguments, c: Configuration) -> Device | None:
 _INDEX = ("runtime_device_index", "virtual_device_index")
 
 
-@rule("E-alloc-tensor", "bfd8928b", "step")
+@rule("E-alloc-tensor", "step")
 def alloc_tensor(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given, frame, store = at.payload, c.frame, c.version.store
     shape = argument(given["shape"](frame), "shape")
@@ -76,7 +76,7 @@ def laid_into(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dt
     return Tensor(data, storage.device, storage)
 
 
-@rule("E-kill", "a76d9054", "step")
+@rule("E-kill", "step")
 def kill(at: Instruction[None], c: Configuration) -> Configuration:
     [read] = at.operands
     read(c.frame)  # it was not killed before

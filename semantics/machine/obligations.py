@@ -96,7 +96,7 @@ def derived(
     return info, context.failed
 
 
-@rule("E-obligations", "4e598c8b", "step")
+@rule("E-obligations", "step")
 def hold(operator: Operator, call: ast.Call, values: Sequence[Value], number: Number) -> None:
     """Reject a call if the operator's rule rejects these operands.
 

@@ -5,6 +5,7 @@ operators.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ from rlx.semantics.machine.numpy_conversion import (
     to_value,
     values_inside,
 )
+from rlx.semantics.operator_memory import bounded
 from rlx.semantics.values import (
     UNIT,
     Device,
@@ -93,13 +95,14 @@ class OperatorRun:
 class Keywords:
     """The prepared expressions in a call's keywords."""
 
-    __slots__ = ("_bytes", "_factor", "_known", "_prims", "_readers", "_scope")
+    __slots__ = ("_bound", "_bytes", "_factor", "_known", "_prims", "_readers", "_scope")
 
     def __init__(self, call: ast.Call, scope: ScopeSlots, readers: dict[ast.Expr, Reader]) -> None:
         self._scope, self._readers = scope, readers
         self._prims: dict[tir.PrimExpr, Reader] = {}
         self._factor = obligations.memory_factor(call)
         self._known: obligations.Key | None = None
+        self._bound = 0.0
         self._bytes = 0
 
     def evaluate(
@@ -116,10 +119,13 @@ class Keywords:
         plain = [to_plain(value) for value in values]
         if key == self._known:
             current().require(self._bytes)
-            return found.evaluate(call, plain, OperatorRun(self, frame))
-        self._fit(key, found, call, values, frame)
+            with bounded() if _may_exceed(self._bound) else nullcontext():
+                return found.evaluate(call, plain, OperatorRun(self, frame))
+        bound = obligations.memory_bound(key) * self._factor
+        self._fit(bound, found, call, values, frame)
         try:
-            result = found.evaluate(call, plain, OperatorRun(self, frame))
+            with bounded() if _may_exceed(bound) else nullcontext():
+                result = found.evaluate(call, plain, OperatorRun(self, frame))
         except (OperatorFault, MemoryError, TooMuchMemory):
             raise
         except Exception:
@@ -127,22 +133,21 @@ class Keywords:
             raise
         obligations.hold(found, call, values, self._number(frame))
         if self._factor < float("inf"):  # else the keywords have other numbers another time
-            self._known = key
+            self._known, self._bound = key, bound
             self._bytes = sum(array.nbytes for array in _arrays(result))
         return result
 
-    @rule("E-result-memory", "8a80c679", "step")
+    @rule("E-result-memory", "step")
     def _fit(
         self,
-        key: obligations.Key,
+        bound: float,
         found: Operator,
         call: ast.Call,
         values: Sequence[Value],
         frame: Frame,
     ) -> None:
         """Ask whether there is memory for the results."""
-        bound = obligations.memory_bound(key) * self._factor
-        if bound > MOST_ELEMENTS or bound * LARGEST_ELEMENT > current().free:
+        if _may_exceed(bound):
             obligations.ask_memory(found, call, values, self._number(frame))
 
     def _number(self, frame: Frame) -> obligations.Number:
@@ -160,6 +165,11 @@ class Keywords:
         return self._readers[expr]
 
 
+def _may_exceed(bound: float) -> bool:
+    """Whether an operator may need more memory than is left, by the bound of its elements."""
+    return bound > MOST_ELEMENTS or bound * LARGEST_ELEMENT > current().free
+
+
 def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
     """Prepare the expressions in the keywords of a call."""
     found: dict[ast.Expr, Reader] = {}
@@ -170,7 +180,7 @@ def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
     return Keywords(call, body.scope, found)
 
 
-@rule("E-evaluate", "5d814566", "step")
+@rule("E-evaluate", "step")
 def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
     call = at.expr
     assert isinstance(call, ast.Call) and isinstance(call.op, ast.Op)
@@ -266,7 +276,7 @@ def _device(values: Sequence[Value]) -> Device | None:
     return None
 
 
-@rule("E-to-vdevice", "542d4817", "step")
+@rule("E-to-vdevice", "step")
 def to_vdevice(at: Instruction[Device | None], c: Configuration) -> Configuration:
     (read, *_), device = at.operands, at.payload
     value = read(c.frame)
@@ -299,7 +309,7 @@ def target_device(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device
     return target, int(index) if index.isdigit() else 0
 
 
-@rule("E-hint-on-device", "9efbcbe7", "step")
+@rule("E-hint-on-device", "step")
 def hint_on_device(at: Instruction[Device | None], c: Configuration) -> Configuration:
     value, *named = (read(c.frame) for read in at.operands)
     device = at.payload
@@ -319,14 +329,14 @@ def _named(value: Value, c: Configuration) -> Device | None:
     return None
 
 
-@rule("E-device", "7cc16f49", "step")
+@rule("E-device", "step")
 def device(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given = at.payload
     number, index = (argument(given[name](c.frame), "number") for name in ("device_type", "index"))
     return bind(at, c, Opaque((number, index)))
 
 
-@rule("E-assert", "a190b684", "step")
+@rule("E-assert", "step")
 def assert_op(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given, frame = at.payload, c.frame
     readable(c.version.store, [read(frame) for read in at.operands], "E-evaluate-written")
@@ -335,7 +345,7 @@ def assert_op(at: Instruction[Arguments], c: Configuration) -> Configuration:
     return bind(at, c, UNIT)
 
 
-@rule("E-print", "5992c96c", "step")
+@rule("E-print", "step")
 def print_(at: Instruction[Arguments], c: Configuration) -> Configuration:
     store = c.version.store
     readable(store, [read(c.frame) for read in at.operands], "E-evaluate-written")

@@ -65,9 +65,8 @@ def _operands(c: Configuration) -> tuple[Value, ...]:
 def _at_fault(stop: Exception, values: tuple[Value, ...]) -> object:
     """The value at fault: the one that the rule names, else the operand if there is only one."""
     named: object = getattr(stop, "value", None)
-    match [*{id(value): value for value in values}.values()]:
-        case [one] if named is None:
-            return one
+    if named is None and len(set(map(id, values))) == 1:
+        return values[0]
     return named
 
 

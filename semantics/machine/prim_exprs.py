@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import islice
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -24,21 +23,19 @@ def prepare(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
     ``E-prim-defined`` (a variable without a number) and ``E-prim-arithmetic`` (not scalar
     arithmetic).
     """
-    nodes = list(islice(tir.postorder(expr), _DEEP + 1))
-    if len(nodes) > _DEEP:
+    if tir.larger_than(_DEEP, expr):
         return _looped(expr, scope)
-    made: dict[tir.PrimExpr, Reader] = {}
-    for node in nodes:
-        made[node] = _prepare(node, made, scope)
-    return made[expr]
+
+    def reader(node: tir.PrimExpr, operands: list[Reader]) -> Reader:
+        if isinstance(node, tir.Var):
+            return _variable(node, scope)
+        return _MAKERS.get(type(node), _no_arithmetic)(node, *operands)
+
+    return tir.fold(expr, reader)
 
 
 def _looped(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
-    from rlx.solver import prim_exprs
-
-    (whole,) = prim_exprs.expand([expr])
-    used = [node for node in prim_exprs.topological(whole) if isinstance(node, tir.Var)]
-    known = [(var, _variable(var, {}, scope)) for var in used]
+    known = [(var, _variable(var, scope)) for var in tir.free_vars(expr)]
 
     def run(frame: Frame) -> int:
         point = {var: read(frame) for var, read in known}
@@ -51,14 +48,7 @@ def _looped(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
     return run
 
 
-def _prepare(node: tir.PrimExpr, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
-    make = _MAKERS.get(type(node))
-    if make is None:
-        return _no_arithmetic(node)
-    return make(node, made, scope)
-
-
-def _no_arithmetic(node: tir.PrimExpr) -> Reader:
+def _no_arithmetic(node: tir.PrimExpr, *operands: Reader) -> Reader:
     what = f"{type(node).__name__} {getattr(node, 'op', '')}".strip()
 
     def refuse(_: Frame) -> Any:
@@ -73,7 +63,7 @@ def _span(node: tir.PrimExpr) -> Any:
     return getattr(node, "span", None)
 
 
-def _literal(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
+def _literal(node: Any) -> Reader:
     value = node.value
     if isinstance(node, tir.IntImm):
         if node.dtype == BOOL:
@@ -100,7 +90,7 @@ def _fits(value: int, kind: DataType) -> bool:
     return low <= value <= high
 
 
-def _variable(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
+def _variable(node: tir.Var, scope: ScopeSlots) -> Reader:
     read = scope.reader(node)
     if read is not None:
         return read
@@ -112,9 +102,8 @@ def _variable(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots)
     return refuse
 
 
-def _binary(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
+def _binary(node: Any, a: Reader, b: Reader) -> Reader:
     kind = tir.type_of(node)
-    a, b = made[node.a], made[node.b]
     if not kind.is_integer:
         return _float(node, kind, a, b)
     low, high = limits(kind)
@@ -142,29 +131,24 @@ def _float(node: Any, kind: DataType, a: Reader, b: Reader) -> Reader:
     return lambda frame: operation(a(frame), b(frame))
 
 
-def _comparison(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
-    a, b, operation = made[node.a], made[node.b], exact(type(node))
+def _comparison(node: Any, a: Reader, b: Reader) -> Reader:
+    operation = exact(type(node))
     return lambda frame: operation(a(frame), b(frame))
 
 
-def _and(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
-    a, b = made[node.a], made[node.b]
+def _and(node: Any, a: Reader, b: Reader) -> Reader:
     return lambda frame: bool(a(frame)) and bool(b(frame))
 
 
-def _or(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
-    a, b = made[node.a], made[node.b]
+def _or(node: Any, a: Reader, b: Reader) -> Reader:
     return lambda frame: bool(a(frame)) or bool(b(frame))
 
 
-def _not(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
-    a = made[node.a]
+def _not(node: Any, a: Reader) -> Reader:
     return lambda frame: not a(frame)
 
 
-def _select(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
-    c, t, f = made[node.condition], made[node.true_value], made[node.false_value]
-
+def _select(node: Any, c: Reader, t: Reader, f: Reader) -> Reader:
     def run(frame: Frame) -> Any:
         both = (f(frame), t(frame))
         return both[bool(c(frame))]
@@ -172,16 +156,14 @@ def _select(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -
     return run
 
 
-def _call(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
-    match node.op, [made[arg] for arg in node.args]:
+def _call(node: Any, *operands: Reader) -> Reader:
+    match node.op, operands:
         case "if_then_else", (c, t, f):
             return lambda frame: t(frame) if c(frame) else f(frame)
-        case _, operands:
-            return _intrinsic(node, operands)
-    raise AssertionError
+    return _intrinsic(node, operands)
 
 
-def _intrinsic(node: Any, operands: list[Reader]) -> Reader:
+def _intrinsic(node: Any, operands: Sequence[Reader]) -> Reader:
     """A function of PrimFuncs on scalars; an integer that it gives does not wrap."""
     from rlx.semantics.tir.intrinsics import intrinsic
 
@@ -203,10 +185,10 @@ def _intrinsic(node: Any, operands: list[Reader]) -> Reader:
     return {"shift_left": shifted}.get(node.op, run)
 
 
-def _cast(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
+def _cast(node: Any, value: Reader) -> Reader:
     from rlx.semantics.tir.values import cast
 
-    value, source = made[node.value], tir.type_of(node.value)
+    source = tir.type_of(node.value)
     try:
         convert = cast(source, node.dtype)
     except UnsupportedStop:
@@ -214,10 +196,9 @@ def _cast(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> 
     return lambda frame: convert(value(frame))
 
 
-_MAKERS: dict[type, Callable[[Any, Mapping[tir.PrimExpr, Reader], ScopeSlots], Reader]] = {
+_MAKERS: dict[type, Callable[..., Reader]] = {
     tir.IntImm: _literal,
     tir.FloatImm: _literal,
-    tir.Var: _variable,
     tir.And: _and,
     tir.Or: _or,
     tir.Not: _not,

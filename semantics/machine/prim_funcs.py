@@ -131,9 +131,8 @@ class PrimFuncs:
         return self._runners[func]
 
     def _compiled(self, func: tir.PrimFunc) -> Kernel | None:
-        match self.backend:
-            case "steps":
-                return None
+        if self.backend == "steps":
+            return None
         from rlx.semantics.native import NoCompiler
 
         try:
@@ -241,7 +240,7 @@ def memory(values: Sequence[Value]) -> Iterator[Any]:
                 pending.extend(reversed(fields))
 
 
-@rule("E-packed", "98900fd7", "step")
+@rule("E-packed", "step")
 def call_outside(
     store: Store, callee: Value, args: Sequence[Value], new: Sequence[Value] = ()
 ) -> tuple[Value, Version]:
@@ -319,7 +318,7 @@ def kernel_arguments(args: Sequence[Value]) -> list[Any]:
     return found
 
 
-@rule("E-prim-func", "11bfa5d1", "step")
+@rule("E-prim-func", "step")
 def run_prim_func(
     store: Store,
     callee: Value,
@@ -368,7 +367,7 @@ def _unwritten(
     return found
 
 
-@rule("E-alloc", "f98f96ed", "step")
+@rule("E-alloc", "step")
 def allocate(shape: Sequence[int], dtype: Any) -> Any:
     """New memory.
 

@@ -248,10 +248,7 @@ def callable_functions(
 
 def default_entry(functions: Mapping[str, object]) -> str:
     """The function that is called by default: ``main``, or the only one."""
-    match [*functions]:
-        case [only]:
-            return only
-    return "main"
+    return next(iter(functions)) if len(functions) == 1 else "main"
 
 
 _YOUNG = 200_000
@@ -271,7 +268,7 @@ def collecting_less() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-@rule("E-fuel", "e842e939", "step", refuses=True)
+@rule("E-fuel", "step", refuses=True)
 def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
     """The outcome of a run that has used up its fuel."""
     return faults.OutOfFuelStop("E-fuel-left", f"the run did not end within {fuel} steps")

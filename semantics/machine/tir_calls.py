@@ -99,7 +99,7 @@ def _result(body: Any, info: ast.StructInfo) -> CallResult | None:
     return CallResult(lambda frame: argument(held(frame), "shape"), info.dtype, device)
 
 
-@rule("E-results", "f76e2a17", "step")
+@rule("E-results", "step")
 def _new(found: Results, frame: Frame) -> list[Tensor]:
     """The results, newly allocated where no argument is overwritten."""
     if found.each is None:
@@ -113,7 +113,7 @@ def _new(found: Results, frame: Frame) -> list[Tensor]:
     ]
 
 
-@rule("E-arguments", "ed10f7ee", "step")
+@rule("E-arguments", "step")
 def _arguments(at: Instruction[Any], frame: Frame) -> list[Value]:
     args = at.operands[1](frame)
     if not isinstance(args, TupleValue):  # D14 refuses what is none, and warns of what may be none
@@ -142,7 +142,7 @@ def _behind(args: Sequence[Value], made: Sequence[Value]) -> range:
     return range(len(args), len([*args, *made]))
 
 
-@rule("E-call-tir", "0f876bf2", "step")
+@rule("E-call-tir", "step")
 def call_tir(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -152,7 +152,7 @@ def call_tir(at: Instruction[Results], c: Configuration) -> Configuration:
     return bind(at, c, _grouped(found, made), version)
 
 
-@rule("E-call-tir-inplace", "60c43521", "step")
+@rule("E-call-tir-inplace", "step")
 def call_tir_inplace(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -220,7 +220,7 @@ class _Untouched:
                 raise FaultStop("E-call-tir-pure", words, value=value)
 
 
-@rule("E-call-dps-packed", "d2d9f327", "step")
+@rule("E-call-dps-packed", "step")
 def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -234,7 +234,7 @@ def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration
     return bind(at, c, _grouped(found, made), version)
 
 
-@rule("E-call-pure-packed", "46780a5d", "step")
+@rule("E-call-pure-packed", "step")
 def call_pure_packed(at: Instruction[None], c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, ())
@@ -242,7 +242,7 @@ def call_pure_packed(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, c.version.store.version)
 
 
-@rule("E-call-inplace-packed", "be25a651", "step")
+@rule("E-call-inplace-packed", "step")
 def call_inplace_packed(at: Instruction[Results], c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, at.payload.inplace)
@@ -250,7 +250,7 @@ def call_inplace_packed(at: Instruction[Results], c: Configuration) -> Configura
     return bind(at, c, value, c.version.store.version)
 
 
-@rule("E-believed", "7baf318f", "step")
+@rule("E-believed", "step")
 def _believed(
     store: Store,
     callee: Value,
@@ -275,7 +275,7 @@ def _believed(
     return value
 
 
-@rule("E-call-builtin", "e27e254a", "step")
+@rule("E-call-builtin", "step")
 def call_builtin(at: Instruction[None], c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     value, version = call_outside(c.version.store, callee, args)
@@ -283,7 +283,7 @@ def call_builtin(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, version)
 
 
-@rule("E-call-py-func", "06242ec7", "step")
+@rule("E-call-py-func", "step")
 def call_py_func(at: Instruction[None], c: Configuration) -> Configuration:
     frame, store = c.frame, c.version.store
     callee = external(store, argument(at.operands[0](frame), "string"))
@@ -292,13 +292,13 @@ def call_py_func(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, version)
 
 
-@rule("E-call-tir-dyn", "4b145ec8", "step")
+@rule("E-call-tir-dyn", "step")
 def call_tir_dyn(at: Instruction[None], c: Configuration) -> Configuration:
     version = run_prim_func(c.version.store, at.operands[0](c.frame), _arguments(at, c.frame), None)
     return bind(at, c, UNIT, version)
 
 
-@rule("E-make-closure", "8df8c521", "step")
+@rule("E-make-closure", "step")
 def make_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee = at.operands[0](c.frame)
     if not isinstance(callee, Closure):
@@ -308,7 +308,7 @@ def make_closure(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, copied(callee, tuple(_arguments(at, c.frame))))
 
 
-@rule("E-invoke-closure", "b12a3020", "step")
+@rule("E-invoke-closure", "step")
 def invoke_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     if not isinstance(callee, Closure):

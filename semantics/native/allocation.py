@@ -13,10 +13,11 @@ from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import integral, value_of
 from rlx.semantics.native.indices import poly_of
-from rlx.semantics.native.ranges import IndexSum, literal
+from rlx.semantics.native.ranges import literal, text_of
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import flat, statements, written_first
+from rlx.solver.poly import Polynomial
 
 MOST = 1 << 59
 """The maximum number of elements whose bytes fit into a signed 64-bit number."""
@@ -36,24 +37,26 @@ def plan(state: Generation, func: tir.PrimFunc) -> None:
     count += sum(len(part.alloc_buffers) for part in everywhere if isinstance(part, tir.Block))
     sizes = [_fixed_size(state, buffer) for buffer in buffers]
     known = [size for size in sizes if size is not None]
-    used = sum(known, IndexSum({}))
-    if not count or len(known) < count or not state.fits(used + IndexSum.of(count << 7)):
+    used = sum(known, Polynomial({}))
+    if not count or len(known) < count or not state.fits(used + Polynomial.of(count << 7)):
         return
-    at = IndexSum({})
+    at = Polynomial({})
     for buffer, size in zip(buffers, known, strict=True):
-        state.places[buffer] = (at.text(), size.text())
-        if size.constant is not None:
-            at += IndexSum.of((size.constant + 127) & ~63)
+        state.places[buffer] = (text_of(at), text_of(size))
+        if size.value is not None:
+            at += Polynomial.of((size.value + 127) & ~63)
             continue
         end = state.out.fresh("o")
-        state.out.put(f"const int64_t {end} = {at.text()} + ({size.text()} + 127 & ~INT64_C(63));")
-        at = IndexSum.of(end)
-    state.misfits.append(f"RLX_NO_ROOM({at.text()}, {used.text()})")
+        state.out.put(
+            f"const int64_t {end} = {text_of(at)} + ({text_of(size)} + 127 & ~INT64_C(63));"
+        )
+        at = Polynomial.of(end)
+    state.misfits.append(f"RLX_NO_ROOM({text_of(at)}, {text_of(used)})")
 
 
-def _fixed_size(state: Generation, buffer: tir.Buffer) -> IndexSum | None:
+def _fixed_size(state: Generation, buffer: tir.Buffer) -> Polynomial | None:
     """The bytes of a buffer, if they are a sum over shape variables that is never negative."""
-    size = IndexSum.of(c_types.stored_size(buffer.dtype))
+    size = Polynomial.of(c_types.stored_size(buffer.dtype))
     for dim in buffer.shape:
         exact = isinstance(dim, (tir.Var, tir.IntImm)) or state.type_of(dim) == INT64
         parts = tir.postorder(dim)
@@ -99,10 +102,10 @@ def allocate(state: Generation, buffer: tir.Buffer, owner: tir.Stmt) -> str | No
     return mark
 
 
-def _size(state: Generation, buffer: tir.Buffer, dims: list[str], extents: list[IndexSum]) -> str:
+def _size(state: Generation, buffer: tir.Buffer, dims: list[str], extents: list[Polynomial]) -> str:
     """The bytes of a buffer as C, below 0 where an extent is, or where the number is too large."""
     name, stored = state.out.fresh("s"), c_types.stored(buffer.dtype)
-    known = [extent.constant for extent in extents]
+    known = [extent.value for extent in extents]
     if None not in known:
         numbers = [number for number in known if number is not None]
         count = math.prod(numbers)
@@ -135,14 +138,14 @@ def _remembering(mark: str) -> str:
     return f"const rlx_mark {mark} = rlx_remember(v);"
 
 
-def shape(state: Generation, buffer: tir.Buffer) -> tuple[list[str], list[IndexSum]]:
+def shape(state: Generation, buffer: tir.Buffer) -> tuple[list[str], list[Polynomial]]:
     """The extents of a buffer, as C and as sums."""
     dims: list[str] = []
-    extents: list[IndexSum] = []
+    extents: list[Polynomial] = []
     for dim in buffer.shape:
         if isinstance(dim, tir.IntImm):
             dims.append(literal(dim.value))
-            extents.append(IndexSum.of(dim.value))
+            extents.append(Polynomial.of(dim.value))
             continue
         name = state.out.fresh("d")
         value = integral(state, dim, "extent")
@@ -152,14 +155,14 @@ def shape(state: Generation, buffer: tir.Buffer) -> tuple[list[str], list[IndexS
     return dims, extents
 
 
-def strides(state: Generation, dims: list[str], extents: list[IndexSum]) -> list[str]:
+def strides(state: Generation, dims: list[str], extents: list[Polynomial]) -> list[str]:
     """The distance between elements along each axis, row-major, as C."""
     found: list[str] = []
     text, known = "1", 1
     for dim, extent in zip(reversed(dims), reversed(extents), strict=True):
         found.append(text)
-        if known and extent.constant is not None:
-            known *= extent.constant
+        if known and extent.value is not None:
+            known *= extent.value
             text = "1" if known == 1 else literal(known)
             continue
         name = state.out.fresh("t")

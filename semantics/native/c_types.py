@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from functools import partial
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -203,14 +204,10 @@ _NAMED = frozenset(["min_value", "max_value", "infinity", "reinterpret"])
 
 def type_of(known: Types, expr: tir.PrimExpr) -> DataType:
     """The type of an expression; ``known`` keeps those of its parts."""
-    if expr not in known:
-        for node in tir.postorder(expr):
-            if node not in known:
-                known[node] = _type(known, node)
-    return known[expr]
+    return known[expr] if expr in known else tir.fold(expr, partial(_type, known), known)
 
 
-def _type(known: Types, expr: Any) -> DataType:
+def _type(known: Types, expr: Any, operands: list[DataType]) -> DataType:
     match expr:
         case tir.Var() | tir.IntImm() | tir.FloatImm() | tir.Cast():
             found: DataType = expr.dtype

@@ -377,7 +377,7 @@ def _verify(path: Path, found: os.stat_result) -> None:
         distrust(f"{path} can be written by others")
 
 
-@rule("E-native-cache", "ce9a0732", "native code")
+@rule("E-native-cache", "native code")
 def obtain(name: str, make: Callable[[Path], None], own: Path) -> Path:
     """Put the library ``name`` into the folder ``own``: from the cache, or as ``make`` writes it.
 

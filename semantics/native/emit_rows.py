@@ -45,7 +45,7 @@ class _Row(NamedTuple):
     at: str
 
 
-@rule("E-native-order", "1f892feb", "native code")
+@rule("E-native-order", "native code")
 def emit_row(state: Generation, found: LoopReduction) -> None:
     """Partial results, one for each lane; if a NaN occurs in a maximum or minimum, in order
     instead.

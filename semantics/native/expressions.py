@@ -6,7 +6,8 @@ There is no recursion: visitors are generators that yield their operands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -27,7 +28,7 @@ from rlx.semantics.native.indices import poly_of
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Generation
 
-Visit = Generator[tir.PrimExpr, CValue, CValue]
+Visit = tir.Visit[CValue]
 
 UINT64 = dtype_of("uint64")
 _CHECKED = (tir.Add, tir.Sub, tir.Mul)
@@ -35,19 +36,20 @@ _CHECKED = (tir.Add, tir.Sub, tir.Mul)
 
 def value_of(state: Generation, expr: tir.PrimExpr) -> CValue:
     """Emit the computation of ``expr``; its value."""
-    stack: list[Visit] = [_visit(state, expr)]
-    answer: Any = None
-    while stack:
-        try:
-            answer = stack[-1].send(answer)
-        except StopIteration as done:
-            stack.pop()
-            answer = done.value
-        else:
-            stack.append(_visit(state, answer))
-            answer = None
-    assert isinstance(answer, CValue)
-    return answer
+    before, state.values = state.values, {}
+    found = tir.fold_lazily(expr, partial(_once, state))
+    state.values = before
+    return found
+
+
+def _once(state: Generation, expr: tir.PrimExpr) -> Visit:
+    """The value of an expression, whose code a shared one needs only once."""
+    key = (expr, state.exact, state.guarding)
+    if key not in state.values:
+        # An operand may add to the values, or take them back where its block ends.
+        found = yield from _visit(state, expr)
+        state.values[key] = found
+    return state.values[key]
 
 
 def _visit(state: Generation, expr: tir.PrimExpr) -> Visit:
@@ -203,6 +205,20 @@ def _apart(state: Generation, expr: tir.PrimExpr) -> Visit:
     return value
 
 
+def _branch(state: Generation, condition: tir.PrimExpr, holds: bool, inside: Visit) -> Visit:
+    """A value that is computed in a block of its own, where a condition holds or does not."""
+    before, state.values = state.values, dict(state.values)
+    known = state.assume(condition, holds)
+    value = yield from inside
+    state.forget(known)
+    state.values = before
+    return value
+
+
+def _value(expr: tir.PrimExpr) -> Visit:
+    return (yield expr)
+
+
 def _logical(state: Generation, expr: Any) -> Visit:
     both = isinstance(expr, tir.And)
     if state.is_total(expr.b):
@@ -214,9 +230,7 @@ def _logical(state: Generation, expr: Any) -> Visit:
     name = state.out.fresh()
     state.out.put(f"uint8_t {name} = ({a.text} != 0);")
     state.out.put(f"if ({'' if both else '!'}{name}) {{")
-    known = state.assume(expr.a, both)
-    b = yield from _apart(state, expr.b)
-    state.forget(known)
+    b = yield from _branch(state, expr.a, both, _apart(state, expr.b))
     state.out.put(f"{name} = ({b.text} != 0);")
     state.out.put("}")
     return CValue(name, BOOL)
@@ -254,9 +268,7 @@ def _if_then_else(state: Generation, expr: Any) -> Visit:
     state.out.put(f"{'int64_t' if wide else c_types.held(dtype)} {name};")
     for holds, branch in ((True, first), (False, second)):
         state.out.put(f"if ({c.text}) {{" if holds else "} else {")
-        known = state.assume(condition, holds)
-        value = yield branch
-        state.forget(known)
+        value = yield from _branch(state, condition, holds, _value(branch))
         value = converted(state, value, dtype)
         if not wide:
             _any_wide(expr, value)

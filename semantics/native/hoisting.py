@@ -12,9 +12,10 @@ from rlx.grammar.nodes.node import Span
 from rlx.semantics.native.conversions import converted
 from rlx.semantics.native.expressions import integral, value_of
 from rlx.semantics.native.indices import usable
-from rlx.semantics.native.ranges import Bounds, IndexSum
+from rlx.semantics.native.ranges import Bounds, text_of
 from rlx.semantics.native.state import Generation, Hoisted
 from rlx.semantics.native.write_analysis import flat
+from rlx.solver.poly import Polynomial
 
 
 def plan(state: Generation, loop: tir.For) -> None:
@@ -67,22 +68,17 @@ def unguarded(
 ) -> Iterator[tuple[tir.Buffer, tuple[tir.PrimExpr, ...], Span | None]]:
     """The accesses that a store always makes, without those guarded by a condition."""
     yield store.buffer, store.indices, store.span
-    stack: list[tir.PrimExpr] = [*store.indices, store.value]
-    while stack:
-        expr = stack.pop()
-        match expr:
-            case tir.Call(op="if_then_else", args=(condition, _, _)):
-                stack.append(condition)
-                continue
-            case tir.And() | tir.Or():
-                stack.append(expr.a)
-                continue
-            case tir.Let():  # its variable has no value before the body
-                stack.append(expr.value)
-                continue
-            case tir.BufferLoad():
-                yield expr.buffer, expr.indices, expr.span
-        stack.extend(tir.children(expr))
+
+    def below(node: tir.PrimExpr) -> tuple[tir.PrimExpr, ...]:
+        match node:
+            # The variable of a let has no value before its body.
+            case tir.Call(op="if_then_else") | tir.And() | tir.Or() | tir.Let():
+                return tir.children(node)[:1]
+        return tir.children(node)
+
+    for node in tir.reached([*store.indices, store.value], below):
+        if isinstance(node, tir.BufferLoad):
+            yield node.buffer, node.indices, node.span
 
 
 def emit(state: Generation, loop: tir.For) -> set[str]:
@@ -111,9 +107,9 @@ def emit(state: Generation, loop: tir.For) -> set[str]:
             if state.bounds:
                 site = state.bounds_site(found.buffer, found.axis, found.span)
                 state.out.stop_if(f"(uint64_t){name} >= (uint64_t){extent}", site, name, extent)
-        last = memory.extents[found.axis] - IndexSum.of(1)
-        state.scope.loops[name] = Bounds(IndexSum({}), last)
-        state.polys[found.index] = IndexSum.of(name)
+        last = memory.extents[found.axis] - Polynomial.of(1)
+        state.scope.loops[name] = Bounds(Polynomial({}), last)
+        state.polys[found.index] = Polynomial.of(name)
         names.add(name)
     return names
 
@@ -122,19 +118,19 @@ def loop_range(state: Generation, loop: tir.For, name: str) -> tuple[str, str]:
     """Declare the variable of a loop; return its first value and its end in C."""
     low, extent = state.poly(loop.min), state.poly(loop.extent)
     if low is not None and extent is not None:
-        last = low + extent - IndexSum.of(1)
+        last = low + extent - Polynomial.of(1)
         state.scope.loops[name] = Bounds(low, last)
-        if usable(state, IndexSum.of(name), loop.loop_var.dtype):
+        if usable(state, Polynomial.of(name), loop.loop_var.dtype):
             state.loop(loop.loop_var, name, state.scope.loops[name])
             if not (low.variables() | extent.variables()) & state.invented:
-                state.lows[loop.loop_var] = low.text()
-                return low.text(), (low + extent).text()
+                state.lows[loop.loop_var] = text_of(low)
+                return text_of(low), text_of(low + extent)
         else:
             del state.scope.loops[name]
     first, count = (integral(state, e, "bound of a loop").text for e in (loop.min, loop.extent))
     if (
         loop.loop_var not in state.sums
-        or state.sums[loop.loop_var].terms != IndexSum.of(name).terms
+        or state.sums[loop.loop_var].terms != Polynomial.of(name).terms
     ):
         state.bind_sum(loop.loop_var, None)
         state.loop(loop.loop_var, name, None)

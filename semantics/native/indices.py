@@ -4,14 +4,16 @@ nothing wraps.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT64, DataType, limits
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.semantics.native import c_types
-from rlx.semantics.native.ranges import ROOM, IndexKnowledge, IndexSum, magnitude
+from rlx.semantics.native.ranges import ROOM, IndexKnowledge, magnitude
+from rlx.solver.poly import Polynomial
 
 TERMS = 32
 """The maximum number of terms of a sum."""
@@ -19,44 +21,23 @@ TERMS = 32
 PRODUCTS = 256
 """The maximum number of products of terms computed for one sum."""
 
-Visit = Generator[tir.PrimExpr, IndexSum | None, IndexSum | None]
+Visit = tir.Visit[Polynomial | None]
 
 
-def poly_of(state: IndexKnowledge, expr: tir.PrimExpr) -> IndexSum | None:
+def poly_of(state: IndexKnowledge, expr: tir.PrimExpr) -> Polynomial | None:
     """An integer expression as a sum, or None."""
-    if expr in state.polys:
-        return state.polys[expr]
-    stack: list[tuple[tir.PrimExpr, Visit]] = [(expr, _visit(state, expr))]
-    answer: IndexSum | None = None
-    while stack:
-        node, visit = stack[-1]
-        try:
-            wanted = visit.send(answer)
-        except StopIteration as done:
-            stack.pop()
-            answer = done.value
-            if answer is not None and len(answer.terms) > TERMS:
-                answer = None
-            state.polys[node] = answer
-        else:
-            if wanted in state.polys:
-                # A generator just started or answered takes the known value at the next turn.
-                stack.append((wanted, _known(state.polys[wanted])))
-            else:
-                stack.append((wanted, _visit(state, wanted)))
-            answer = None
-    return answer
+    return tir.fold_lazily(expr, partial(_short, state), state.polys)
 
 
-def _known(value: IndexSum | None) -> Visit:
-    return value
-    yield
+def _short(state: IndexKnowledge, expr: tir.PrimExpr) -> Visit:
+    found = yield from _visit(state, expr)
+    return None if found is None or len(found.terms) > TERMS else found
 
 
 def _visit(state: IndexKnowledge, expr: Any) -> Visit:
     match expr:
         case tir.IntImm(dtype=dtype, value=value):
-            return IndexSum.of(c_types.wrapped(value, dtype)) if dtype.is_integer else None
+            return Polynomial.of(c_types.wrapped(value, dtype)) if dtype.is_integer else None
         case tir.Var():
             return state.sums.get(expr)
         case tir.Add() | tir.Sub() | tir.Mul():
@@ -77,7 +58,7 @@ def _visit(state: IndexKnowledge, expr: Any) -> Visit:
     return None
 
 
-def _arithmetic(expr: Any, a: IndexSum | None, b: IndexSum | None) -> IndexSum | None:
+def _arithmetic(expr: Any, a: Polynomial | None, b: Polynomial | None) -> Polynomial | None:
     if a is None or b is None or len(a.terms) * len(b.terms) > PRODUCTS:
         return None
     if type(expr) is tir.Mul:
@@ -85,7 +66,9 @@ def _arithmetic(expr: Any, a: IndexSum | None, b: IndexSum | None) -> IndexSum |
     return a + b if type(expr) is tir.Add else a - b
 
 
-def _meet(state: IndexKnowledge, expr: tir.Binary, a: IndexSum | None, b: IndexSum | None) -> bool:
+def _meet(
+    state: IndexKnowledge, expr: tir.Binary, a: Polynomial | None, b: Polynomial | None
+) -> bool:
     """Whether the operands have their exact values in the type in which they meet: one of another
     type may have wrapped before, or wraps then.
     """
@@ -102,8 +85,8 @@ def _meet(state: IndexKnowledge, expr: tir.Binary, a: IndexSum | None, b: IndexS
 
 
 def _division(
-    state: IndexKnowledge, expr: Any, a: IndexSum | None, b: IndexSum | None
-) -> IndexSum | None:
+    state: IndexKnowledge, expr: Any, a: Polynomial | None, b: Polynomial | None
+) -> Polynomial | None:
     if a is None or b is None:
         return None
     dtype = state.type_of(expr)
@@ -114,27 +97,27 @@ def _division(
     if isinstance(expr, (tir.TruncDiv, tir.TruncMod)) and not state.scope.proves(a):
         return None
     quotient = isinstance(expr, (tir.FloorDiv, tir.TruncDiv))
-    divisor = b.constant
+    divisor = b.value
     if divisor is None:
         return _by_symbol(state, quotient, a, b)
     if divisor <= 0:
         return None
-    whole = IndexSum({m: c // divisor for m, c in a.terms.items() if m and c % divisor == 0})
-    rest = a - whole * IndexSum.of(divisor)
+    whole = Polynomial({m: c // divisor for m, c in a.terms.items() if m and c % divisor == 0})
+    rest = a - whole * Polynomial.of(divisor)
     bounds = state.scope.constant_range(rest)
-    between = None if bounds is None else [IndexSum.of(bound // divisor) for bound in bounds]
+    between = None if bounds is None else [Polynomial.of(bound // divisor) for bound in bounds]
     if between is not None:
         shift, last = between
         if shift.terms == last.terms:
-            return whole + shift if quotient else rest - shift * IndexSum.of(divisor)
+            return whole + shift if quotient else rest - shift * Polynomial.of(divisor)
     part, remainder = _parts(state, rest, divisor, between)
     if not quotient:
-        return IndexSum.of(remainder)
-    return None if part is None else whole + IndexSum.of(part)
+        return Polynomial.of(remainder)
+    return None if part is None else whole + Polynomial.of(part)
 
 
 def _parts(
-    state: IndexKnowledge, rest: IndexSum, divisor: int, between: Sequence[IndexSum] | None
+    state: IndexKnowledge, rest: Polynomial, divisor: int, between: Sequence[Polynomial] | None
 ) -> tuple[str | None, str]:
     """Variables for the quotient (where the bounds ``between`` which it lies are known) and the
     remainder of a sum by a constant.
@@ -142,7 +125,7 @@ def _parts(
     key = (frozenset(rest.terms.items()), divisor)
     found = state.divisions.get(key)
     if found is None:
-        remainder = state.synthetic(IndexSum({}), IndexSum.of(divisor - 1))
+        remainder = state.synthetic(Polynomial({}), Polynomial.of(divisor - 1))
         quotient = None
         between = between or _by_factor(state, rest, divisor)
         if between is not None:
@@ -153,8 +136,8 @@ def _parts(
 
 
 def _by_factor(
-    state: IndexKnowledge, a: IndexSum, divisor: int
-) -> tuple[IndexSum, IndexSum] | None:
+    state: IndexKnowledge, a: Polynomial, divisor: int
+) -> tuple[Polynomial, Polynomial] | None:
     """Bounds of a quotient, where the dividend's are multiples of the divisor and a constant."""
     lows, highs = state.scope.lower(a), state.scope.lower(-a)
     if not lows or not highs:
@@ -163,35 +146,37 @@ def _by_factor(
     for bound in (low, high):
         if any(m and c % divisor for m, c in bound.terms.items()):
             return None
-    first, last = (IndexSum({m: c // divisor for m, c in p.terms.items()}) for p in (low, high))
+    first, last = (Polynomial({m: c // divisor for m, c in p.terms.items()}) for p in (low, high))
     return first, last
 
 
-def rejoined(state: IndexKnowledge, value: IndexSum) -> IndexSum:
+def rejoined(state: IndexKnowledge, value: Polynomial) -> Polynomial:
     """The sum with `quotient * divisor + remainder` simplified to the dividend."""
     for remainder, (quotient, divisor, whole) in state.wholes.items():
         left, right = value.coefficient(remainder), value.coefficient(quotient)
         if left is None or right is None or not left.terms:
             continue
-        if (left * IndexSum.of(divisor)).terms == right.terms:
-            rest = value.with_bound(remainder, IndexSum({})).with_bound(quotient, IndexSum({}))
+        if (left * Polynomial.of(divisor)).terms == right.terms:
+            rest = value.with_bound(remainder, Polynomial({})).with_bound(quotient, Polynomial({}))
             value = rest + left * whole
     return value
 
 
-def _by_symbol(state: IndexKnowledge, quotient: bool, a: IndexSum, b: IndexSum) -> IndexSum | None:
+def _by_symbol(
+    state: IndexKnowledge, quotient: bool, a: Polynomial, b: Polynomial
+) -> Polynomial | None:
     """A remainder lies below its divisor; where the dividend already does, the quotient is 0."""
     natural = state.scope.proves(a)
-    if natural and state.scope.proves(b - a - IndexSum.of(1)):
-        return IndexSum({}) if quotient else a
+    if natural and state.scope.proves(b - a - Polynomial.of(1)):
+        return Polynomial({}) if quotient else a
     if not quotient and state.scope.natural_sum(b):
-        return IndexSum.of(state.synthetic(IndexSum({}), b - IndexSum.of(1)))
+        return Polynomial.of(state.synthetic(Polynomial({}), b - Polynomial.of(1)))
     return None
 
 
 def _extremum(
-    state: IndexKnowledge, expr: Any, a: IndexSum | None, b: IndexSum | None
-) -> IndexSum | None:
+    state: IndexKnowledge, expr: Any, a: Polynomial | None, b: Polynomial | None
+) -> Polynomial | None:
     if a is None or b is None or not _meet(state, expr, a, b):
         return None
     dtype = state.type_of(expr)
@@ -201,11 +186,11 @@ def _extremum(
     if first is None or second is None:
         return None
     pick = min if isinstance(expr, tir.Min) else max
-    low, high = map(IndexSum.of, map(pick, first, second))
-    return IndexSum.of(state.synthetic(low, high))
+    low, high = map(Polynomial.of, map(pick, first, second))
+    return Polynomial.of(state.synthetic(low, high))
 
 
-def usable(state: IndexKnowledge, value: IndexSum, dtype: DataType) -> bool:
+def usable(state: IndexKnowledge, value: Polynomial, dtype: DataType) -> bool:
     """Whether the sum certainly fits its type; may add conditions that are checked before the
     loops.
     """
@@ -222,12 +207,12 @@ def usable(state: IndexKnowledge, value: IndexSum, dtype: DataType) -> bool:
     if dtype == INT64:
         return True
     least, most = limits(dtype)
-    return state.demand(low - IndexSum.of(least)) and state.demand(IndexSum.of(most) + high)
+    return state.demand(low - Polynomial.of(least)) and state.demand(Polynomial.of(most) + high)
 
 
-def facts_of(state: IndexKnowledge, condition: tir.PrimExpr, holds: bool) -> list[IndexSum]:
+def facts_of(state: IndexKnowledge, condition: tir.PrimExpr, holds: bool) -> list[Polynomial]:
     """The sums that are not negative if ``condition`` holds (or if it does not)."""
-    found: list[IndexSum] = []
+    found: list[Polynomial] = []
     stack = [(condition, holds)]
     while stack:
         expr, wanted = stack.pop()
@@ -257,7 +242,7 @@ _NEGATED: dict[type, type] = {
 
 def _comparison(
     state: IndexKnowledge, kind: type, a: tir.PrimExpr, b: tir.PrimExpr, holds: bool
-) -> list[IndexSum]:
+) -> list[Polynomial]:
     left, right = poly_of(state, a), poly_of(state, b)
     types = state.meet(a, b)
     if left is None or right is None or not types.is_integer:
@@ -265,7 +250,7 @@ def _comparison(
     for part, value in ((a, left), (b, right)):
         if not usable(state, value, types) or not usable(state, value, state.type_of(part)):
             return []
-    gap, one = right - left, IndexSum.of(1)
+    gap, one = right - left, Polynomial.of(1)
     match kind if holds else _NEGATED[kind]:
         case tir.LE:
             return [gap]

@@ -363,7 +363,7 @@ def stop_of(site: StopSite, a: int, b: int) -> Stop:
     return kind(site.code, message, site.span)
 
 
-@rule("E-native", "80ae328a", "native code")
+@rule("E-native", "native code")
 def compile(func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = None) -> Kernel:
     """Compile a PrimFunc with the system's C compiler, or find it in the cache.
 

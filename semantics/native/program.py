@@ -13,11 +13,12 @@ from rlx.semantics.native.c_types import ZERO, CValue
 from rlx.semantics.native.conversions import constant
 from rlx.semantics.native.expressions import integral
 from rlx.semantics.native.frame import FIRST_SLOT
-from rlx.semantics.native.ranges import SMALL, IndexSum, literal
+from rlx.semantics.native.ranges import SMALL, literal, text_of
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import returns, stores
 from rlx.semantics.native.writer import StopSite
+from rlx.solver.poly import Polynomial
 
 
 class CProgram:
@@ -117,13 +118,13 @@ def _prepay(state: Generation) -> None:
     paying = [at for at, line in enumerate(lines) if "RLX_SPEND(" in line or "RLX_PAY(" in line]
     paid = [state.payments.get(lines[at]) for at in paying]
     known = [payment for payment in paid if payment is not None]
-    total = sum((payment.amount for payment in known), IndexSum({}))
+    total = sum((payment.amount for payment in known), Polynomial({}))
     spending = any("RLX_FUEL" in line for line in lines) or len(known) < len(paying)
     if spending or not known or total.variables() - state.shapes or not state.fits(total):
         return
     for at, payment in zip(paying, known, strict=True):
-        lines[at] = f"RLX_PREPAID({payment.amount.text()}, {payment.site});"
-    state.misfits.append(f"RLX_NO_FUEL({total.text()})")
+        lines[at] = f"RLX_PREPAID({text_of(payment.amount)}, {payment.site});"
+    state.misfits.append(f"RLX_NO_FUEL({text_of(total)})")
 
 
 def _apart(
@@ -269,7 +270,7 @@ def _extent(state: Generation, dim: tir.PrimExpr, memory: CBuffer, position: int
     """An extent of an argument in C, which is exact, or a fault."""
     if isinstance(dim, tir.IntImm):
         text = literal(dim.value)
-        memory.extents.append(IndexSum.of(dim.value))
+        memory.extents.append(Polynomial.of(dim.value))
     else:
         text = state.out.fresh("d")
         usual = state.overflow

@@ -9,9 +9,9 @@ import math
 from rlx.grammar.nodes import tir
 from rlx.semantics.native import c_types
 from rlx.semantics.native.hoisting import bind_axis, loop_range, unguarded
-from rlx.semantics.native.ranges import IndexSum
 from rlx.semantics.native.state import Generation
 from rlx.semantics.native.write_analysis import accesses, flat, loads
+from rlx.solver.poly import Polynomial
 
 _FEW = 16
 _STEPS = range(5)
@@ -74,9 +74,9 @@ class LoopReduction:
         self.extremum = isinstance(self.store.value, (tir.Max, tir.Min))
         adds = isinstance(self.store.value, tir.Add)
         self.product = (self.term.a, self.term.b) if adds and type(self.term) is tir.Mul else None
-        self.target: IndexSum | None = None
+        self.target: Polynomial | None = None
         self.certain = False
-        self.operands: list[IndexSum | None] = []
+        self.operands: list[Polynomial | None] = []
 
     def column(self) -> Axis | None:
         """The axis of the result along which the operands are contiguous."""
@@ -108,16 +108,12 @@ class LoopReduction:
     def shared_operands(self, state: Generation, column: Axis, shared: Axis) -> list[tir.PrimExpr]:
         """Elements that are converted from another memory type and shared by the rows of a tile."""
         found = []
-        stack = [self.store.value]
-        while stack:
-            expr = stack.pop()
+        for expr in tir.reached([self.store.value], _factors):
             load = expr.value if isinstance(expr, tir.Cast) else expr
             if isinstance(load, tir.BufferLoad) and load.buffer is not self.store.buffer:
                 narrow = str(load.buffer.dtype) in c_types.NARROW
                 if (expr is not load or narrow) and self._by_column(state, load, column, shared):
                     found.append(expr)
-            elif isinstance(expr, (tir.Add, tir.Sub, tir.Mul, tir.Max, tir.Min, tir.Cast)):
-                stack.extend(tir.children(expr))
         return found
 
     def _by_column(
@@ -154,9 +150,9 @@ class LoopReduction:
         )
 
 
-def _step(address: IndexSum | None, axis: Axis) -> int | None:
+def _step(address: Polynomial | None, axis: Axis) -> int | None:
     factor = None if address is None else address.coefficient(axis.name)
-    return None if factor is None else factor.constant
+    return None if factor is None else factor.value
 
 
 def _term(state: Generation, store: tir.BufferStore) -> tir.PrimExpr | None:
@@ -196,7 +192,7 @@ def recognise(state: Generation, loop: tir.For) -> LoopReduction | None:
         if level.loop_var not in state.sums:  # it may wrap
             return None
         extent = state.poly(level.extent)
-        count = None if extent is None else extent.constant
+        count = None if extent is None else extent.value
         axes = {"R": reduce, "S": spatial}[kinds[level.loop_var]]
         axes.append(Axis(name, begin, end, count))
     for axis in block.iter_vars:
@@ -252,9 +248,8 @@ def _plain(block: tir.Block, chain: list[tir.For]) -> bool:
         return False
     for axis in block.iter_vars:
         level = loops.get(axis.binding) if isinstance(axis.binding, tir.Var) else None
-        match axis.kind:
-            case "R" if level is None or not _from_the_first(axis, level):
-                return False
+        if axis.kind == "R" and (level is None or not _from_the_first(axis, level)):
+            return False
     return all(isinstance(s, (tir.BufferStore, tir.LetStmt)) for s in flat(block.body)) and all(
         isinstance(s, tir.BufferStore) for s in flat(block.init)
     )
@@ -307,7 +302,7 @@ def _rectangular(state: Generation, level: tir.For, chain: list[tir.For]) -> boo
     no reduction.
     """
     low, extent = state.poly(level.min), state.poly(level.extent)
-    if low is None or extent is None or (extent.constant is not None and extent.constant <= 0):
+    if low is None or extent is None or (extent.value is not None and extent.value <= 0):
         return False
     inside = {level.loop_var for level in chain}
     free = {*tir.free_vars(level.min), *tir.free_vars(level.extent)}
@@ -316,10 +311,18 @@ def _rectangular(state: Generation, level: tir.For, chain: list[tir.For]) -> boo
 
 def _flat_address(
     state: Generation, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...]
-) -> IndexSum | None:
+) -> Polynomial | None:
     """The offset of an element as a sum over loop variables and symbols."""
     memory = state.memory.get(buffer)
     if memory is None or len(memory.extents) != len(indices):
         return None
     offset = state.offset(memory, indices)
     return None if offset is None or offset.variables() & state.invented else offset
+
+
+def _factors(expr: tir.PrimExpr) -> tuple[tir.PrimExpr, ...]:
+    """The operands of arithmetic. A converted element is one operand."""
+    if isinstance(expr, tir.Cast) and isinstance(expr.value, tir.BufferLoad):
+        return ()
+    plain = isinstance(expr, (tir.Add, tir.Sub, tir.Mul, tir.Max, tir.Min, tir.Cast))
+    return tir.children(expr) if plain else ()

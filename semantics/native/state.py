@@ -17,12 +17,13 @@ from rlx.semantics.native.ranges import (
     SMALL,
     Bounds,
     IndexKnowledge,
-    IndexSum,
     magnitude,
+    text_of,
 )
 from rlx.semantics.native.refusal import refuse
+from rlx.solver.poly import Polynomial
 
-Known = tuple[tuple[IndexSum, ...], dict[tir.PrimExpr, IndexSum | None]]
+Known = tuple[tuple[Polynomial, ...], dict[tir.PrimExpr, Polynomial | None]]
 
 
 class Hoisted(Record):
@@ -39,7 +40,7 @@ class Hoisted(Record):
 class Payment(NamedTuple):
     """An amount of fuel, and the site where the kernel stops for lack of it."""
 
-    amount: IndexSum
+    amount: Polynomial
     site: int
 
 
@@ -49,7 +50,7 @@ class CBuffer:
     __slots__ = ("dims", "extents", "name", "strides")
 
     def __init__(
-        self, name: str, dims: list[str], extents: list[IndexSum], strides: list[str]
+        self, name: str, dims: list[str], extents: list[Polynomial], strides: list[str]
     ) -> None:
         self.name = name
         self.dims = dims
@@ -99,6 +100,7 @@ class Generation(IndexKnowledge):
         self.disjoint = disjoint
         self.exact = False
         self.guarding = False
+        self.values: dict[tuple[tir.PrimExpr, bool, bool], CValue] = {}
         self.overflow = ("E-tir-bounds", "the index arithmetic overflows 64 bits")
         self.shapes: set[str] = set()
         self.small: set[str] = set()
@@ -132,7 +134,7 @@ class Generation(IndexKnowledge):
     def symbol(self, var: tir.Var, name: str, natural: bool) -> None:
         """An integer that no longer changes, so it may occur in sums."""
         self.names[var] = CValue(name, var.dtype)
-        self.sums[var] = IndexSum.of(name)
+        self.sums[var] = Polynomial.of(name)
         if natural:
             self.scope.natural.add(name)
 
@@ -143,7 +145,7 @@ class Generation(IndexKnowledge):
         self.names[var] = CValue(text, var.dtype)
         if bounds is not None:
             self.scope.loops[name] = bounds
-            self.bind_sum(var, IndexSum.of(name))
+            self.bind_sum(var, Polynomial.of(name))
 
     def deferred(self, site: int) -> str:
         """The variable that says after the loops whether to stop at a site."""
@@ -153,7 +155,7 @@ class Generation(IndexKnowledge):
 
     # ------------------------------------------------------------ knowledge
 
-    def poly(self, expr: tir.PrimExpr) -> IndexSum | None:
+    def poly(self, expr: tir.PrimExpr) -> Polynomial | None:
         """``expr`` as a sum, if it certainly fits its type."""
         if not self.fast or not (self.type_of(expr).is_integer):
             return None
@@ -179,11 +181,8 @@ class Generation(IndexKnowledge):
 
     def is_total(self, expr: tir.PrimExpr) -> bool:
         """Whether an expression can always be computed: it neither loads nor fails."""
-        for node in tir.postorder(expr):
-            if node not in self._total:
-                below = all(self._total[child] for child in tir.children(node))
-                self._total[node] = below and self._harmless(node)
-        return self._total[expr] and not self.exact
+        total = tir.fold(expr, lambda e, below: all(below) and self._harmless(e), self._total)
+        return total and not self.exact
 
     def _harmless(self, node: tir.PrimExpr) -> bool:
         match node:
@@ -207,7 +206,7 @@ class Generation(IndexKnowledge):
             and c_types.wrapped(c_types.wrapped(node.b.value, node.b.dtype), kind) != 0
         )
 
-    def extent_of(self, dim: tir.PrimExpr, name: str, exact: bool) -> IndexSum:
+    def extent_of(self, dim: tir.PrimExpr, name: str, exact: bool) -> Polynomial:
         """An extent whose value is in the C variable ``name``, as a sum.
 
         Parameters
@@ -225,9 +224,9 @@ class Generation(IndexKnowledge):
         if self.fast:
             self.inner.add(name)
         self.scope.natural.add(name)
-        return IndexSum.of(name)
+        return Polynomial.of(name)
 
-    def fits(self, value: IndexSum) -> bool:
+    def fits(self, value: Polynomial) -> bool:
         """Whether a sum over symbols is a number of 64 bits; inside of a nest, after its entry."""
         if self.fast:
             return usable(self, value, INT64)
@@ -271,11 +270,11 @@ class Generation(IndexKnowledge):
             value = self.poly(index)
             if value is None or not self.within(value, extent):
                 return None
-        return flat.text()
+        return text_of(flat)
 
-    def offset(self, memory: CBuffer, indices: tuple[tir.PrimExpr, ...]) -> IndexSum | None:
+    def offset(self, memory: CBuffer, indices: tuple[tir.PrimExpr, ...]) -> Polynomial | None:
         """The offset of an element as a sum over loop variables and symbols."""
-        total, stride = IndexSum({}), IndexSum.of(1)
+        total, stride = Polynomial({}), Polynomial.of(1)
         for index, extent in zip(reversed(indices), reversed(memory.extents), strict=True):
             value = self.poly(index)
             if value is None:
@@ -284,11 +283,11 @@ class Generation(IndexKnowledge):
             stride = stride * extent
         return rejoined(self, total)
 
-    def within(self, value: IndexSum, extent: IndexSum) -> bool:
+    def within(self, value: Polynomial, extent: Polynomial) -> bool:
         """Whether an index is certainly in range: by proof, or by a check before the loops."""
         if not self.bounds:
             return True
-        last = extent - IndexSum.of(1) - value
+        last = extent - Polynomial.of(1) - value
         return self.demand_any(self.scope.lower(value)) and self.demand_any(self.scope.lower(last))
 
     def _index(
@@ -298,7 +297,7 @@ class Generation(IndexKnowledge):
         known = self.poly(index)
         plain = known is not None and not known.variables() & self.invented
         if known is not None and plain and self.within(known, memory.extents[axis]):
-            return known.text(), False
+            return text_of(known), False
         before, self.exact = self.exact, self.bounds and known is None
         value = yield index
         self.exact = before

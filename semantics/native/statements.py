@@ -17,13 +17,14 @@ from rlx.semantics.native.conversions import converted
 from rlx.semantics.native.expressions import guard, integral, value_of
 from rlx.semantics.native.hoisting import bind_axis, loop_range
 from rlx.semantics.native.indices import poly_of, usable
-from rlx.semantics.native.ranges import IndexSum, literal
+from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.recognise_reduction import recognise
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Generation, Payment
 from rlx.semantics.native.write_analysis import loads
 from rlx.semantics.native.write_analysis import statements as inside
 from rlx.semantics.tir.memory import WHILE
+from rlx.solver.poly import Polynomial
 
 Steps = Generator[tir.Stmt, None, None]
 
@@ -268,9 +269,9 @@ _VISITORS: dict[type, Callable[[Generation, Any], Steps]] = {
 
 def spend(state: Generation, nest: tir.Stmt) -> None:
     """Pay for the loops of a nest whose number of iterations is known at its start."""
-    total = IndexSum({})
+    total = Polynomial({})
     state.paid = set()
-    stack: list[tuple[tir.Stmt, IndexSum]] = [(nest, IndexSum.of(1))]
+    stack: list[tuple[tir.Stmt, Polynomial]] = [(nest, Polynomial.of(1))]
     while stack:
         stmt, times = stack.pop()
         match stmt:
@@ -289,7 +290,7 @@ def spend(state: Generation, nest: tir.Stmt) -> None:
         pay(state, total, getattr(nest, "span", None))
 
 
-def _extent(state: Generation, loop: tir.For) -> IndexSum | None:
+def _extent(state: Generation, loop: tir.For) -> Polynomial | None:
     extent = poly_of(state, loop.extent)
     if extent is None or extent.variables() - state.scope.natural:
         return None
@@ -300,11 +301,11 @@ _EXACT = 1 << 53
 """The integers below it are floats of 64 bits."""
 
 
-def pay(state: Generation, amount: IndexSum, span: Span | None) -> None:
+def pay(state: Generation, amount: Polynomial, span: Span | None) -> None:
     """Pay a number of units that is a sum over symbols."""
     site = _site(state, span)
-    if amount.constant is not None and amount.constant < _EXACT:
-        line = f"RLX_PAY({literal(amount.constant)}, {site});"
+    if amount.value is not None and amount.value < _EXACT:
+        line = f"RLX_PAY({literal(amount.value)}, {site});"
     else:
         text = " + ".join(
             "*".join([f"{float(c)!r}", *(f"(double){name}" for name in m)])

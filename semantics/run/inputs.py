@@ -167,7 +167,9 @@ def _there(value: Value, info: ast.StructInfo, sizes: Known) -> Value:
         case TupleValue(fields=fields), ast.TupleStructInfo(fields=infos) if len(fields) == len(
             infos
         ):
-            return TupleValue(tuple(_there(*each, sizes) for each in zip(fields, infos, strict=True)))
+            return TupleValue(
+                tuple(_there(*each, sizes) for each in zip(fields, infos, strict=True))
+            )
     return value
 
 
@@ -413,8 +415,7 @@ def positions(name: str, value: Value, info: ast.StructInfo) -> Iterator[Positio
 
 
 def _unknown(expr: tir.PrimExpr, known: Known) -> list[tir.Var]:
-    used = [node for node in tir.postorder(expr) if isinstance(node, tir.Var)]
-    return [var for var in dict.fromkeys(used) if var not in known]
+    return [var for var in tir.free_vars(expr) if var not in known]
 
 
 def _solve(position: Position, known: Known) -> bool:
@@ -470,11 +471,11 @@ def _value(expr: tir.PrimExpr, known: Known) -> int | None:
 def _agree(position: Position, known: Known, said: Mapping[tir.Var, int]) -> None:
     """Whether a value has the dimension that the user says by its variables."""
     name, expr, number = position
-    used = [node for node in tir.postorder(expr) if isinstance(node, tir.Var)]
+    used = tir.free_vars(expr)
     if not used or any(var not in said for var in used):
         return
     wanted = _value(expr, known)
     if wanted != number:
-        inputs = ", ".join(f"{var.name}={said[var]}" for var in dict.fromkeys(used))
+        inputs = ", ".join(f"{var.name}={said[var]}" for var in used)
         what = inputs if isinstance(expr, tir.Var) else f"{inputs} ({show(expr)} = {wanted})"
         raise NoSizeError(f"{what} and {name} contradict each other: there {name} is {number}")

@@ -232,9 +232,8 @@ def checked(path: str, name: str | None = None) -> ast.IRModule:
     if not report.ok:
         raise IllFormedError(report)
     found = [m for m in report.modules if name in (None, m.name)]
-    match found:
-        case [module]:
-            return module
+    if len(found) == 1:
+        return found[0]
     known = ", ".join(m.name for m in report.modules) or "none"
     wanted = "one module" if name is None else f"one module {name!r}"
     raise UsageError(f"{path}: expected {wanted}, found {known}; select one with --module NAME")

@@ -29,7 +29,7 @@ from rlx.spec.registry import rule
 Values = dict[tir.Var | tir.Buffer, Any]
 
 
-@rule("E-tir-argument", "c0fc2040", "TIR statement")
+@rule("E-tir-argument", "TIR statement")
 def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) -> Values:
     """The values of parameters, of their buffers, and of the variables in their shapes.
 
@@ -86,9 +86,8 @@ def _array(at: int, buffer: tir.Buffer, arg: Any) -> Array:
 
 
 def _scalar(at: int, dtype: DataType, arg: Any) -> Number:
-    match dtype.code:
-        case "handle":
-            return arg  # type: ignore[no-any-return]
+    if dtype.code == "handle":
+        return arg  # type: ignore[no-any-return]
     only_number(at, arg)
     if dtype.is_float:
         return into(dtype)(float(arg))

@@ -22,7 +22,7 @@ from rlx.semantics.tir.values import Number, into, to_integer, unsupported, vect
 from rlx.spec.registry import rule
 
 
-@rule("E-tir-call", "c51a244d", "TIR expression")
+@rule("E-tir-call", "TIR expression")
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
     """Call an external function, if the caller registered it."""
     function = known.get(name)
@@ -40,9 +40,8 @@ def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[A
 
 def extreme(word: str, dtype: DataType) -> Number:
     """`T.min_value`, `T.max_value`, `T.infinity` of a type."""
-    match word:
-        case "infinity":
-            return math.inf
+    if word == "infinity":
+        return math.inf
     largest: Number
     if dtype.is_float:
         import ml_dtypes
@@ -54,7 +53,7 @@ def extreme(word: str, dtype: DataType) -> Number:
     return {"min_value": smallest, "max_value": largest}[word]
 
 
-@rule("E-tir-if-then-else", "9af12077", "TIR expression")
+@rule("E-tir-if-then-else", "TIR expression")
 def _if_then_else(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """Only the value that the condition asks for is evaluated."""
     decides, one, other, *_ = expr.args
@@ -125,11 +124,9 @@ def _extreme(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
-    match expr.args:
-        case (_, _, _):
-            base, stride, lanes = map(run.compile, expr.args)
-        case _:
-            return opaque(expr)
+    if len(expr.args) != 3:
+        return opaque(expr)
+    base, stride, lanes = map(run.compile, expr.args)
     start, step, count = base.run, stride.run, lanes.run
 
     def ramp(frame: Frame) -> tuple[Any, ...]:
@@ -140,11 +137,9 @@ def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
 
 def _broadcast(run: ExpressionCompiler, expr: tir.Call) -> Term:
-    match expr.args:
-        case (_, _):
-            value, lanes = map(run.compile, expr.args)
-        case _:
-            return opaque(expr)
+    if len(expr.args) != 2:
+        return opaque(expr)
+    value, lanes = map(run.compile, expr.args)
     one, count = value.run, lanes.run
     return Term(lambda frame: (one(frame),) * count(frame), value.dtype, True)
 
@@ -218,7 +213,7 @@ def argument(run: ExpressionCompiler, expr: tir.PrimExpr, read: bool = False) ->
             buffer = run.named(name)
             if buffer is None:
                 opaque(expr)
-            slot = run.slots[buffer]  # type: ignore[index]
+            slot = run.slots[buffer]
             return lambda frame: frame[slot].content() if read else frame[slot].array()
         case tir.Call(op="tvm_stack_make_shape", args=dims):
             sizes = [run.number(dim) for dim in dims]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.semantics.tir.terms import Evaluate, Term, converted
+from rlx.semantics.tir.terms import Evaluate, Frame, Term, converted
 from rlx.semantics.tir.values import unsupported, vector_element
 from rlx.spec.registry import rule
 
@@ -14,7 +15,7 @@ _SHOWN = 80
 """The length of the text that a message has."""
 
 
-@rule("E-tir-opaque", "4d9cfaf0", "TIR statement", refuses=True)
+@rule("E-tir-opaque", "TIR statement", refuses=True)
 def opaque(node: Any) -> Term:
     """The exception for uninterpreted text."""
     text, *_ = getattr(node, "text", type(node).__name__).strip().split("\n")
@@ -37,21 +38,56 @@ class ExpressionCompiler:
 
     def __init__(self, compilers: Mapping[type, Callable[[ExpressionCompiler, Any], Term]]) -> None:
         self.compilers = compilers
-        self.slots: dict[tir.Var | tir.Buffer, int] = {}
+        self.slots: dict[object, int] = {}
         self.exact = False
+        self._repeated: AbstractSet[tir.PrimExpr] | None = None
+        self._kept: dict[tuple[tir.PrimExpr, bool], Term] = {}
 
-    def slot(self, node: tir.Var | tir.Buffer) -> int:
-        """The slot of a variable or buffer; slot 0 is that of the run."""
+    def slot(self, node: object) -> int:
+        """The slot of a variable, a buffer or a repeated value; slot 0 is that of the run."""
         return self.slots.setdefault(node, len(self.slots) + 1)
 
     def compile(self, expr: tir.PrimExpr) -> Term:
-        """An expression.
+        """An expression; a part that is at several places as one object is evaluated once.
 
         Raises
         ------
         UnsupportedStop
             For uninterpreted text, unknown intrinsics, and types without arithmetic.
         """
+        if self._repeated is None:
+            return self._whole(expr)
+        if expr not in self._repeated:
+            return self._part(expr)
+        key = (expr, self.exact)
+        if key not in self._kept:
+            self._kept[key] = _kept(self._part(expr), self.slot(key))
+        return self._kept[key]
+
+    def is_repeated(self, expr: tir.PrimExpr) -> bool:
+        """Whether this part of the expression that is being compiled is at several places."""
+        return bool(self._repeated) and expr in self._repeated  # type: ignore[operator]
+
+    def _whole(self, expr: tir.PrimExpr) -> Term:
+        """An expression that is no part of another."""
+        self._repeated, self._kept = _repeated(expr), {}
+        try:
+            term = self._part(expr)
+        finally:
+            self._repeated = None
+        slots = [self.slots[key] for key in self._kept]
+        if not slots:
+            return term
+
+        def run(frame: Frame) -> Any:
+            for slot in slots:
+                frame[slot] = _NOT_YET
+            return inner(frame)
+
+        inner = term.run
+        return Term(run, term.dtype, term.vector)
+
+    def _part(self, expr: tir.PrimExpr) -> Term:
         for kind in type(expr).__mro__:
             if kind in self.compilers:
                 return self.compilers[kind](self, expr)
@@ -83,7 +119,7 @@ class ExpressionCompiler:
         self.exact = before
         return term
 
-    @rule("E-tir-let", "eb816662", "TIR statement")
+    @rule("E-tir-let", "TIR statement")
     def bind(self, var: tir.Var, value: tir.PrimExpr) -> tuple[int, Evaluate]:
         """The slot of a variable, and its value converted to its type."""
         term = converted(self.value(value), vector_element(var.dtype))
@@ -96,6 +132,51 @@ class ExpressionCompiler:
         """The buffer last declared under a name."""
         declared = (node for node in reversed(self.slots) if isinstance(node, tir.Buffer))
         return next((buffer for buffer in declared if buffer.name == name), None)
+
+
+_NOT_YET = object()
+"""In the slot of a repeated part that this evaluation of the expression has not reached."""
+
+
+def _kept(term: Term, slot: int) -> Term:
+    """A term that is evaluated at most once in an evaluation of the whole."""
+    evaluate = term.run
+
+    def run(frame: Frame) -> Any:
+        if frame[slot] is _NOT_YET:
+            frame[slot] = evaluate(frame)
+        return frame[slot]
+
+    return Term(run, term.dtype, term.vector)
+
+
+_FEW = 16
+"""The size of expressions that are evaluated as they are written."""
+_PURE = frozenset([*tir.AS_OPERAND, "if_then_else"])
+
+
+def _repeated(expr: tir.PrimExpr) -> AbstractSet[tir.PrimExpr]:
+    """The operations that are at several places of a large expression, without those that may have
+    an effect.
+    """
+    if not tir.larger_than(_FEW, expr):
+        return frozenset()
+    seen: set[tir.PrimExpr] = set()
+    found: set[tir.PrimExpr] = set()
+    effects: dict[tir.PrimExpr, bool] = {}
+    for node in tir.postorder(expr):
+        below = tir.children(node)
+        unknown = isinstance(node, (tir.OpaqueExpr, tir.StringImm, tir.Slice))
+        effects[node] = (
+            unknown
+            or (isinstance(node, tir.Call) and node.op not in _PURE)
+            or any(effects[child] for child in below)
+        )
+        for child in below:
+            if child in seen and tir.children(child) and not effects[child]:
+                found.add(child)
+            seen.add(child)
+    return found
 
 
 def _without_fraction(term: Term, expr: Any, what: str) -> Term:

@@ -65,6 +65,8 @@ def _binary(run: ExpressionCompiler, expr: Any) -> Term:
     spine: list[tir.Binary] = []
     left = expr
     while isinstance(left, tir.Binary) and not isinstance(left, (tir.And, tir.Or)):
+        if left is not expr and run.is_repeated(left):
+            break
         spine.append(left)
         left = left.a
     term = run.compile(left)
@@ -115,7 +117,7 @@ def _operation(run: ExpressionCompiler, node: tir.Binary, a: Term, b: Term) -> O
     return located(apply, node.span) if fails and not meet.is_float else apply
 
 
-@rule("E-tir-index", "0c3a8d15", "TIR expression")
+@rule("E-tir-index", "TIR expression")
 def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     """An operation in the index of a buffer: on integers it is exact and must fit into 64 bits."""
     if dtype.is_float or kind not in (tir.Add, tir.Sub, tir.Mul):
@@ -131,13 +133,13 @@ def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     return apply
 
 
-@rule("E-tir-logic", "779295c1", "TIR expression")
+@rule("E-tir-logic", "TIR expression")
 def _logical(run: ExpressionCompiler, expr: Any) -> Term:
     """`and`, `or`: the right operand is evaluated where the left one does not decide."""
     kind: type[tir.Binary] = type(expr)
     terms: list[Term] = []
     node = expr
-    while type(node) is kind:
+    while type(node) is kind and (node is expr or not run.is_repeated(node)):
         terms.append(run.value(node.b))
         node = node.a
     terms.append(run.value(node))
@@ -158,7 +160,7 @@ def _not(run: ExpressionCompiler, expr: Any) -> Term:
     return Term(lifted(lambda value: not value, a), BOOL, a.vector)
 
 
-@rule("E-tir-select", "82f0f36a", "TIR expression")
+@rule("E-tir-select", "TIR expression")
 def _select(run: ExpressionCompiler, expr: Any) -> Term:
     """Both values are evaluated."""
     c = run.value(expr.condition)

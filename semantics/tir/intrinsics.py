@@ -114,14 +114,14 @@ REAL: dict[str, Function] = {
 }
 
 
-@rule("E-tir-real", "5575bc2b", "TIR expression")
+@rule("E-tir-real", "TIR expression")
 def real(name: str, dtype: DataType) -> Function:
     """A real function on scalars of a floating-point type."""
     function, bring = REAL[name], into(dtype)
     return lambda *values: bring(function(*values))
 
 
-@rule("E-tir-shift", "7fdaa303", "TIR expression")
+@rule("E-tir-shift", "TIR expression")
 def amount(value: int, dtype: DataType) -> int:
     """The checked amount of a shift."""
     if not 0 <= value < dtype.bits:
@@ -129,7 +129,7 @@ def amount(value: int, dtype: DataType) -> int:
     return value
 
 
-@rule("E-tir-power", "291b4b4a", "TIR expression")
+@rule("E-tir-power", "TIR expression")
 def integer_power(base: int, exponent: int, dtype: DataType) -> Number:
     """`base ** exponent` in an integer type."""
     if exponent < 0:
@@ -138,7 +138,7 @@ def integer_power(base: int, exponent: int, dtype: DataType) -> Number:
     return into(dtype)(pow(base, exponent, high - low + 1))
 
 
-@rule("E-tir-bits", "66b1feb0", "TIR expression")
+@rule("E-tir-bits", "TIR expression")
 def bitwise(name: str, dtype: DataType) -> Function:
     """An operation on the bits of integers in two's complement."""
     bring, (low, high) = into(dtype), limits(dtype)
@@ -160,7 +160,7 @@ def bitwise(name: str, dtype: DataType) -> Function:
 BITWISE = frozenset(["bitwise_not", *(o.name for o in BY_INTRINSIC.values() if o.exact)])
 
 
-@rule("E-tir-reinterpret", "b760c1c1", "TIR expression")
+@rule("E-tir-reinterpret", "TIR expression")
 def reinterpret(source: DataType, target: DataType) -> Function:
     """The scalar of another type with the same bits."""
     a, b = _FORMATS.get(str(source)), _FORMATS.get(str(target))
@@ -304,7 +304,7 @@ def _on_integers(name: str, dtype: DataType) -> tuple[DataType, Function]:
     unknown(name)
 
 
-@rule("E-tir-intrinsic", "ecfbbe33", "TIR expression", refuses=True)
+@rule("E-tir-intrinsic", "TIR expression", refuses=True)
 def unknown(name: str, span: Span | None = None) -> NoReturn:
     """The exception for an unknown intrinsic."""
     shown = f"the evaluator does not support the intrinsic T.{name}"

@@ -13,7 +13,7 @@ from rlx.semantics.tir.values import fault
 from rlx.spec.registry import rule
 
 
-@rule("E-tir-shuffle", "918e135c", "TIR expression")
+@rule("E-tir-shuffle", "TIR expression")
 def picked(lanes: Sequence[Any], places: Sequence[int]) -> Any:
     """The lanes at some places: a vector, or a number for a single place."""
     for place in places:

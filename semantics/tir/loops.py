@@ -28,7 +28,7 @@ class LoopCompiler(Protocol):
     def slot(self, node: tir.Var | tir.Buffer) -> int: ...
 
 
-@rule("E-tir-for", "4b508a02", "TIR statement")
+@rule("E-tir-for", "TIR statement")
 def counted(run: LoopCompiler, stmt: Any) -> Execute:
     """Once for each value of the variable, in order, whatever the kind of the loop."""
     if stmt.step is not None:
@@ -90,7 +90,7 @@ def _counted_by(run: LoopCompiler, stmt: Any) -> Execute:
     return _whole(stmt, execute)
 
 
-@rule("E-tir-while", "3ca69cac", "TIR statement")
+@rule("E-tir-while", "TIR statement")
 def conditional(run: LoopCompiler, stmt: Any) -> Execute:
     """As long as the condition holds, which is asked before each iteration."""
     condition = run.number(stmt.condition)
@@ -125,7 +125,7 @@ class IterationEnd(Exception):
 LEAVING = {"break_loop": LoopEnd, "continue_loop": IterationEnd}
 
 
-@rule("E-tir-leave", "a468109e", "TIR statement")
+@rule("E-tir-leave", "TIR statement")
 def leave(run: LoopCompiler, stmt: Any) -> Execute:
     """The innermost loop ends, or goes on with its next iteration."""
     word, inside = stmt.value.op, run.inside

@@ -124,7 +124,7 @@ def compact(dims: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(dims[axis + 1 :]) for axis in range(len(dims)))
 
 
-@rule("E-tir-address", "859e833f", "TIR expression")
+@rule("E-tir-address", "TIR expression")
 def address(buffer: BoundBuffer, indices: Sequence[int]) -> int:
     """The position of a buffer's element in its memory."""
     if len(indices) != len(buffer.dims):
@@ -142,7 +142,7 @@ def address(buffer: BoundBuffer, indices: Sequence[int]) -> int:
     return place
 
 
-@rule("E-tir-load", "2946bd1f", "TIR expression")
+@rule("E-tir-load", "TIR expression")
 def load(buffer: BoundBuffer, indices: Sequence[int]) -> Number:
     """The number in an element."""
     memory = buffer.memory
@@ -152,7 +152,7 @@ def load(buffer: BoundBuffer, indices: Sequence[int]) -> Number:
     return memory.read(place)
 
 
-@rule("E-tir-store", "25d7d45f", "TIR statement")
+@rule("E-tir-store", "TIR statement")
 def store(buffer: BoundBuffer, indices: Sequence[int], value: Number) -> None:
     """Write a number to an element."""
     memory = buffer.memory
@@ -186,7 +186,7 @@ class TirRun:
         self.room = room
         self.call = call
 
-    @rule("E-tir-fuel", "51f1be7e", "TIR statement")
+    @rule("E-tir-fuel", "TIR statement")
     def spend(self, units: int) -> None:
         """Take fuel for iterations of a loop."""
         self.fuel -= units
@@ -195,7 +195,7 @@ class TirRun:
             message = "the loop exceeds the budget of iterations"
             raise OutOfFuelStop("E-tir-fuel", message)
 
-    @rule("E-tir-allocate", "31ceb3ba", "TIR statement")
+    @rule("E-tir-allocate", "TIR statement")
     def allocate(self, name: str, dtype: DataType, dims: Sequence[int]) -> BoundBuffer:
         """Fresh, unwritten memory for a buffer."""
         element = numpy_type(dtype)

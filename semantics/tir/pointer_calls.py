@@ -42,9 +42,8 @@ def text(run: ExpressionCompiler, expr: Any) -> Term:
     at = int(axis)
     if at >= len(buffer.shape) or buffer.dtype.lanes > 1:
         return opaque(expr)
-    match of_axes:
-        case "strides":
-            return Term(lambda frame: frame[slot].strides[at], kind)
+    if of_axes == "strides":
+        return Term(lambda frame: frame[slot].strides[at], kind)
     return Term(lambda frame: frame[slot].dims[at], kind)
 
 
@@ -96,21 +95,17 @@ def _pointer(run: ExpressionCompiler, expr: tir.PrimExpr) -> Callable[[Frame], P
 
 def further(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.handle_add_byte_offset(p, n)`"""
-    match expr.args:
-        case (pointer, count):
-            start, by = _pointer(run, pointer), run.value(count).run
-        case _:
-            return opaque(expr)
+    if len(expr.args) != 2:
+        return opaque(expr)
+    start, by = _pointer(run, expr.args[0]), run.value(expr.args[1]).run
     return Term(lambda frame: start(frame) + by(frame), HANDLE)
 
 
 def is_null(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.isnullptr(p)`: no pointer to memory is null."""
-    match expr.args:
-        case (pointer,):
-            place = _pointer(run, pointer)
-        case _:
-            return opaque(expr)
+    if len(expr.args) != 1:
+        return opaque(expr)
+    place = _pointer(run, expr.args[0])
     return Term(lambda frame: not isinstance(place(frame), Pointer), BOOL)
 
 

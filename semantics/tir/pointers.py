@@ -49,7 +49,7 @@ class Pointer(NamedTuple):
         return whole[self.at : self.at + count], flags
 
 
-@rule("E-tir-pointer", "29dc7c8d", "TIR expression")
+@rule("E-tir-pointer", "TIR expression")
 def place_of(buffer: BoundBuffer, indices: list[int]) -> Pointer:
     """The place of a buffer's element, which may lie behind the last one."""
     steps = zip(indices, buffer.strides, strict=False)

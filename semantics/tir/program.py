@@ -63,7 +63,7 @@ class TirProgram:
             self.body: Execute = compiler.statement(func.body)
         self.slots = compiler.slots
 
-    @rule("E-tir", "96c87a8d", "TIR statement")
+    @rule("E-tir", "TIR statement")
     def run(
         self,
         args: Sequence[Argument],

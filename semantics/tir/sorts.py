@@ -13,7 +13,7 @@ from rlx.spec.registry import rule
 Array = np.ndarray[Any, Any]
 
 
-@rule("E-tir-sort", "8161cd0c", "TIR expression")
+@rule("E-tir-sort", "TIR expression")
 def order(data: Array, axis: int, ascending: bool) -> Array:
     """The indices that sort along an axis; the sort is stable, and NaN comes last."""
     if not -data.ndim <= axis < data.ndim:

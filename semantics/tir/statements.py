@@ -49,7 +49,7 @@ def _opaque(run: StatementCompiler, stmt: Any) -> Execute:
 # ------------------------------------------------------------------ straight on
 
 
-@rule("E-tir-sequence", "26bda127", "TIR statement")
+@rule("E-tir-sequence", "TIR statement")
 def _sequence(run: StatementCompiler, stmt: Any) -> Execute:
     """One after the other; what they allocate is freed behind the last."""
     parts = [run.statement(part) for part in stmt.stmts]
@@ -98,7 +98,7 @@ def _store_lanes(slot: int, runs: list[Evaluate], number: Evaluate) -> Execute:
     return execute
 
 
-@rule("E-tir-evaluate", "4608db88", "TIR statement")
+@rule("E-tir-evaluate", "TIR statement")
 def _evaluate(run: StatementCompiler, stmt: Any) -> Execute:
     """The value is computed for what its calls do, and dropped."""
     match stmt.value:
@@ -120,7 +120,7 @@ class FunctionEnd(Exception):
     """The end of a function; the first argument is its value."""
 
 
-@rule("E-tir-return", "8d291174", "TIR statement")
+@rule("E-tir-return", "TIR statement")
 def _return(run: StatementCompiler, given: tir.PrimExpr, span: Span | None) -> Execute:
     """The function ends with the value, cast to the type of its result."""
     term = run.value(given)
@@ -139,7 +139,7 @@ def _nothing(frame: Frame) -> None:
 # ------------------------------------------------------------------ branches and loops
 
 
-@rule("E-tir-if", "a8d19cdf", "TIR statement")
+@rule("E-tir-if", "TIR statement")
 def _if(run: StatementCompiler, stmt: Any) -> Execute:
     """One of two statements, or none."""
     condition = located(run.number(stmt.condition), stmt.span)
@@ -165,7 +165,7 @@ def _with(run: StatementCompiler, stmt: Any) -> Execute:
     return _opaque(run, stmt)
 
 
-@rule("E-tir-assert", "e95a54e0", "TIR statement")
+@rule("E-tir-assert", "TIR statement")
 def _assert(run: StatementCompiler, stmt: Any) -> Execute:
     """A condition that must hold."""
     condition = run.number(stmt.condition)
@@ -200,7 +200,7 @@ def allocation(run: StatementCompiler, buffer: tir.Buffer) -> Execute:
     return located(execute, buffer.span)
 
 
-@rule("E-tir-alias", "d61caf99", "TIR statement")
+@rule("E-tir-alias", "TIR statement")
 def alias(run: StatementCompiler, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
     """A buffer in the memory that a pointer points to."""
     data: Any = buffer.attrs["data"]
@@ -219,7 +219,7 @@ def alias(run: StatementCompiler, buffer: tir.Buffer, dims: list[Evaluate]) -> E
     return located(execute, buffer.span)
 
 
-@rule("E-tir-region", "8bfa13f4", "TIR statement")
+@rule("E-tir-region", "TIR statement")
 def _match_buffer(run: StatementCompiler, stmt: Any) -> Execute:
     """A buffer for a region of another."""
     buffer, source = stmt.buffer, stmt.source
@@ -278,7 +278,7 @@ def _times(number: Evaluate, factor: int) -> Evaluate:
 # ------------------------------------------------------------------ blocks
 
 
-@rule("E-tir-block", "b6800100", "TIR statement")
+@rule("E-tir-block", "TIR statement")
 def _block(run: StatementCompiler, stmt: Any) -> Execute:
     """The axes get their values; if the predicate holds, the block allocates and runs its body."""
     axes = [_axis(run, axis) for axis in stmt.iter_vars]
@@ -312,7 +312,7 @@ def _axis(run: StatementCompiler, axis: tir.IterVar) -> tuple[int, Evaluate]:
     return run.slot(axis.var), value
 
 
-@rule("E-tir-init", "c0abd9e2", "TIR statement")
+@rule("E-tir-init", "TIR statement")
 def initial(run: StatementCompiler, block: tir.Block) -> Execute:
     """`T.init` runs where every reduction axis is at its start."""
     starts = [

@@ -46,7 +46,7 @@ class Term:
         self.literal = literal
 
 
-@rule("E-tir-common", "0273ac60", "TIR expression")
+@rule("E-tir-common", "TIR expression")
 def common(a: Term, b: Term) -> DataType:
     """The common type of two operands."""
     if a.dtype == b.dtype or (b.literal and not _is_wider(b, a)):
@@ -72,7 +72,7 @@ def converted(term: Term, dtype: DataType) -> Term:
     return Term(run, dtype, term.vector)
 
 
-@rule("E-tir-vector", "2f6638ae", "TIR expression")
+@rule("E-tir-vector", "TIR expression")
 def lanewise(function: Callable[..., Any]) -> Callable[..., Any]:
     """A scalar function applied to vectors lane by lane; a scalar operand has the same value in
     every lane.

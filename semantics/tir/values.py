@@ -71,7 +71,7 @@ def into(dtype: DataType) -> Unary:
     unsupported("E-tir-type", f"arithmetic on scalars of type {dtype} is not supported")
 
 
-@rule("E-tir-integer", "4750c5fd", "TIR expression")
+@rule("E-tir-integer", "TIR expression")
 def wrapping(dtype: DataType) -> Unary:
     """Wrapping in two's complement: the number of the type that is equal modulo two to the
     width.
@@ -85,7 +85,7 @@ def wrapping(dtype: DataType) -> Unary:
     return wrap
 
 
-@rule("E-tir-float", "19f78f17", "TIR expression")
+@rule("E-tir-float", "TIR expression")
 def rounding(dtype: DataType) -> Unary:
     """Rounding to nearest, ties to even; beyond the largest number, the result is infinity (or its
     replacement in a narrow type).
@@ -160,7 +160,7 @@ def fmod(a: float, b: float) -> float:
     return math.fmod(a, b)
 
 
-@rule("E-tir-divide", "84cbb299", "TIR expression")
+@rule("E-tir-divide", "TIR expression")
 def nonzero(divisor: int) -> int:
     """The divisor of an integer division."""
     if divisor == 0:
@@ -168,7 +168,7 @@ def nonzero(divisor: int) -> int:
     return divisor
 
 
-@rule("E-tir-extremum", "d0341bda", "TIR expression")
+@rule("E-tir-extremum", "TIR expression")
 def extremum(kind: type[tir.Binary]) -> Operation:
     """`min(a, b)` is `a` where `a < b`, else `b`; `max(a, b)` is `a` where `a > b`, else `b`."""
     if kind is tir.Min:
@@ -246,7 +246,7 @@ def cast(source: DataType, target: DataType) -> Unary:
     return into(target)
 
 
-@rule("E-tir-cast", "9c5e867b", "TIR expression")
+@rule("E-tir-cast", "TIR expression")
 def to_integer(value: float, target: DataType) -> int:
     """The integer part of a float, if it fits the target type."""
     low, high = limits(target)

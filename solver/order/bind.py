@@ -20,7 +20,6 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.solver.order.substitute import (
     Dimensions,
     Image,
@@ -32,7 +31,7 @@ from rlx.solver.order.substitute import (
     substitute_prim,
 )
 from rlx.solver.verdict import Relation
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import decide, judged, rule
 
 if TYPE_CHECKING:
     from rlx.solver.prover import Prover
@@ -96,7 +95,7 @@ class _Matcher:
     __slots__ = ("binders", "images", "met")
 
     def __init__(self, binders: Collection[Key]) -> None:
-        self.binders = binders
+        self.binders = frozenset(binders)
         self.images: list[tuple[Key, Image]] = []
         self.met: set[tuple[int, int]] = set()
 
@@ -115,6 +114,7 @@ class _Matcher:
                     self.images.append((p, g))
 
 
+@judged("binding", "bind")
 def bind(
     params: Sequence[StructInfo],
     args: Sequence[StructInfo],
@@ -165,28 +165,26 @@ def instantiate(func: FuncStructInfo, args: Sequence[StructInfo], prover: Prover
     )
 
 
-@rule("BIND-conflict", "29f41bc8", "instantiation")
+@rule("BIND-conflict", "instantiation")
 def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Conflict]:
     """The conflict between two images of one variable, if there is one."""
     relation: Relation | None = None
+    alike = False
     if isinstance(first, PrimExpr) and isinstance(second, PrimExpr):
-        if identical(first, second):
-            return []
-        relation = prover.relate(first, second)
-        if relation.kind == "always":
-            return []
+        alike = identical(first, second)
+        relation = None if alike else prover.relate(first, second)
     elif isinstance(first, ast.ShapeExpr) and isinstance(second, ast.ShapeExpr):
         if len(first.values) == len(second.values):
             relation = prover.relate_all(list(zip(first.values, second.values, strict=True)))
         else:
             relation = Relation("never")
-        if relation.kind == "always":
-            return []
-    refuted("BIND-conflict-agree")
+    alike = alike or (relation is not None and relation.kind == "always")
+    if decide("BIND-conflict-agree", alike):
+        return []
     return [Conflict(var, first, second, relation)]
 
 
-@rule("BIND-tensor", "9f16c943", "instantiation")
+@rule("BIND-tensor", "instantiation")
 def _tensor(pattern: TensorStructInfo, info: TensorStructInfo, matcher: _Matcher) -> None:
     shape = pattern.shape
     if isinstance(shape, ast.Var) and shape in matcher.binders:
@@ -198,19 +196,19 @@ def _tensor(pattern: TensorStructInfo, info: TensorStructInfo, matcher: _Matcher
         matcher.dims(expected, given)
 
 
-@rule("BIND-shape", "f766b759", "instantiation")
+@rule("BIND-shape", "instantiation")
 def _shape(pattern: ShapeStructInfo, info: ShapeStructInfo, matcher: _Matcher) -> None:
     if pattern.values and info.values:
         matcher.dims(pattern.values, info.values)
 
 
-@rule("BIND-prim", "2bb45485", "instantiation")
+@rule("BIND-prim", "instantiation")
 def _prim(pattern: PrimStructInfo, info: PrimStructInfo, matcher: _Matcher) -> None:
     if pattern.value is not None and info.value is not None:
         matcher.dims((pattern.value,), (info.value,))
 
 
-@rule("BIND-tuple", "3ab1707d", "instantiation")
+@rule("BIND-tuple", "instantiation")
 def _tuple(pattern: TupleStructInfo, info: TupleStructInfo, matcher: _Matcher) -> None:
     key = id(pattern), id(info)
     if len(pattern.fields) == len(info.fields) and key not in matcher.met:
@@ -219,17 +217,17 @@ def _tuple(pattern: TupleStructInfo, info: TupleStructInfo, matcher: _Matcher) -
             matcher.match(p, i)
 
 
-@rule("BIND-function", "a2f5fe65", "instantiation")
+@rule("BIND-function", "instantiation")
 def _function(pattern: FuncStructInfo, info: FuncStructInfo, matcher: _Matcher) -> None:
     """Match parameters; what either function binds itself is nothing outside of it (ledger 13)."""
     if pattern.params is None or info.params is None or len(pattern.params) != len(info.params):
         return
-    inner = _Matcher([b for b in matcher.binders if b not in pattern.binders])
+    inner = _Matcher(matcher.binders.difference(pattern.binders))
     for p, i in zip(pattern.params, info.params, strict=True):
         inner.match(p, i)
     own = set(info.binders)
     for var, image in inner.images:
-        if not (isinstance(image, PrimExpr) and own.intersection(prim_exprs.variables((image,)))):
+        if not (isinstance(image, PrimExpr) and own.intersection(tir.free_vars(image))):
             matcher.images.append((var, image))
 
 
@@ -258,7 +256,7 @@ def unify(
     for left, right in equations:
         a, b = substitute_prim(left, solution), substitute_prim(right, solution)
         for var, image in ((a, b), (b, a)):
-            if var in flexible and var not in prim_exprs.variables((image,)):
+            if var in flexible and var not in tir.free_vars(image):
                 assert isinstance(var, tir.Var)
                 _solve(var, image, solution)
                 break

@@ -25,7 +25,7 @@ from rlx.solver.order.partial import demand
 from rlx.solver.order.substitute import apart, rank, same_text, unknown_type
 from rlx.solver.order.subtype import Goal, Mismatch, Path, compare, sides
 from rlx.solver.verdict import Relation
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import judged, need, refuted, rule
 
 if TYPE_CHECKING:
     from rlx.solver.prover import Prover
@@ -102,6 +102,7 @@ class Compatibility(Record):
 COMPATIBLE = Compatibility("compatible")
 
 
+@judged("comparison", "compatibility")
 def compatibility(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility:
     """Whether a value annotated ``a`` may be used where ``b`` is expected.
 
@@ -140,13 +141,13 @@ def _weigh(mismatch: Mismatch) -> Compatibility:
     return Compatibility("possible" if hope else "incompatible", reason)
 
 
-@rule("COMPAT-kind", "95b4b09a", "compatibility")
+@rule("COMPAT-kind", "compatibility")
 def _kind(premise: str, given: StructInfo, wanted: StructInfo) -> bool:
     """An Object may be a value of any kind."""
     return type(given) is ObjectStructInfo
 
 
-@rule("COMPAT-tensor", "497dfa8d", "compatibility")
+@rule("COMPAT-tensor", "compatibility")
 def _tensor(premise: str, given: TensorStructInfo, wanted: TensorStructInfo) -> bool:
     match premise:
         case "dtype":
@@ -158,27 +159,27 @@ def _tensor(premise: str, given: TensorStructInfo, wanted: TensorStructInfo) -> 
     return True
 
 
-@rule("COMPAT-shape", "a59405f2", "compatibility")
+@rule("COMPAT-shape", "compatibility")
 def _shape(premise: str, given: ShapeStructInfo, wanted: ShapeStructInfo) -> bool:
     return premise == "values" or rank(given) < 0
 
 
-@rule("COMPAT-prim", "9772a6d0", "compatibility")
+@rule("COMPAT-prim", "compatibility")
 def _prim(premise: str, given: PrimStructInfo, wanted: PrimStructInfo) -> bool:
     return premise == "value"
 
 
-@rule("COMPAT-tuple", "40bc3cc9", "compatibility")
+@rule("COMPAT-tuple", "compatibility")
 def _tuple(premise: str, given: TupleStructInfo, wanted: TupleStructInfo) -> bool:
     return False
 
 
-@rule("COMPAT-function", "cdea004a", "compatibility")
+@rule("COMPAT-function", "compatibility")
 def _function(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
     return premise == "kind"
 
 
-@rule("COMPAT-opaque", "ba4a3711", "compatibility")
+@rule("COMPAT-opaque", "compatibility")
 def _opaque(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
     return premise == "derivation"
 
@@ -195,7 +196,7 @@ _HOPES: dict[str, Callable[..., bool]] = {
 """Whether a value may still fit, by the kind of the failed rule."""
 
 
-@rule("COMPAT-joint", "e569793e", "compatibility")
+@rule("COMPAT-joint", "compatibility")
 def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> Compatibility:
     """Decide all equations of dimensions together, under one assignment of the variables.
 
@@ -216,6 +217,7 @@ def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> C
         case _:
             found = _culprit(equations, relation, prover)
     if found is None:
+        need("COMPAT-joint-solvable", True)
         return _where_given(equations, prover) if directed else COMPATIBLE
     culprit, alone = found
     if alone is not None:

@@ -69,23 +69,21 @@ def _apart(a: StructInfo, b: StructInfo, goal: Goal) -> None:
         _other_kind(a, b, goal)
 
 
-@rule("MEET-kind", "79d024f6", "meeting", refuses=True)
+@rule("MEET-kind", "meeting", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
-    goal.fail("MEET-kind-same", a, b)
+    goal.need("MEET-kind-same", False, a, b)
 
 
-@rule("MEET-tensor", "e43e1931", "meeting")
+@rule("MEET-tensor", "meeting")
 def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
-    known = not unknown_type(a.dtype) and not unknown_type(b.dtype)
-    if known and not same_type(a.dtype, b.dtype):
-        goal.fail("MEET-tensor-dtype", a, b)
-    placed = a.vdevice is not None and b.vdevice is not None
-    if placed and not same_device(a.vdevice, b.vdevice):
-        goal.fail("MEET-tensor-device", a, b)
+    unknown = unknown_type(a.dtype) or unknown_type(b.dtype)
+    goal.need("MEET-tensor-dtype", unknown or same_type(a.dtype, b.dtype), a, b)
+    unplaced = a.vdevice is None or b.vdevice is None
+    goal.need("MEET-tensor-device", unplaced or same_device(a.vdevice, b.vdevice), a, b)
     _dimensions("MEET-tensor-rank", "MEET-tensor-shape", a, b, goal)
 
 
-@rule("MEET-shape", "bf91a7fc", "meeting")
+@rule("MEET-shape", "meeting")
 def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
     _dimensions("MEET-shape-rank", "MEET-shape-values", a, b, goal)
 
@@ -97,28 +95,24 @@ def _dimensions(
     b: TensorStructInfo | ShapeStructInfo,
     goal: Goal,
 ) -> None:
-    if rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b):
-        goal.fail(rank_code, a, b)
+    if not goal.need(rank_code, -1 in (rank(a), rank(b)) or rank(a) == rank(b), a, b):
         return
     xs, ys = dimensions(a), dimensions(b)
     if xs is not None and ys is not None and len(xs) == len(ys):
         goal.equate(dims_code, xs, ys, a, b)
 
 
-@rule("MEET-prim", "a44501d1", "meeting")
+@rule("MEET-prim", "meeting")
 def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
-    if not same_type(a.dtype, b.dtype):
-        goal.fail("MEET-prim-dtype", a, b)
-    elif a.value is not None and b.value is not None:
+    same = goal.need("MEET-prim-dtype", same_type(a.dtype, b.dtype), a, b)
+    if same and a.value is not None and b.value is not None:
         goal.equate("MEET-prim-value", (a.value,), (b.value,), a, b)
 
 
-@rule("MEET-tuple", "8538d2de", "meeting")
+@rule("MEET-tuple", "meeting")
 def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
-    if len(a.fields) != len(b.fields):
-        goal.fail("MEET-tuple-length", a, b)
-        return
-    if not goal.is_new(a, b):
+    alike = goal.need("MEET-tuple-length", len(a.fields) == len(b.fields), a, b)
+    if not alike or not goal.is_new(a, b):
         return
     for i, (x, y) in enumerate(zip(a.fields, b.fields, strict=True)):
         _inside("field", i, x, y, goal)
@@ -130,14 +124,12 @@ def _inside(step: str, index: int, a: StructInfo, b: StructInfo, goal: Goal) -> 
     goal.path.pop()
 
 
-@rule("MEET-function", "a7cde51f", "meeting")
+@rule("MEET-function", "meeting")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if a.params is None or b.params is None:
         if a.params is not b.params:
             _opaque_result(a, b, goal)
-    elif len(a.params) != len(b.params):
-        goal.fail("MEET-function-arity", a, b)
-    else:
+    elif goal.need("MEET-function-arity", len(a.params) == len(b.params), a, b):
         for f, g in ((a, b), (b, a)):
             if _results(f, g, goal):
                 return

@@ -20,7 +20,6 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.struct_infos import OBJECT, with_children
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.solver.order.bind import bound_by
 from rlx.solver.order.substitute import dimensions, rank
 from rlx.spec.registry import rule
@@ -59,7 +58,7 @@ class _Scope:
                     return False
             elif type(value) is not tir.IntImm:
                 compound.append(value)
-        return not compound or all(map(self._knows_shape_var, prim_exprs.variables(compound)))
+        return not compound or all(map(self._knows_shape_var, tir.free_vars(*compound)))
 
     def _knows_shape_var(self, var: tir.Var) -> bool:
         return var in self._bound or var in self._shape_vars
@@ -86,7 +85,7 @@ def _widen(info: StructInfo, scope: _Scope) -> StructInfo:
     return info if action is None else action(info, scope)
 
 
-@rule("ERASE-tensor", "bd645690", "erasure")
+@rule("ERASE-tensor", "erasure")
 def _tensor(info: TensorStructInfo, scope: _Scope) -> StructInfo:
     shape = info.shape
     if shape is None or (isinstance(shape, ast.Var) and scope.knows_var(shape)):
@@ -99,21 +98,21 @@ def _tensor(info: TensorStructInfo, scope: _Scope) -> StructInfo:
     return TensorStructInfo(None, info.dtype, rank(info), info.vdevice)
 
 
-@rule("ERASE-shape", "481bfa30", "erasure")
+@rule("ERASE-shape", "erasure")
 def _shape(info: ShapeStructInfo, scope: _Scope) -> StructInfo:
     if info.values is None or scope.knows(info.values):
         return info
     return ShapeStructInfo(None, rank(info))
 
 
-@rule("ERASE-prim", "0b0b17ba", "erasure")
+@rule("ERASE-prim", "erasure")
 def _prim(info: PrimStructInfo, scope: _Scope) -> StructInfo:
     if info.value is None or scope.knows((info.value,)):
         return info
     return PrimStructInfo(info.dtype)
 
 
-@rule("ERASE-tuple", "f0f2c25a", "erasure")
+@rule("ERASE-tuple", "erasure")
 def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
     known = scope.widened.get(id(info))
     if known is None:
@@ -122,7 +121,7 @@ def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
     return known
 
 
-@rule("ERASE-function", "5ba0c774", "erasure")
+@rule("ERASE-function", "erasure")
 def _function(info: FuncStructInfo, scope: _Scope) -> StructInfo:
     inner = scope.inside(info)
     params: list[StructInfo] = []

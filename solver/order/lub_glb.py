@@ -108,12 +108,12 @@ def glb(
     return _one_of(a, b)
 
 
-@rule("LUB-object", "a923a3d9", "least upper bound")
+@rule("LUB-object", "least upper bound")
 def _different(a: StructInfo, b: StructInfo) -> StructInfo:
     return OBJECT
 
 
-@rule("GLB-object", "b01c47e2", "greatest lower bound")
+@rule("GLB-object", "greatest lower bound")
 def _one_of(a: StructInfo, b: StructInfo) -> StructInfo | None:
     if type(a) is ObjectStructInfo:
         return b
@@ -147,7 +147,7 @@ def _bound_of_shapes(
     return True, a.shape if dims is xs else ShapeExpr(dims)
 
 
-@rule("LUB-tensor", "7c57fc63", "least upper bound")
+@rule("LUB-tensor", "least upper bound")
 def _join_tensors(
     a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
@@ -158,7 +158,7 @@ def _join_tensors(
     return _tensor(a, shape, dtype, ndim, vdevice)
 
 
-@rule("GLB-tensor", "7844315f", "greatest lower bound")
+@rule("GLB-tensor", "greatest lower bound")
 def _meet_tensors(
     a: TensorStructInfo, b: TensorStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
@@ -176,7 +176,7 @@ def _meet_tensors(
     return _tensor(a, shape, dtype, max(rank(a), rank(b)), a.vdevice or b.vdevice)
 
 
-@rule("LUB-shape", "fb88ffca", "least upper bound")
+@rule("LUB-shape", "least upper bound")
 def _join_shapes(
     a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
@@ -189,7 +189,7 @@ def _join_shapes(
     return ShapeStructInfo(None if ys is None else dims, rank(a))
 
 
-@rule("GLB-shape", "1402a29f", "greatest lower bound")
+@rule("GLB-shape", "greatest lower bound")
 def _meet_shapes(
     a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
@@ -204,7 +204,7 @@ def _meet_shapes(
     return b if ys is not None or rank(a) < 0 else a
 
 
-@rule("LUB-prim", "fef0472f", "least upper bound")
+@rule("LUB-prim", "least upper bound")
 def _join_prims(
     a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
@@ -219,7 +219,7 @@ def _join_prims(
     return a if value is a.value else b
 
 
-@rule("GLB-prim", "e5889017", "greatest lower bound")
+@rule("GLB-prim", "greatest lower bound")
 def _meet_prims(
     a: PrimStructInfo, b: PrimStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
@@ -234,7 +234,7 @@ def _meet_prims(
     return a if value is a.value else b
 
 
-@rule("LUB-tuple", "59be99e0", "least upper bound")
+@rule("LUB-tuple", "least upper bound")
 def _join_tuples(
     a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
@@ -249,7 +249,7 @@ def _join_tuples(
     return found
 
 
-@rule("GLB-tuple", "3a9f68ab", "greatest lower bound")
+@rule("GLB-tuple", "greatest lower bound")
 def _meet_tuples(
     a: TupleStructInfo, b: TupleStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
@@ -298,7 +298,7 @@ def _meet_callables(
     return _meet_functions(a, b, prover, known)
 
 
-@rule("LUB-function", "4b2b115a", "least upper bound")
+@rule("LUB-function", "least upper bound")
 def _join_functions(
     a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
@@ -334,7 +334,7 @@ def _instance(
     return params, substitute(func.ret, mapping)
 
 
-@rule("GLB-function", "200f3e4a", "greatest lower bound")
+@rule("GLB-function", "greatest lower bound")
 def _meet_functions(
     a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:
@@ -409,7 +409,7 @@ def _correspondence(
     return mapping if images == set(f.binders) else None
 
 
-@rule("LUB-opaque", "ed21917c", "least upper bound")
+@rule("LUB-opaque", "least upper bound")
 def _join_opaque(
     a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo:
@@ -424,7 +424,7 @@ def _join_opaque(
     return FuncStructInfo(None, OBJECT, purity, "empty")
 
 
-@rule("GLB-opaque", "22959341", "greatest lower bound")
+@rule("GLB-opaque", "greatest lower bound")
 def _meet_opaque(
     a: FuncStructInfo, b: FuncStructInfo, prover: Prover, known: KnownBounds
 ) -> StructInfo | None:

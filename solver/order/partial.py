@@ -36,7 +36,7 @@ def demand(given: PrimExpr, wanted: PrimExpr) -> PrimExpr | None:
     if not partial(wanted) or identical(given, wanted) or same_text(given, wanted):
         return None
     strict = _implied(defined(given), defined(wanted))
-    if not any(type(node) is tir.Select for node in prim_exprs.topological(given, wanted)):
+    if not any(type(node) is tir.Select for node in tir.postorder(given, wanted)):
         return strict
     # Nobody says whether a Select evaluates the branch that it does not take.
     return both(

@@ -21,7 +21,6 @@ from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import children, held_shape, numbers, with_children
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.spec.registry import rule
 
 Key = tir.Var | ast.Var
@@ -83,9 +82,9 @@ def substitute_prim(expr: PrimExpr, mapping: Mapped, in_place: bool = False) -> 
     def change(node: PrimExpr) -> PrimExpr | None:
         return _image(node, mapping) if type(node) is tir.Var else _fold(node)
 
-    if not any(v in mapping for v in prim_exprs.variables((expr,))):
+    if not any(v in mapping for v in tir.free_vars(expr)):
         return expr
-    return prim_exprs.transform((expr,), change, in_place)[0]
+    return tir.transform((expr,), change, in_place)[0]
 
 
 def _image(var: PrimExpr, mapping: Mapped) -> PrimExpr | None:
@@ -118,7 +117,7 @@ def _substitute(info: StructInfo, mapping: _Images) -> StructInfo:
     return info if action is None else action(info, mapping)
 
 
-@rule("SUBST-tensor", "f97a98c4", "substitution")
+@rule("SUBST-tensor", "substitution")
 def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     shape = info.shape
     if type(shape) is ShapeExpr:
@@ -133,7 +132,7 @@ def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     return info
 
 
-@rule("SUBST-shape", "6fdb5c1a", "substitution")
+@rule("SUBST-shape", "substitution")
 def _shape(info: ShapeStructInfo, mapping: Mapped) -> StructInfo:
     if info.values is None:
         return info
@@ -141,7 +140,7 @@ def _shape(info: ShapeStructInfo, mapping: Mapped) -> StructInfo:
     return info if values is info.values else ShapeStructInfo(values, info.ndim)
 
 
-@rule("SUBST-prim", "9c2a6598", "substitution")
+@rule("SUBST-prim", "substitution")
 def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
     if info.value is None:
         return info
@@ -149,7 +148,7 @@ def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
     return info if value is info.value else PrimStructInfo(info.dtype, value)
 
 
-@rule("SUBST-tuple", "d6517d7b", "substitution")
+@rule("SUBST-tuple", "substitution")
 def _tuple(info: TupleStructInfo, mapping: _Images) -> StructInfo:
     known = mapping.done.get(id(info))
     if known is None:
@@ -158,7 +157,7 @@ def _tuple(info: TupleStructInfo, mapping: _Images) -> StructInfo:
     return known[1]
 
 
-@rule("SUBST-function", "535440e9", "substitution")
+@rule("SUBST-function", "substitution")
 def _function(info: FuncStructInfo, mapping: _Images) -> StructInfo:
     if info.binders:
         mapping = _Images({k: v for k, v in mapping.items() if k not in info.binders})
@@ -183,7 +182,7 @@ def _variables_of_images(images: Iterable[Image]) -> tuple[tir.Var, ...]:
             roots.append(image)
         elif type(image) is ShapeExpr:
             roots.extend(image.values)
-    return prim_exprs.variables(roots)
+    return tir.free_vars(*roots)
 
 
 def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
@@ -239,7 +238,7 @@ def _collect(
     if held is not None:
         variables[held] = None
     values = numbers(info)
-    for v in prim_exprs.variables(values) if values else ():
+    for v in tir.free_vars(*values) if values else ():
         if v not in bound:
             shapes[v] = None
 

@@ -39,7 +39,7 @@ from rlx.solver.order.substitute import (
     unknown_type,
 )
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
-from rlx.spec.registry import refuted, rule
+from rlx.spec.registry import need, refuted, rule
 
 if TYPE_CHECKING:
     from rlx.solver.prover import Prover
@@ -115,6 +115,12 @@ class Goal:
         self._met[key] = given, wanted  # kept, so that the identities stay theirs
         return True
 
+    def need(self, code: str, holds: bool, given: StructInfo, wanted: StructInfo) -> bool:
+        """Whether a premise holds; one that fails is recorded."""
+        if not need(code, holds):
+            self.fail(code, given, wanted)
+        return holds
+
     def fail(self, code: str, given: StructInfo, wanted: StructInfo) -> None:
         """Record a failing premise."""
         refuted(code)
@@ -123,7 +129,11 @@ class Goal:
     def equate(
         self, code: str, xs: Dimensions, ys: Dimensions, given: StructInfo, wanted: StructInfo
     ) -> None:
-        """Record dimensions that must be equal; trivially equal ones are skipped."""
+        """Record dimensions that must be equal; trivially equal ones are skipped.
+
+        The premise holds so far: all equations are decided together afterwards.
+        """
+        need(code, True)
         step = "value" if type(wanted) is PrimStructInfo else "dimension"
         for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
             if not identical(x, y):
@@ -222,32 +232,30 @@ def compare(a: StructInfo, b: StructInfo, goal: Goal) -> None:
         _other_kind(a, b, goal)
 
 
-@rule("SUB-object", "541d9aeb", "subtyping")
+@rule("SUB-object", "subtyping")
 def _object(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     """Every value is an object."""
 
 
-@rule("SUB-kind", "864d2956", "subtyping", refuses=True)
+@rule("SUB-kind", "subtyping", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
-    goal.fail("SUB-kind-same", a, b)
+    goal.need("SUB-kind-same", False, a, b)
 
 
-@rule("SUB-tensor", "7ffa47af", "subtyping")
+@rule("SUB-tensor", "subtyping")
 def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
-    if not same_type(a.dtype, b.dtype) and not unknown_type(b.dtype):
-        goal.fail("SUB-tensor-dtype", a, b)
-    if b.vdevice is not None and not same_device(a.vdevice, b.vdevice):
-        goal.fail("SUB-tensor-device", a, b)
-    wanted = rank(b)
-    if wanted >= 0 and rank(a) != wanted:
-        goal.fail("SUB-tensor-rank", a, b)
-    elif a.shape is not b.shape:
+    given, wanted = a.dtype, b.dtype
+    goal.need("SUB-tensor-dtype", same_type(given, wanted) or unknown_type(wanted), a, b)
+    placed = b.vdevice is None or same_device(a.vdevice, b.vdevice)
+    goal.need("SUB-tensor-device", placed, a, b)
+    if goal.need("SUB-tensor-rank", rank(b) in (-1, rank(a)), a, b):
         _tensor_shape(a, b, goal)
 
 
 def _tensor_shape(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     """Compare the shapes of two tensors whose ranks do not forbid that they are equal."""
-    if b.shape is None:
+    if b.shape is None or a.shape is b.shape:
+        need("SUB-tensor-shape", True)
         return
     xs, ys = dimensions(a), dimensions(b)
     if xs is not None and ys is not None and len(xs) == len(ys):
@@ -256,38 +264,28 @@ def _tensor_shape(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
         goal.fail("SUB-tensor-shape", a, b)
 
 
-@rule("SUB-shape", "80b81000", "subtyping")
+@rule("SUB-shape", "subtyping")
 def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
-    wanted = rank(b)
-    if wanted < 0:
+    if not goal.need("SUB-shape-rank", rank(b) in (-1, rank(a)), a, b):
         return
     xs, ys = dimensions(a), dimensions(b)
-    if rank(a) != wanted:
-        goal.fail("SUB-shape-rank", a, b)
-    elif ys is not None:
-        if xs is None:
-            goal.fail("SUB-shape-values", a, b)
-        else:
-            goal.equate("SUB-shape-values", xs, ys, a, b)
+    if goal.need("SUB-shape-values", ys is None or xs is not None, a, b) and xs and ys:
+        goal.equate("SUB-shape-values", xs, ys, a, b)
 
 
-@rule("SUB-prim", "fb79eb50", "subtyping")
+@rule("SUB-prim", "subtyping")
 def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
-    if not same_type(a.dtype, b.dtype):
-        goal.fail("SUB-prim-dtype", a, b)
-    elif b.value is not None:
-        if a.value is None:
-            goal.fail("SUB-prim-value", a, b)
-        else:
-            goal.equate("SUB-prim-value", (a.value,), (b.value,), a, b)
-
-
-@rule("SUB-tuple", "192c298f", "subtyping")
-def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
-    if len(a.fields) != len(b.fields):
-        goal.fail("SUB-tuple-length", a, b)
+    if not goal.need("SUB-prim-dtype", same_type(a.dtype, b.dtype), a, b):
         return
-    if not goal.is_new(a, b):
+    known = b.value is None or a.value is not None
+    if goal.need("SUB-prim-value", known, a, b) and a.value is not None and b.value is not None:
+        goal.equate("SUB-prim-value", (a.value,), (b.value,), a, b)
+
+
+@rule("SUB-tuple", "subtyping")
+def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
+    alike = goal.need("SUB-tuple-length", len(a.fields) == len(b.fields), a, b)
+    if not alike or not goal.is_new(a, b):
         return
     for i, (x, y) in enumerate(zip(a.fields, b.fields, strict=True)):
         goal.inside("field", i, x, y)
@@ -301,16 +299,15 @@ def _callable(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
         _function(a, b, goal)
 
 
-@rule("SUB-function", "c6a787b5", "subtyping")
+@rule("SUB-function", "subtyping")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     assert b.params is not None
-    if b.purity and not a.purity:
-        goal.fail("SUB-function-purity", a, b)
+    goal.need("SUB-function-purity", a.purity or not b.purity, a, b)
     if a.params is None:
         goal.fail("SUB-function-kind", a, b)
         return
-    if len(a.params) != len(b.params):
-        goal.fail("SUB-function-arity", a, b)
+    need("SUB-function-kind", True)
+    if not goal.need("SUB-function-arity", len(a.params) == len(b.params), a, b):
         return
     b = rename_apart(b)
     args = b.params or ()
@@ -347,15 +344,13 @@ def _names(count: int) -> tuple[tir.Var, ...]:
     return tuple(tir.Var(f"d{i}") for i in range(count))
 
 
-@rule("SUB-opaque", "808c31da", "subtyping")
+@rule("SUB-opaque", "subtyping")
 def _opaque(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
-    if b.purity and not a.purity:
-        goal.fail("SUB-opaque-purity", a, b)
+    goal.need("SUB-opaque-purity", a.purity or not b.purity, a, b)
     given, wanted = opaque_result(a), opaque_result(b)
     if given is None or wanted is None:
         alike = a.params is None and a.derive_func == b.derive_func
-        if not alike and wanted is not OBJECT:
-            goal.fail("SUB-opaque-derivation", a, b)
+        goal.need("SUB-opaque-derivation", alike or wanted is OBJECT, a, b)
     else:
         goal.inside("result", 0, given, wanted)
 

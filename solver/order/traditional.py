@@ -15,7 +15,7 @@ from rlx.solver.order.substitute import rank
 from rlx.spec.registry import rule
 
 
-@rule("TYPE-erase", "861fe590", "type")
+@rule("TYPE-erase", "type")
 def to_type(info: StructInfo) -> StructInfo:
     """The traditional type of a StructInfo, as a StructInfo without further information.
 

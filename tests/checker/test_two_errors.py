@@ -1,4 +1,4 @@
-"""Two mistakes that have nothing to do with each other are both reported."""
+"""Two mistakes that have nothing to do with each other are both reported, and nothing else is."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.read.lexer import TOKEN
+from tests.hostile.damage import tokens
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
 UNKNOWN = "zz_unknown"
@@ -72,3 +73,58 @@ def test_both_mistakes_are_reported(path: Path, second: str) -> None:
         said = {made.count("\n", 0, d.span[0]) for d in found if d.span}
         shown = made.splitlines()
         assert {lines[one], lines[other]} <= said, (shown[lines[one]], shown[lines[other]], said)
+
+
+FUNCTION = """    @R.function
+    def NAME(x: R.Tensor((n, 4), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((n, 8), "float32"):
+        with R.dataflow():
+            a = R.concat((x, x), axis=1)
+            b: R.Tensor((n, 8), "float32") = R.exp(a)
+            R.output(b)
+        k = T.int64()
+        y = R.match_cast(x, R.Tensor((k, 4), "float32"))
+        if c:
+            z: R.Tensor((n, 8), "float32") = R.negative(b)
+        else:
+            z: R.Tensor((n, 8), "float32") = b
+        t = (z, y)
+        return t[0]
+
+"""
+MODULE = (
+    'n = TypeVar("n")\n\n@I.ir_module\nclass M:\n' + FUNCTION + FUNCTION.replace("NAME", "other")
+)
+PAIRS = 60
+BRACKETS = frozenset("()[]{}")
+
+
+def damages(text: str) -> list[tuple[Place, str]]:
+    """One token lost, doubled, or exchanged. Brackets stay: an open one hides what is behind it."""
+    found = []
+    for start, end in tokens(text):
+        token = text[start:end]
+        if token.strip() and BRACKETS.isdisjoint(token):
+            found += [((start, end), made) for made in ("", f"{token} {token}", UNKNOWN)]
+    return found
+
+
+def told(text: str) -> list[tuple[str, int]]:
+    return sorted((d.code, text.count("\n", 0, (d.span or (0, 0))[0])) for d in errors(text))
+
+
+def test_mistakes_in_two_functions_are_told_as_each_alone() -> None:
+    """What is said of a function does not depend on another one that it does not call."""
+    assert not errors(MODULE)
+    chance = random.Random(5)
+    # A mistake of layout reaches to the next decorator, so these stay.
+    begin, half, rest = MODULE.index("    def"), MODULE.rindex("    @"), MODULE.rindex("    def")
+    one = [damage for damage in damages(MODULE) if begin <= damage[0][0] < half]
+    other = [damage for damage in damages(MODULE) if damage[0][0] >= rest]
+    tried = 0
+    for first, second in ((chance.choice(one), chance.choice(other)) for _ in range(PAIRS)):
+        alone = [told(changed(MODULE, dict([each]))) for each in (first, second)]
+        if all(alone):
+            together = told(changed(MODULE, dict([first, second])))
+            assert together == sorted(alone[0] + alone[1]), (first, second)
+            tried += 1
+    assert tried > PAIRS / 2

@@ -36,6 +36,12 @@ def die(path: str) -> FileReport:
     return FileReport(path, None)
 
 
+def crash(path: str) -> FileReport:
+    if path.endswith("bad"):
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return FileReport(path, None)
+
+
 def leave(path: str) -> FileReport:
     if path.endswith("bad"):
         os._exit(3)
@@ -72,7 +78,8 @@ def process_id(path: str) -> FileReport:
 @pytest.mark.parametrize(
     ("check", "code", "outcome", "reason"),
     [
-        (die, "INTERNAL", "crashed", "its process ended with signal 9"),
+        (die, "KILLED", "killed", "its process was killed from outside (SIGKILL)"),
+        (crash, "INTERNAL", "crashed", f"its process ended with signal {signal.SIGSEGV}"),
         (leave, "INTERNAL", "crashed", "its process ended with exit status 3"),
         (sleep, "TIME", "late", "this file was given up after 1 s"),
         (stay_in_c, "TIME", "late", "this file was given up after 1 s"),
@@ -147,7 +154,7 @@ def ends(how: str) -> Callable[..., object]:
 
 ENDINGS = {
     "raises": "this is a bug in rlx: ValueError: odd\\n::error::x; report it with the file and the traceback in ",
-    "killed": "this is a bug in rlx: its process ended with signal 9",
+    "killed": "its process was killed from outside (SIGKILL)",
     "left": "this is a bug in rlx: its process ended with exit status 101",
 }
 
@@ -170,12 +177,14 @@ def test_a_command_says_how_a_process_ended(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Each file has a line, and the status is that of a bug."""
+    """Each file has a line, and the status is that of a bug, unless something else has ended the
+    process.
+    """
     paths = [str(tmp_path / name) for name in ("a.rlx", "b.rlx")]
     for path in paths:
         Path(path).write_text(GOOD)
     monkeypatch.setattr(called, ends(how))
-    assert main([option, *paths], "rlx") == 101
+    assert main([option, *paths], "rlx") == (2 if how == "killed" else 101)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     for line, path in zip(lines, paths, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -241,6 +242,21 @@ def test_work_on_an_old_text_is_ended(slow_uri: tuple[Wire, str]) -> None:
     wire.open(slow, f"{GOOD}# endless\n", 1)
     wire.change(slow, WRONG, 2)
     assert wire.told(slow, 2) == [d.code for d in check_text(WRONG).diagnostics]
+    assert wire.end() == 0
+
+
+def test_a_process_that_is_killed_is_no_bug(slow_uri: tuple[Wire, str]) -> None:
+    wire, slow = slow_uri
+    wire.start()
+    wire.open(slow, f"{GOOD}# endless\n", 1)
+    number = wire.ask("textDocument/hover", {**PLACE, "textDocument": {"uri": slow}})
+    for process in descendants(wire.process.pid):
+        os.kill(process, signal.SIGKILL)
+    assert wire.told(slow, 1) == ["KILLED"]
+    assert code(wire.answer(number)) == FAILED
+    assert "killed from outside (SIGKILL)" in wire.answers[number][0]["error"]["message"]
+    wire.change(slow, GOOD, 2)
+    assert wire.told(slow, 2) == []
     assert wire.end() == 0
 
 

@@ -178,13 +178,15 @@ def differences(given: ast.IRModule | str, seed: int) -> Iterator[str]:
         given = parsed.modules[0]
     converted = to_2022(binding_first(given))
     again = parse(print_module(converted.module, "2022"))
-    older = check_older(again.modules, again.source, again.diagnostics, again.holes)
+    older = check_older(again.modules, again.source, again.diagnostics, again.captured)
     if older.errors:
         beyond = any(d.code.startswith("OMIX") for d in older.errors)
         yield "kind:beyond 2022" if beyond else "kind:refused by 2022"
         return
     yield "kind:accepted by 2022"
-    today = check_modules(again.modules, Source(again.source.text), again.diagnostics, again.holes)
+    today = check_modules(
+        again.modules, Source(again.source.text), again.diagnostics, again.captured
+    )
     for found in today.errors:
         entry = REASONS.get(found.code) or (
             86 if _unknown_in_2022(older.derivations, again.source.text, found) else None
@@ -205,7 +207,7 @@ def _unknown_in_2022(derivations: Sequence[OlderDerivation], text: str, found: D
     return any(
         isinstance(node, ast.Var) and node.name_hint in words and isinstance(shape, RuntimeDepShape)
         for derived in derivations
-        for node, shape in derived.shapes.items()
+        for node, shape in derived.shape_of.items()
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,8 +19,9 @@ from rlx.semantics.outcome import Ended, Returned
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.run.value_text import line
 from rlx.semantics.values import Value
-from rlx.spec import registry
+from rlx.spec.coverage import RuleCounts
 from rlx.spec.reader import Example, Rule
+from rlx.spec.registry import observing
 from tests.old.procedures import called
 
 TREE = "main("
@@ -45,10 +45,11 @@ def reported(example: Example, nodes: Mapping[str, Any]) -> list[str]:
 
 def older(example: Example, rule: Rule, nodes: Mapping[str, Any]) -> list[str]:
     """The same; behind them the premises of the rule that fail without a report of their own."""
-    before = Counter(registry.failed)
-    codes = reported(example, nodes)
+    counts = RuleCounts()
+    with observing(counts):
+        codes = reported(example, nodes)
     unsaid = (c for c in example.codes if c not in codes and c in rule.premises)
-    return [*codes, *(code for code in unsaid if registry.failed[code] > before[code])]
+    return [*codes, *(code for code in unsaid if counts.failed[code])]
 
 
 def procedures(example: Example) -> list[str]:

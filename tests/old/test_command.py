@@ -96,3 +96,32 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["--spec", "1999", str(tmp_path)])
     assert stop.value.code == 2
+
+
+def test_a_comment_silences_its_line_and_those_for_todays_rules_are_left_alone(
+    program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program.write_text(WRONG.replace("= R.exp(x)", "= R.exp(x)  # rlx: ignore[OS-bind-proved]"))
+    assert main(["--spec", "2022", "--strict", str(program)]) == 0
+    program.write_text(RIGHT.replace("= R.exp(x)", "= R.exp(x)  # rlx: ignore[D11-annotation]"))
+    assert main(["--spec", "2022", "--strict", str(program)]) == 0
+    assert "IGNORE" not in capsys.readouterr().out
+
+
+def test_a_misspelt_word_has_an_edit(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program.write_text(RIGHT.replace("@R.function", "@R.functoin"))
+    assert main(["--spec", "2022", "--format", "sarif", str(program)]) == 1
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    (change,) = result["fixes"][0]["artifactChanges"][0]["replacements"]
+    assert change["insertedContent"]["text"] == "R.function"
+
+
+def test_a_scalar_as_a_dimension_is_one_mistake(
+    program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program.write_text(
+        '@R.function\ndef main(k: R.Prim("int64"), x: R.Tensor(("k",), "float32")):\n    return x\n'
+    )
+    assert main(["--spec", "2022", "--format", "json", str(program)]) == 1
+    found = json.loads(capsys.readouterr().out)["files"][0]["diagnostics"]
+    assert {each["code"] for each in found} == {"OMIX-annotation-word", "OMIX-value-kind"}

@@ -31,7 +31,11 @@ OLD = """# from tvm.script import relax as R
 
 # what a shape says
 @R.function
-def main(s: R.Shape, x: R.Tensor[(n,), "float32"], o: R.Object) -> R.Tensor(dtype="float32", ndim=2):
+def main(
+    s: R.Shape,
+    x: R.Tensor[(n,), "float32"],
+    o: R.Object,
+) -> R.Tensor(dtype="float32", ndim=2):
     R.match_shape(s, (n, m))
     y = R.match_shape(x, (k,))  # the same element type
     z = R.match_cast(o, R.Tensor[(k,), "float32"])

@@ -43,7 +43,9 @@ def shape_of(text: str, name: str) -> str:
     report = check_text(text)
     assert not report.diagnostics, report
     (derived,) = report.derivations
-    found = [s for v, s in derived.shapes.items() if isinstance(v, ast.Var) and v.name_hint == name]
+    found = [
+        s for v, s in derived.shape_of.items() if isinstance(v, ast.Var) and v.name_hint == name
+    ]
     return shape_text(found[-1])
 
 

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rlx.spec.reader import Rule
 from tests.perturb.changes import CHANGES, Change
 from tests.tree_copy import ROOT, copied
 
@@ -30,22 +29,9 @@ def changed(folder: Path, change: Change) -> list[str]:
             raise ValueError(f"{edit.file} has {text.count(edit.old)} places for {edit.old!r}")
         text = text.replace(edit.old, edit.new) if edit.old else text + edit.new
         path.write_text(text, "utf-8")
-    _hash_clauses(folder, change)
     index = [sys.executable, "-m", "rlx.spec", "--write"]
     subprocess.run(index, cwd=folder, env=_environment(folder), capture_output=True, check=False)
     return sorted({e.file for e in change.edits if not e.file.startswith("tests/")})
-
-
-def _hash_clauses(folder: Path, change: Change) -> None:
-    """Replace the word HASH in a new ``@rule`` by the hash of its clause, as `make rules` prints it."""
-    for edit in change.edits:
-        for name in re.findall(r'@rule\("([\w-]+)", "HASH"', edit.new):
-            (spec,) = (e for e in change.edits if e.file.startswith("spec/"))
-            section = spec.new.partition(f"## {name} ")[2].partition("\n## ")[0]
-            title, _, lines = section.partition("\n")
-            clause = Rule(name, title, Path(spec.file).name, lines.splitlines()).clause
-            path = folder / edit.file
-            path.write_text(path.read_text("utf-8").replace("HASH", clause), "utf-8")
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -41,7 +41,7 @@ def cross(site: Site, x1: Tensor, x2: Tensor, axis_: int = -1) -> StructInfo:
     return tensor(a, kind, device)
 
 
-@rule("OBL-cross", "HASH", "obligation")
+@rule("OBL-cross", "obligation")
 def vectors(site: Site, a: Dims, b: Dims, along: int) -> None:
     """Check that both operands have vectors of three elements."""
     for at, (x, y) in enumerate(zip(a, b, strict=True)):

@@ -1,18 +1,16 @@
 """The programs beside the rules of `spec/`, executed: `python -m tests.spec.examples [RULE…]`.
 
-`spec/README.md` says what each kind of fence demands. The command traces the rules, so that it can tell a program that
-applies its rule from one that stands beside it; it prints what is wrong, and nothing if all is right.
+`spec/README.md` says what each kind of fence demands. While the programs run, the judgements are observed: a program must
+apply the rule that it stands beside, a good one must show it holding, a bad one must make the code call its premises by
+their labels. The command prints what is wrong, and nothing if all is right.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
-
-os.environ["RLX_TRACE_RULES"] = "1"
 
 import numpy as np
 
@@ -34,8 +32,11 @@ from rlx.semantics.tir import evaluate
 from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.values import vector_element
 from rlx.semantics.values import Value
-from rlx.spec import registry, rules
+from rlx.spec import premise_rule, rules
+from rlx.spec.blocks import SHOWN_BY_TESTS
+from rlx.spec.coverage import RuleCounts
 from rlx.spec.reader import Example, Rule
+from rlx.spec.registry import observing, refusals, register_all
 from rlx.vm import Executable, RunError, VirtualMachine
 from tests.old.examples import older, olderrun, procedures
 from tests.relay import examples as relay_examples
@@ -151,12 +152,13 @@ def _array(value: Any, element: Any, buffer: tir.Buffer) -> Any:
 def checks(example: Example, rule: Rule) -> list[str]:
     """The premises of the rule that fail where the dynamic checks of a program are judged."""
     (module,) = check_text(example.text).modules
-    before = Counter(registry.failed)
-    judged = analyse(module)
+    counts = RuleCounts()
+    with observing(counts):
+        judged = analyse(module)
     if example.good:
         kept = (c for c in judged if c.status != "redundant" and not _entered(c))
         return [f"{c.subject}: {c.reason}" for c in kept]
-    return [code for code in example.codes if registry.failed[code] > before[code]]
+    return [code for code in example.codes if counts.failed[code]]
 
 
 def _entered(check: DynamicCheck) -> bool:
@@ -229,18 +231,52 @@ KINDS: dict[str, Callable[[Example, Rule], list[str]]] = {
 }
 
 
+class Labels(RuleCounts):
+    """The labels that the code called while programs ran.
+
+    Attributes
+    ----------
+    asked
+        How often each premise held.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: Counter[str] = Counter()
+
+    def holds(self, label: str) -> None:
+        self.asked[label] += 1
+
+
 def problems(wanted: Sequence[str] = ()) -> list[str]:
     """What is wrong with the examples of all rules, or of some."""
-    registry.register_all()
+    register_all()
     found: list[str] = []
     for rule in rules().values():
         if rule.examples and (not wanted or rule.identifier in wanted or rule.file in wanted):
-            before = registry.applied[rule.identifier]
-            for example in rule.examples:
-                found += _problem(rule, example)
-            if registry.applied[rule.identifier] == before:
-                found.append(f"{rule.identifier}: no example applies the rule")
+            found += problems_of(rule)
     return found
+
+
+def problems_of(rule: Rule) -> list[str]:
+    """What is wrong with the examples of one rule; and whether its labels are those that its code calls."""
+    name, seen = rule.identifier, Labels()
+    with observing(seen):
+        found = [problem for example in rule.examples for problem in _problem(rule, example)]
+    if not seen.applied[name]:
+        found.append(f"{name}: no example applies the rule")
+    elif not seen.held[name] and name not in refusals:
+        found.append(f"{name}: in no example does the rule hold")
+    labels = () if rule.block is None else rule.block.labels
+    silent = [c for c in labels if not seen.failed[c] and c not in SHOWN_BY_TESTS]
+    found += [f"{name}: no example makes the code call {c}" for c in silent]
+    called = dict.fromkeys((*seen.asked, *seen.failed))
+    return found + [
+        f"{name}: the code calls a premise {code}, and no clause has it"
+        for code in called
+        # What is reported of a text that is no program belongs to no rule.
+        if not code.startswith("PARSE") and premise_rule(code) is None
+    ]
 
 
 def _problem(rule: Rule, example: Example) -> list[str]:

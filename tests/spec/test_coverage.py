@@ -53,17 +53,17 @@ def test_the_table_counts_by_rule() -> None:
 
 
 def test_a_rule_has_to_hold_in_some_test_unless_its_code_is_the_refusal() -> None:
-    found = Coverage({"WF05": 2, "D14": 2, "WF09": 1}, {"WF05-unbound": 2}, {"D14": 1})
-    assert found.not_held() == ["WF05"]
-    assert "no test shows WF05 holding" in gate(found)
+    found = Coverage({"D12": 2, "D14": 2, "WF09": 1}, {"D12-tuple": 2}, {"D14": 1})
+    assert found.not_held() == ["D12"]
+    assert "no test shows D12 holding" in gate(found)
 
 
 TEST = """
 from rlx.checker.check import check_text
 
 def test_one():
-    text = "@R.function\\ndef main(x: R.Tensor):\\n    s = R.shape([k])\\n    return s\\n"
-    assert [d.code for d in check_text(text).diagnostics] == ["WF05-unbound"]
+    text = "@R.function\\ndef main(x: R.Tensor):\\n    y = x[0]\\n    return y\\n"
+    assert [d.code for d in check_text(text).diagnostics] == ["D12-tuple"]
 
 def test_two():
     assert check_text("@R.function\\ndef main(x: R.Any):\\n    return x\\n").diagnostics == ()
@@ -86,9 +86,9 @@ def test_a_run_counts_and_the_gate_shuts_it(tmp_path: Path, workers: str) -> Non
     assert run.returncode == 1, run.stdout + run.stderr
     assert "2 passed" in run.stdout
     assert "no test makes WF01-escape fail" in run.stdout
-    assert "no test makes WF05-unbound fail" not in run.stdout
-    assert "no test shows WF05 holding" in run.stdout
+    assert "no test makes D12-tuple fail" not in run.stdout
+    assert "no test shows D12 holding" in run.stdout
     assert "no test shows D15 holding" not in run.stdout
     found = Coverage.read(tmp_path / "build" / "rule-coverage.json")
-    assert found.failed == {"WF05-unbound": 1}
-    assert found.applied["WF05"] == 1 and found.held["D15"] == 2
+    assert found.failed == {"D12-tuple": 1}
+    assert found.applied["D12"] == 1 and found.held["D15"] == 2

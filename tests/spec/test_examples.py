@@ -2,33 +2,87 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from rlx.spec.reader import chapters
+from rlx.spec.reader import Rule, chapters, rules
+from rlx.spec.registry import register_all
+from tests.spec.examples import problems_of
 
-ROOT = Path(__file__).parents[2]
 
-
-def test_the_examples_do_what_they_say(pytestconfig: pytest.Config) -> None:
-    """In a process of its own, in which the rules are traced from their registration on."""
+@pytest.fixture(autouse=True)
+def kernels(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled PrimFuncs are kept from one run of the tests to the next."""
     assert pytestconfig.cache is not None
-    kernels = pytestconfig.cache.mkdir("native")
-    kernels.chmod(0o700)
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.spec.examples"],
-        cwd=ROOT,
-        env={**os.environ, "RLX_CACHE": str(kernels)},
-        capture_output=True,
-        text=True,
-        check=False,
+    folder = pytestconfig.cache.mkdir("native")
+    folder.chmod(0o700)
+    monkeypatch.setenv("RLX_CACHE", str(folder))
+
+
+@pytest.mark.parametrize("name", list(rules()))
+def test_the_examples_do_what_they_say(name: str) -> None:
+    assert problems_of(rules()[name]) == []
+
+
+FIELDS = """\
+What holds.
+```rule
+D12-tuple: G; S |- e : TupleStructInfo(I0, ..., Ik)
+D12-index: 0 <= i <= k
+----
+G; S |- TupleGetItem(e, i) : Ii
+```
+Premises:
+- `D12-tuple`: what is indexed is a tuple.
+- `D12-index`: the tuple has a field of that index.
+```relax good
+@R.function
+def main(x: R.Tuple(R.Object)):
+    y = x[0]
+    return y
+```
+```relax bad D12-index
+@R.function
+def main(x: R.Tuple(R.Object)):
+    y = x[1]
+    return y
+```
+```relax bad D12-tuple
+@R.function
+def main(x: R.Tensor):
+    y = x[0]
+    return y
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("", "", ""),
+        (
+            "`D12-index`",
+            "`D12-other`",
+            "",
+        ),  # the lists of premises and labels are compared elsewhere
+        ("D12-index: 0", "D12-other: 0", "no example makes the code call D12-other"),
+        ("x[0]", "x", "D12, relax bad D12-tuple: got nothing"),
+        ("bad D12-tuple", "bad D12-index", "D12, relax bad D12-index: got D12-tuple"),
+        (
+            "y = x[0]\n    return y\n```\n```relax bad D12-index",
+            "?\n```\n```relax bad D12-index",
+            "PARSE",
+        ),
+    ],
+)
+def test_a_clause_that_its_code_does_not_follow(old: str, new: str, wrong: str) -> None:
+    register_all()
+    found = problems_of(
+        Rule("D12", "Fields", "derivation.md", FIELDS.replace(old, new).splitlines())
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert any(wrong in problem for problem in found) if wrong else not found, found
 
 
 @pytest.mark.parametrize("path", chapters(), ids=lambda path: path.stem)

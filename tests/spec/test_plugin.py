@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from rlx.spec import plugin, registry
+from rlx.spec import plugin
+from rlx.spec.coverage import RuleCounts
 
 
 class Reporter:
@@ -37,9 +38,11 @@ def counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     fresh = {kind: Counter[str]() for kind in ("applied", "failed", "held")}
     monkeypatch.setattr(plugin, "totals", fresh)
     monkeypatch.setattr(plugin, "problems", [])
-    monkeypatch.setattr(registry, "applied", Counter({"A": 2, "B": 1}))
-    monkeypatch.setattr(registry, "failed", Counter({"A-one": 1}))
-    monkeypatch.setattr(registry, "held", Counter({"A-one": 3}))
+    own = RuleCounts()
+    own.applied.update({"A": 2, "B": 1})
+    own.failed.update({"A-one": 1})
+    own.held.update({"A-one": 3})
+    monkeypatch.setattr(plugin, "counts", own)
     monkeypatch.setattr(plugin, "RESULT", tmp_path / "build" / "rules.json")
     return tmp_path / "build" / "rules.json"
 

@@ -35,15 +35,6 @@ def test_nobody_else_needs_to_import_the_rules() -> None:
 
 
 @pytest.mark.parametrize("name", list(rules()))
-def test_code_was_written_for_the_clause_as_it_stands(name: str) -> None:
-    for clause, _, function in implementations[name]:
-        assert clause == rules()[name].clause, (
-            f"the clause of {name} has changed since {function.__module__} was written for it; "
-            f"if the code still does what it says, register it for {rules()[name].clause}"
-        )
-
-
-@pytest.mark.parametrize("name", list(rules()))
 def test_a_rule_says_what_it_must(name: str) -> None:
     rule = rules()[name]
     assert rule.statement and rule.why and rule.source
@@ -52,16 +43,11 @@ def test_a_rule_says_what_it_must(name: str) -> None:
     assert all(1 <= number <= 999 for number in rule.ledger)
 
 
-def test_a_changed_clause_changes_its_hash() -> None:
+def test_lines_of_a_premise_are_folded() -> None:
     from rlx.spec.reader import Rule
 
     lines = ["A variable is bound once.", "", "Premises:", "- `X1-twice`: it is bound", "  once."]
-    rule = Rule("X1", "Once", "x.md", lines)
-    assert rule.premises == {"X1-twice": "it is bound once."}
-    folded = Rule("X1", "Once", "x.md", ["A variable is", "bound once.", *lines[1:]])
-    assert folded.clause == rule.clause
-    changed = Rule("X1", "Once", "x.md", ["A variable is bound twice.", *lines[1:]])
-    assert changed.clause != rule.clause
+    assert Rule("X1", "Once", "x.md", lines).premises == {"X1-twice": "it is bound once."}
 
 
 def test_codes_in_the_source_are_premises() -> None:

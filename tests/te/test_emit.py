@@ -41,13 +41,11 @@ def test_the_document_s_dynamic_shape() -> None:
     sizes = rlx.Var("s", 'R.Shape(["n", "m"])')
     module = built([x, sizes], lambda bb, v: bb.emit_te(plus_one, v))
     (function,) = prim_funcs(module).values()
-    assert [p.name for p in function.params] == ["x", "B", "m"]
-    assert "tir_vars=R.shape([m])" in str(module)
+    assert [p.name for p in function.params] == ["x", "m", "B"]
+    assert "R.call_tir(cls.plus_one, (x, m), out_ty=" in str(module)
     lower = Sequential([ToNonDataflow(), RemovePurityChecking(), CallTIRRewrite()])
     lowered = lower(module)
-    assert re.search(
-        r"R\.vm\.call_tir_dyn\(cls\.plus_one, \(x, \w+, R\.shape\(\[m\]\)\)", str(lowered)
-    )
+    assert re.search(r"cls\.plus_one\(x, m, \w+\)", str(lowered))
     for each in (module, lowered):
         out = rlx.run(each, inputs={"x": np.ones((3, 4), np.float32), "s": (3, 5)}).numpy()
         assert out.tolist() == np.full((3, 4), 2).tolist()

@@ -25,7 +25,7 @@ from rlx.grammar.nodes.visit import called_globals
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.solver.order.substitute import dimensions
-from rlx.transform import passes
+from rlx.transform import lambda_lifting, passes
 from rlx.transform.passes.alike import key
 from rlx.transform.shapes.deduce import deduce_shapes
 from rlx.transform.shapes.propagate import propagate_shapes
@@ -36,7 +36,7 @@ PASSES: dict[str, Pass] = {
     "common_subexpressions": passes.common_subexpressions,
     "fold_shapes": passes.fold_shapes,
     "fuse_matmul_add": passes.fuse_matmul_add,
-    "lambda_lifting": passes.lambda_lifting,
+    "lambda_lifting": lambda_lifting,
     "propagate_shapes": propagate_shapes,
     "deduce_shapes": lambda module: deduce_shapes(module, broadcast=True),
 }

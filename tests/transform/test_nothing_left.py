@@ -7,7 +7,7 @@ import pytest
 from rlx.generate.campaign.programs import is_legal, program
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.read.parser import parse
-from rlx.transform import passes
+from rlx.transform import lambda_lifting, passes
 from rlx.transform.dynamic_checks import eliminate
 from rlx.transform.legalization import legalize
 from rlx.vm.compilation import STAGES
@@ -15,7 +15,7 @@ from rlx.vm.compilation import STAGES
 SEEDS = [seed for seed in range(300, 316) if is_legal(seed)]
 PASSES = (
     *(passes.common_subexpressions, passes.dead_code, passes.fold_shapes, passes.fuse_matmul_add),
-    *(passes.lambda_lifting, eliminate, legalize),
+    *(lambda_lifting, eliminate, legalize),
 )
 SAME_MODULE = {"Normalize", "ToNonDataflow", "LambdaLift", "VMMemoryLower"}
 SAME_FUNCTIONS = {"RemovePurityChecking"}

@@ -1,4 +1,4 @@
-"""The five passes: what they do, and that they keep what programs mean; ``python -m tests.transform.passes`` is the long run."""
+"""The small passes: what they do, and that they keep what programs mean; ``python -m tests.transform.passes`` is the long run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import rlx
 from rlx.grammar.nodes.ast import IRModule
-from rlx.transform import passes
+from rlx.transform import lambda_lifting, passes
 from tests.transform.passes import failures
 
 HEAD = """
@@ -157,7 +157,7 @@ c = scaled(a) if False else a
 return a
 """.replace("c = scaled(a) if False else a\n", "")
     )
-    found = passes.lambda_lifting(module)
+    found = lambda_lifting(module)
     assert shown(found) == ["cls = Module", "a = cls.scaled(b, x)", "return a"]
     report = rlx.check(found)
     assert report.ok, str(report)

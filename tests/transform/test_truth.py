@@ -30,7 +30,6 @@ from rlx.semantics.outcome import Fault
 from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleValue, Value
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import free_shape_vars
-from rlx.solver.prim_exprs import variables
 from rlx.transform.dynamic_checks import eliminate
 
 from .programs import CLEAN, report
@@ -66,7 +65,7 @@ class Recorded:
         infos = [info for info in (*founds, *wanteds) if info is not None]
         mentioned = [v for info in infos for v in free_shape_vars(info)]
         said = [*self.facts, *self.aliases.values()]
-        self.variables = list(dict.fromkeys([*mentioned, *self.aliases, *variables(said)]))
+        self.variables = list(dict.fromkeys([*mentioned, *self.aliases, *tir.free_vars(*said)]))
 
     def points(self, choose: random.Random) -> Iterator[Point]:
         """Numbers that keep what is known of the variables."""

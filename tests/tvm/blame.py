@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import rlx
-from rlx.bisect.blame import Blame, Pipeline
+from rlx.bisect.blame import Blame, Fine, Pipeline
 from rlx.bisect.process import Process
 from rlx.generate.programs import Options, random_module
 from rlx.grammar.nodes.ast import Function
@@ -110,9 +110,9 @@ def cases(seed: int, length: int, kinds: Sequence[str] = KINDS) -> Iterator[Case
         )
 
 
-def wrong(case: Case, blame: Blame | None) -> str | None:
+def wrong(case: Case, blame: Blame | Fine | None) -> str | None:
     """What is wrong with a blame; None if nothing is."""
-    found = "nobody" if blame is None else f"{blame.pass_name} ({blame.kind})"
+    found = f"{blame.pass_name} ({blame.kind})" if isinstance(blame, Blame) else "nobody"
     expected = f"pass_{case.place} ({case.kind})"
     return None if found == expected else f"seed {case.seed}: expected {expected}, found {found}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlx.checker.derive import expressions, module
 from rlx.checker.overwritten import overwritten
 from rlx.checker.well_formed.traversal import end as leave_function
-from rlx.checker.well_formed.traversal import walk_result
+from rlx.checker.well_formed.traversal import walk_expression
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.node import changed, replace, same
@@ -34,7 +34,7 @@ def finish(
     with frame.undone():
         leaf = frame.leaf(output, place)
         mark, known = len(frame.walk.added), len(frame.state.info_of)
-        walk_result(frame.walk, leaf, place)
+        walk_expression(frame.walk, leaf, place)
         if not frame.walk.diagnostics:
             frame.state.info(leaf)
         frame.settle(place, mark, known)
@@ -74,7 +74,7 @@ def _ended(frame: Frame, body: ast.SeqExpr, place: Place) -> ast.FuncStructInfo:
     try:
         frame.settle(place, len(frame.walk.added), len(state.info_of))
     except BuildError:
-        inner.facts = frame.outer_scope.facts = 0
+        inner.pushed = False
         state.scope, state.effects = inner, effects
         state.shape_vars, state.shapes = shape_vars, shapes
         raise

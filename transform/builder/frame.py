@@ -10,7 +10,7 @@ from rlx.checker.derive.bindings import bind, parameter
 from rlx.checker.normalize import Blocks, Normalizer
 from rlx.checker.well_formed.functions import symbol_is_name
 from rlx.checker.well_formed.traversal import begin as enter_function
-from rlx.checker.well_formed.traversal import walk_binding, walk_result
+from rlx.checker.well_formed.traversal import walk_binding, walk_expression
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
@@ -310,7 +310,7 @@ class Frame:
             If it violates a rule.
         """
         mark, known = len(self.walk.added), len(self.state.info_of)
-        walk_result(self.walk, value, place)
+        walk_expression(self.walk, value, place)
         info = OBJECT if self.walk.diagnostics else self.state.info(value)
         self.settle(place, mark, known)
         self._forget(known)

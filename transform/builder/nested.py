@@ -10,7 +10,7 @@ from rlx.checker.derive import expressions, module
 from rlx.checker.derive.expressions import branch_facts
 from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.naming import signature
-from rlx.checker.well_formed.traversal import Around, walk_result
+from rlx.checker.well_formed.traversal import SavedScope, walk_expression
 from rlx.checker.well_formed.traversal import begin as enter_function
 from rlx.checker.well_formed.traversal import end as leave_function
 from rlx.grammar.nodes import ast
@@ -27,7 +27,7 @@ class OuterFunction(NamedTuple):
 
     var: ast.Var | None
     outside: bool
-    around: Around
+    around: SavedScope
     opened: module.Opened
 
 
@@ -72,7 +72,7 @@ def close_sequence(
     result = frame.leaf(result, place)
     mark, known = len(walk.added), len(state.info_of)
     walk.block = None
-    walk_result(walk, result, getattr(original, "body_span", None) or place)
+    walk_expression(walk, result, getattr(original, "body_span", None) or place)
     if not walk.diagnostics:
         state.info(result)
     frame.settle(place, mark, known)

@@ -11,12 +11,13 @@ from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize_function
 from rlx.checker.well_formed.functions import recursive_result_is_annotated, symbol_is_name
 from rlx.checker.well_formed.state import WellFormedCheck
+from rlx.checker.well_formed.traversal import RULES as WALK
 from rlx.checker.well_formed.traversal import walk_function
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.grammar.nodes.visit import bindings, called_globals
+from rlx.grammar.nodes.visit import bindings, called_globals, reached
 from rlx.grammar.stack import recursion_room
 
 
@@ -92,14 +93,7 @@ class Signatures:
 
     def reaches(self, start: GlobalVar) -> set[GlobalVar]:
         """The functions that a function can reach by calls, including itself."""
-        seen: set[GlobalVar] = set()
-        stack = [start]
-        while stack:
-            at = stack.pop()
-            if at not in seen:
-                seen.add(at)
-                stack.extend(self._mentions(at))
-        return seen
+        return reached([start], self._mentions)
 
     def _mentions(self, gv: GlobalVar) -> tuple[GlobalVar, ...]:
         found = self._mentioned.get(gv)
@@ -151,7 +145,7 @@ def derivation(signatures: Signatures, values: Mapping[ast.Var, Expr]) -> _Growi
 
 def walk(signatures: Signatures, own: GlobalVar) -> WellFormedCheck:
     """A walk of the well-formedness rules, positioned at the beginning of a function."""
-    state = WellFormedCheck(signatures.module, frozenset())
+    state = WellFormedCheck(signatures.module, WALK)
     state.global_name = own
     state.reachable = _Reachable(signatures)
     return state

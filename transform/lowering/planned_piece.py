@@ -107,17 +107,21 @@ def _typical(factors: Factors) -> int:
 
 def is_size(factor: tir.PrimExpr) -> bool:
     """Whether a factor is surely not negative, as sizes are not."""
-    match factor:
+    return tir.fold(factor, _natural)
+
+
+def _natural(node: tir.PrimExpr, operands: list[bool]) -> bool:
+    match node:
         case tir.Var():
             return True
         case tir.IntImm(value=value):
             return value >= 0
-        case tir.Add(a=a, b=b) | tir.Mul(a=a, b=b) | tir.Min(a=a, b=b):
-            return is_size(a) and is_size(b)
-        case tir.Max(a=a, b=b):
-            return is_size(a) or is_size(b)
-        case tir.FloorDiv(a=a, b=tir.IntImm(value=value)):
-            return value > 0 and is_size(a)
+        case tir.Add() | tir.Mul() | tir.Min():
+            return all(operands)
+        case tir.Max():
+            return any(operands)
+        case tir.FloorDiv(b=tir.IntImm(value=value)):
+            return value > 0 and operands[0]
         case tir.FloorMod(b=tir.IntImm(value=value)):
             return value > 0
     return False
@@ -172,8 +176,9 @@ def bounded(size: tuple[int, Factors], bounds: Mapping[tir.Var, int]) -> tuple[i
 
 def _most(expr: tir.PrimExpr, bounds: Mapping[tir.Var, int]) -> int | None:
     """The largest value of an expression that grows with its variables; None of any other."""
-    nodes = list(tir.postorder(expr))
-    if not all(map(is_size, nodes)) or any(type(node) is tir.FloorMod for node in nodes):
+    natural: dict[tir.PrimExpr, bool] = {}
+    tir.fold(expr, _natural, natural)
+    if not all(natural.values()) or any(type(node) is tir.FloorMod for node in natural):
         return None
     if any(var not in bounds for var in tir.free_vars(expr)):
         return None

@@ -10,7 +10,6 @@ from rlx.grammar.nodes.overloaded import scalar
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.dim_arithmetic import literal
-from rlx.solver.prim_exprs import topological
 
 
 def _is_read(dim: PrimExpr) -> bool:
@@ -34,17 +33,17 @@ def in_new_shape(given: Expr, made: Expr) -> Expr:
 
 def folded(value: PrimExpr) -> PrimExpr:
     """A scalar with arithmetic on numbers folded."""
-    done: dict[PrimExpr, PrimExpr] = {}
-    for node in topological(value):
-        done[node] = node
-        if isinstance(node, tir.Binary) and not isinstance(node, tir.Comparison):
-            a, b = done[node.a], done[node.b]
-            symbol = BY_NODE[type(node)].symbol
-            if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm) and symbol in "+-*//%":
-                done[node] = _number(symbol, a, b, node)
-            elif a is not node.a or b is not node.b:
-                done[node] = type(node)(a, b, node.span)
-    return done[value]
+    return tir.fold(value, _folded)
+
+
+def _folded(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+    if not isinstance(node, tir.Binary) or isinstance(node, tir.Comparison):
+        return node
+    a, b = operands
+    symbol = BY_NODE[type(node)].symbol
+    if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm) and symbol in "+-*//%":
+        return _number(symbol, a, b, node)
+    return tir.with_operands(node, operands, node.span)
 
 
 def _number(symbol: str, a: tir.IntImm, b: tir.IntImm, node: tir.Binary) -> PrimExpr:

@@ -79,14 +79,12 @@ class Parameters:
         The function's shape variable for each of the caller's.
     """
 
-    def __init__(
-        self, builder: BlockBuilder, inputs: Sequence[Expr], further: Sequence[tir.Var] = ()
-    ) -> None:
+    def __init__(self, builder: BlockBuilder, inputs: Sequence[Expr]) -> None:
         infos = [builder.struct_info(value) for value in inputs]
         infos = [erase(info, (), free_shape_vars(info)) for info in infos]
         in_scope = set(builder.shape_vars.values())
         alone = {value for info in infos for value in binding_positions(info)}
-        mentioned = dict.fromkeys((*(v for i in infos for v in free_shape_vars(i)), *further))
+        mentioned = dict.fromkeys(v for info in infos for v in free_shape_vars(info))
         passed = [v for v in mentioned if v not in alone]
         if not in_scope.issuperset(passed):  # of such dimensions nothing can be said
             passed = [v for v in passed if v in in_scope]

@@ -4,11 +4,11 @@ shapes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.nodes.visit import called_globals
+from rlx.grammar.nodes.visit import called_globals, callees_first
 from rlx.transform.shapes.shape_functions import ShapeFunction, shape_function
 from rlx.transform.shapes.specialise import is_open, says_more, specialised
 from rlx.transform.visitors.mutator import ExprMutator
@@ -20,7 +20,7 @@ class Stronger(ExprMutator):
     strengthens = True
 
     def in_order(self, functions: Mapping[GlobalVar, ast.Function]) -> Iterable[GlobalVar]:
-        return _callees_first(functions)
+        return callees_first({gv: called_globals(f) for gv, f in functions.items()})
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         if isinstance(binding.value, ast.Function):
@@ -79,20 +79,3 @@ def propagate_shapes(module: IRModule) -> IRModule:
         If the module has errors.
     """
     return _Propagated()(module)
-
-
-def _callees_first(functions: Mapping[GlobalVar, ast.Function]) -> Iterator[GlobalVar]:
-    begun: set[GlobalVar] = set()
-    for root in functions:
-        stack: list[tuple[GlobalVar, Iterator[GlobalVar]]] = []
-        if root not in begun:
-            begun.add(root)
-            stack.append((root, iter(called_globals(functions[root]))))
-        while stack:
-            gv, callees = stack.pop()
-            callee = next((c for c in callees if c in functions and c not in begun), None)
-            if callee is None:
-                yield gv
-            else:
-                begun.add(callee)
-                stack += [(gv, callees), (callee, iter(called_globals(functions[callee])))]

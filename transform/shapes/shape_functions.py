@@ -124,10 +124,8 @@ def _slice(
 
 def _asks_shape(value: Expr, params: Collection[ast.Var]) -> bool:
     """Whether it is the shape of a parameter."""
-    match value:
-        case ast.Call(op_name="relax.shape_of"):
-            (tensor,) = operands(value)
-            return tensor in params
+    if isinstance(value, ast.Call) and value.op_name == "relax.shape_of":
+        return operands(value)[0] in params
     return False
 
 

@@ -105,7 +105,7 @@ class ExprMutator:
         """The functions in the order of the visit: a function without an annotated result comes
         before its callers.
         """
-        return bottom_up(functions)
+        return bottom_up(functions, {g for g, f in functions.items() if f.ret_struct_info is None})
 
     def visit_global_function(self, gv: GlobalVar, function: ast.Function) -> None:
         """Visit a function of the module and replace it by the result."""

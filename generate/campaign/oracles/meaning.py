@@ -76,7 +76,7 @@ def _type(param: ast.Var) -> ast.StructInfo:
     return made
 
 
-class Comparison(Record):
+class ComparedMeanings(Record):
     """What comparing the runs of two programs gave.
 
     Attributes
@@ -163,7 +163,7 @@ def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> RunDifference
     return compared(before, after).difference
 
 
-def compared(before: Sequence[Meaning], after: Sequence[Meaning]) -> Comparison:
+def compared(before: Sequence[Meaning], after: Sequence[Meaning]) -> ComparedMeanings:
     """What two programs return, run by run.
 
     Functions are compared only if they have the same parameters. A run that ended without a value
@@ -187,9 +187,9 @@ def compared(before: Sequence[Meaning], after: Sequence[Meaning]) -> Comparison:
             continue
         difference = _difference(one, other.outcome)
         if difference is not None:
-            return Comparison(difference, count, (*skipped,), without)
+            return ComparedMeanings(difference, count, (*skipped,), without)
         count += 1
-    return Comparison(None, count, (*skipped,), without)
+    return ComparedMeanings(None, count, (*skipped,), without)
 
 
 def _without_value(one: Outcome, other: Outcome) -> Ended | None:

@@ -13,6 +13,8 @@ from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import FLOAT32
 from rlx.solver.budget import Statistics
+from rlx.solver.session import Session
+from rlx.solver.verdict import Verdict
 
 from .programs import main, module
 
@@ -103,7 +105,7 @@ def test_a_call_with_too_few_or_many_arguments_binds_no_shape_variable(
     assert derived.shown("y") == shown
 
 
-@pytest.mark.parametrize("count", [13, 30])
+@pytest.mark.parametrize("count", [13, 30, 100, 300])
 def test_what_the_last_of_many_casts_says_is_known(count: int) -> None:
     """A vector has 2 * k2, 3 * k3, ... elements; only the last cast says that of the last one."""
     numbers = range(2, count + 2)
@@ -123,23 +125,41 @@ def test_facts_about_other_variables_take_no_places() -> None:
     assert main(f"({parameters})", text).codes == []
 
 
-@pytest.mark.parametrize(("limit", "known"), [(1, True), (0, False)])
-def test_only_so_many_facts_of_connected_variables_are_remembered(
-    limit: int, known: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each makes every later question about them dearer."""
-    monkeypatch.setattr("rlx.checker.derive.knowledge.CONNECTED", limit)
-    text = f'a = R.match_cast(x, R.Tensor((4,), "float32"))\ny = {RESHAPE}\nreturn y'
-    assert (main(X, text).codes == []) is known
-
-
-def test_facts_of_a_branch_take_no_places_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rlx.checker.derive.knowledge.CONNECTED", 1)
+def test_facts_of_a_branch_end_with_it() -> None:
+    """Those of the branch are 40, so that afterwards others are the nearest."""
     cast = 'R.match_cast(x, R.Tensor(({},), "float32"))'
-    branches = f"if c:\n    a = {cast.format('n // 2 * 2')}\n    y = x\nelse:\n    y = x\n"
+    lines = "".join(f"    a{i} = {cast.format(f'n // {i} * {i}')}\n" for i in range(2, 42))
+    branches = f"if c:\n{lines}    y = x\nelse:\n    y = x\n"
     signature = '(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool"))'
     text = f"{branches}b = {cast.format('4')}\nz = {RESHAPE}\nreturn z"
     assert main(signature, text).codes == []
+
+
+def test_many_facts_cost_a_question_no_more_than_few() -> None:
+    """Each cast asks once; the steps of the prover grow with the casts, not with their square."""
+    spent = [_spent(count) for count in (100, 200, 400)]
+    assert spent[2] - spent[1] < 3 * (spent[1] - spent[0])
+
+
+def _spent(count: int) -> int:
+    """The steps of the prover for casts of one vector to many lengths."""
+    total = 0
+    decide = Session.always
+
+    def counted(session: Session, condition: tir.PrimExpr) -> Verdict:
+        nonlocal total
+        before = session.work.used
+        found = decide(session, condition)
+        total += session.work.used - before
+        return found
+
+    names = ", ".join(f'"k{i}"' for i in range(count))
+    signature = f'(x: R.Tensor(("n",), "float32"), p: R.Shape([{names}]))'
+    lines = (f'a{i} = R.match_cast(x, R.Tensor((k{i} * 2,), "float32"))\n' for i in range(count))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Session, "always", counted)
+        main(signature, "".join(lines) + "return x")
+    return total
 
 
 N = tir.Var("n")
@@ -160,11 +180,11 @@ SIGNED = {
 
 @pytest.mark.parametrize("size", SIGNED)
 def test_only_what_a_size_does_not_show_is_remembered(size: str) -> None:
-    """Facts that say nothing would take the places of those that do: a scope has a limit."""
+    """Facts that say nothing would take the places of those that do."""
     expr, remembered = SIGNED[size]
     state = DerivationState(ast.IRModule({}), {}, set())
     learn_sizes(state, ast.TensorStructInfo(ast.ShapeExpr((expr, ZERO)), FLOAT32, 2))
-    assert state.scope.facts == int(remembered)
+    assert len(state.prover.context.state.facts) == int(remembered)
 
 
 @pytest.mark.parametrize("given", SIGNED)
@@ -174,7 +194,7 @@ def test_only_what_a_cast_does_not_show_is_remembered(given: str) -> None:
     found, target = (ast.ShapeStructInfo((dim,)) for dim in (expr, said))
     learn(state, found, target, {said: expr})
     plain = isinstance(expr, tir.Var | tir.IntImm) and not remembered
-    assert state.scope.facts == int(not plain)
+    assert len(state.prover.context.state.facts) == int(not plain)
 
 
 A = tir.Var("n")

@@ -32,7 +32,7 @@ def module(*functions: str, head: str = "@I.ir_module\nclass M:\n") -> str:
 def codes(text: str) -> list[str]:
     parsed = parse(text)
     assert not parsed.diagnostics, parsed.diagnostics[0].message
-    return [d.code for m in parsed.modules for d in well_formed(m, parsed.holes)]
+    return [d.code for m in parsed.modules for d in well_formed(m, parsed.captured)]
 
 
 FLOW = "with R.dataflow():\n    a = R.exp(x)\n    b = R.exp(a)\n    R.output(b)\n"

@@ -37,7 +37,7 @@ def _conclusions(builder: StepBuilder, report: Report) -> Iterator[str]:
     for node, info in report.info.items():
         if not isinstance(node, ast.Expr):
             continue
-        step = builder.step_of(node)
+        step = builder.expression(node)
         roots.append(step)
         if step.kind != "rule" or step.info is None or show(step.info) != show(info):
             yield f"{show(node)} is {show(info)}, and the tree says {step}"

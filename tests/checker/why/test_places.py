@@ -7,10 +7,11 @@ from random import Random
 import pytest
 
 from rlx.checker.check import check_text
+from rlx.checker.why.applied import Applied
 from rlx.checker.why.build import StepBuilder
 from rlx.checker.why.explain import at_place, why
 from rlx.checker.why.place import PlaceError
-from rlx.checker.why.recorder import recording
+from rlx.checker.why.recorder import Application, recording
 from rlx.checker.why.step import Step, every
 from rlx.checker.why.tree_text import render
 from rlx.grammar.diagnostic import Source
@@ -212,6 +213,23 @@ def test_after_a_thousand_lines_the_rest_is_counted() -> None:
     shown = list(render(found.roots, found.source, {}, None, 100))
     assert 100 < len(shown) < 200
     assert "derivations of " in shown[-1] and "--format json" in shown[-1]
+
+
+def test_only_what_is_shown_is_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Application] = []
+    add = Applied.add
+
+    def counted(self: Applied, step: Step, record: Application) -> None:
+        looked.append(record)
+        add(self, step, record)
+
+    monkeypatch.setattr(Applied, "add", counted)
+    lines = [f"    x{i + 1} = R.nn.relu(x{i})" for i in range(300)]
+    head = '@R.function\ndef f(x0: R.Tensor(("n",), "float32")):'
+    found = why("\n".join([head, *lines, "    return x300\n"]), "p.rlx", 302)
+    shown = list(found.lines({}, None, 100))
+    assert len(looked) < len(shown)
+    assert list(every(found.roots)) and len(looked) > 300
 
 
 def shown_lines(roots: list[Step], text: str) -> int:

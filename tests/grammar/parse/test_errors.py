@@ -8,6 +8,7 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.visit import bindings_in
 from rlx.grammar.read import outline
 from rlx.grammar.read.lexer import MAX_NESTING
 from rlx.grammar.read.parser import (
@@ -86,13 +87,17 @@ def test_one_run_reports_several() -> None:
     assert [v.name_hint for v in parsed.modules[0].functions] == ["f", "h"]
 
 
-def test_what_could_not_be_read_is_a_hole() -> None:
+def test_what_could_not_be_read_binds_its_name() -> None:
     parsed = parse(HEAD + "    a = R.add(x, ))\n    b = R.exp(a)\n    return b")
     (function,) = parsed.modules[0].functions.values()
     assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
-    (binding,) = function.body.blocks[0].bindings
-    assert isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Call)
-    assert binding.value.args[0] in parsed.holes
+    values = {b.var: b.value for b in bindings_in(function.body) if isinstance(b, ast.VarBinding)}
+    (call,) = (value for value in values.values() if isinstance(value, ast.Call))
+    (argument,) = call.args
+    assert isinstance(argument, ast.Var)
+    error = values[argument]
+    assert isinstance(error, ast.ErrorExpr) and error.span is not None
+    assert parsed.source.position(error.span[0]) == (3, 5)
 
 
 def test_nesting_has_a_documented_limit() -> None:

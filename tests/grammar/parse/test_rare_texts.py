@@ -97,7 +97,7 @@ SAME = {
     ),
     "types of parameters": (
         prim("T.evaluate(c)", "c: T.let[T.int32], d: T.handle('float32'), e: T.Ptr(T.float32)"),
-        prim("T.evaluate(c)", "c: T.int32, d: T.handle, e: T.handle"),
+        prim("T.evaluate(c)", "c: T.int32, d: T.handle('float32'), e: T.handle('float32')"),
     ),
 }
 

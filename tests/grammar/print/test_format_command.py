@@ -114,15 +114,27 @@ def test_a_text_with_a_syntax_error_is_left_alone_and_others_are_not(
 
 
 def test_other_python_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = "import os\n\n" + MESSY
+    text = "print(3)\n\n" + MESSY
     path = written(tmp_path / "model.py", text)
     assert main([path]) == 2
     assert Path(path).read_text() == text
     assert ":1: not formatted: the file contains Python code outside" in capsys.readouterr().err
 
 
-def test_imports_of_a_text_that_is_no_python_file_become_the_header() -> None:
-    assert format_text("from tvm.script import relax as R\n" + MESSY, "a.rlx").text is not None
+@pytest.mark.parametrize("path", ["a.rlx", "a.py"])
+def test_imports_stay_imports_and_those_that_miss_are_added(path: str) -> None:
+    text = "import os  # for later\nfrom tvm.script import relax as R, ir as I\n\n\n" + MESSY
+    found = format_text(text, path).text or ""
+    assert found.startswith(
+        "import os  # for later\nfrom tvm.script import relax as R, ir as I\nfrom typing import TypeVar\n"
+    )
+    assert "# from" not in found
+
+
+def test_an_import_names_tir_as_the_dialect_does() -> None:
+    text = "from tvm.script import ir as I, tir as T\n\n\n@T.prim_func\ndef f(n: T.int64):\n    T.evaluate(n)\n"
+    assert format_text(text, "a.py").text == text.replace("tir as T", "tirx as T")
+    assert format_text(text, "a.py", "0.17").text == text
 
 
 def test_constants_outside_the_text_are_kept() -> None:

@@ -31,10 +31,12 @@ def keeps(text: str, seed: int) -> None:
     before, after = parse(text).modules, parse(other).modules
     for one, same in zip(before, after, strict=True):
         assert first_difference(one, same, map_free_vars=True) is None, other
-    outcome = format_text(other)
+    # 0.27 has no annotation of a scalar with its value
+    version = "0.25" if "R.Prim(value=" in text else "0.27"
+    outcome = format_text(other, version=version)
     assert outcome.text is not None, (outcome.complaints, other)
     assert comments(outcome.text) == comments(other), other
-    assert format_text(outcome.text).text == outcome.text, other
+    assert format_text(outcome.text, version=version).text == outcome.text, other
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -170,8 +172,8 @@ class M:  # 5
 '''
     outcome = format_text(text)
     assert outcome.text is not None, outcome.complaints
-    numbers = [int(c[1:]) for c in comments(outcome.text)]
-    assert sorted(numbers) == list(range(43)), outcome.text
+    numbers = [int(c) for c in re.findall(r"# (\d+)", outcome.text)]
+    assert numbers == list(range(43)), outcome.text
     assert format_text(outcome.text).text == outcome.text
 
 

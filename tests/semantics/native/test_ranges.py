@@ -10,14 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.grammar.nodes import tir
-from rlx.semantics.native.ranges import Bounds, IndexSum, LoopScope, literal
+from rlx.semantics.native.ranges import Bounds, LoopScope, literal
 from rlx.semantics.native.recognise_reduction import same_indices
+from rlx.solver.poly import Polynomial
 
-I, J, N, M = (IndexSum.of(name) for name in "ijnm")
-ONE = IndexSum.of(1)
+I, J, N, M = (Polynomial.of(name) for name in "ijnm")
+ONE = Polynomial.of(1)
 
 
-def value(poly: IndexSum, numbers: dict[str, int]) -> int:
+def value(poly: Polynomial, numbers: dict[str, int]) -> int:
     total = 0
     for monomial, factor in poly.terms.items():
         for name in monomial:
@@ -45,15 +46,15 @@ polys = st.lists(
         st.integers(-4, 4),
     ),
     max_size=5,
-).map(lambda terms: sum((IndexSum({m: c}) for m, c in terms), IndexSum({})))
+).map(lambda terms: sum((Polynomial({m: c}) for m, c in terms), Polynomial({})))
 
 
 @given(polys, polys, polys, st.integers(0, 10**6))
 def test_bounds_hold_at_every_point(
-    wanted: IndexSum, fact: IndexSum, last: IndexSum, seed: int
+    wanted: Polynomial, fact: Polynomial, last: Polynomial, seed: int
 ) -> None:
-    inner = IndexSum({m: c for m, c in last.terms.items() if "j" not in m})
-    loops = {"i": Bounds(IndexSum({}), N - ONE), "j": Bounds(IndexSum.of(-1), inner)}
+    inner = Polynomial({m: c for m, c in last.terms.items() if "j" not in m})
+    loops = {"i": Bounds(Polynomial({}), N - ONE), "j": Bounds(Polynomial.of(-1), inner)}
     scope = LoopScope(loops, {"n", "m"}, (fact,))
     claimed = scope.lower(wanted)
     numbers = random.Random(seed)
@@ -66,7 +67,7 @@ def test_bounds_hold_at_every_point(
 
 
 @given(polys, polys, polys)
-def test_sums_are_a_ring(a: IndexSum, b: IndexSum, c: IndexSum) -> None:
+def test_sums_are_a_ring(a: Polynomial, b: Polynomial, c: Polynomial) -> None:
     assert ((a + b) * c).terms == (a * c + b * c).terms
     assert (a - a).terms == {}
     assert (a * b).terms == (b * a).terms
@@ -77,19 +78,19 @@ def test_sums_are_a_ring(a: IndexSum, b: IndexSum, c: IndexSum) -> None:
     [
         (I, True),
         (N - ONE - I, True),
-        (N - I - IndexSum.of(2), False),
+        (N - I - Polynomial.of(2), False),
         (N * M - ONE - (I * M + J), True),
-        (N * M - IndexSum.of(2) - (I * M + J), False),
+        (N * M - Polynomial.of(2) - (I * M + J), False),
         (I - J, False),
     ],
 )
-def test_indices_of_whole_arrays_are_in_range(wanted: IndexSum, proven: bool) -> None:
-    loops = {"i": Bounds(IndexSum({}), N - ONE), "j": Bounds(IndexSum({}), M - ONE)}
+def test_indices_of_whole_arrays_are_in_range(wanted: Polynomial, proven: bool) -> None:
+    loops = {"i": Bounds(Polynomial({}), N - ONE), "j": Bounds(Polynomial({}), M - ONE)}
     assert LoopScope(loops, {"n", "m"}).proves(wanted) is proven
 
 
 def test_facts_tighten_the_bounds_of_padding() -> None:
-    loops = {"i": Bounds(IndexSum({}), N + ONE)}
+    loops = {"i": Bounds(Polynomial({}), N + ONE)}
     inside = LoopScope(loops, {"n"}, (I - ONE, N - I))
     assert inside.proves(I - ONE) and inside.proves(N - ONE - (I - ONE))
     outside = LoopScope(loops, {"n"})
@@ -97,13 +98,13 @@ def test_facts_tighten_the_bounds_of_padding() -> None:
 
 
 def test_triangles() -> None:
-    scope = LoopScope({"i": Bounds(IndexSum({}), N - ONE), "j": Bounds(IndexSum({}), I)}, {"n"})
+    scope = LoopScope({"i": Bounds(Polynomial({}), N - ONE), "j": Bounds(Polynomial({}), I)}, {"n"})
     assert scope.proves(N - ONE - J)
     assert not scope.proves(I - J - ONE)
 
 
 def test_symbols_that_may_be_negative_prove_nothing() -> None:
-    scope = LoopScope({"i": Bounds(IndexSum({}), N - ONE)}, set())
+    scope = LoopScope({"i": Bounds(Polynomial({}), N - ONE)}, set())
     assert not scope.proves(N)
     assert scope.proves(N - ONE - I)
 

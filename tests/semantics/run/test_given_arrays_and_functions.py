@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rlx
-from rlx.semantics.outcome import Ended
+from rlx.semantics.outcome import Ended, Returned
 from rlx.semantics.run.inputs import InputError
 
 WRITES = """
@@ -69,6 +69,7 @@ def test_the_callers_arrays_change_only_if_asked(entry: str, backend: str) -> No
     made = rlx.run(WRITES, entry, [given], backend=backend)
     assert [*made.numpy()] == [3, 1, 1, 0] and [*array] == [2, 1, 1, 0]
     earlier = rlx.run(WRITES, entry, [given], backend=backend, overwrite=True)
+    assert isinstance(earlier, Returned)
     assert [*earlier.numpy()] == [*array] == [3, 1, 1, 0]
     if entry != "inside":  # a value of an earlier run is the caller's, too
         rlx.run(WRITES, entry, [earlier.value], backend=backend)

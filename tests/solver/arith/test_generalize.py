@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rlx.grammar.nodes import tir
-from rlx.solver import prim_exprs
 from rlx.solver.generalize import generalizations
 
 N, M = tir.Var("n"), tir.Var("m")
@@ -35,7 +34,7 @@ def test_what_is_replaced_can_be_put_back() -> None:
         assert found and all(meaning for _, meaning in found)
         for conditions, meaning in found:
             assert [put_back(c, meaning) for c in conditions] == [put_back(c, {}) for c in goal]
-            seen = set(prim_exprs.topological(*conditions))
+            seen = set(tir.postorder(*conditions))
             assert meaning.keys() <= seen and all(
                 type(made) is not tir.Var for made in meaning.values()
             )

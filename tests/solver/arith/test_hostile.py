@@ -90,8 +90,8 @@ class Typed(RandomGoal):
         kinds = {v: dtype(rng.choice(NARROW)) for v in self.variables}
         new = {v: tir.Var(v.name, kind) for v, kind in kinds.items()}
         mapping: dict[tir.Var, PrimExpr] = {**new}
-        facts = [prim_exprs.substitute(fact, mapping) for fact in self.context.state.facts]
-        self.condition = prim_exprs.substitute(self.condition, mapping)
+        facts = [tir.substitute(fact, mapping) for fact in self.context.state.facts]
+        self.condition = tir.substitute(self.condition, mapping)
         self.variables = list(new.values())
         self.context = Context()
         for var in self.variables:
@@ -228,8 +228,8 @@ def test_the_script_agrees_with_the_verdict() -> None:
         for var, (low, high) in state.ranges.items():
             facts += [tir.GE(var, tir.IntImm(low))] if low is not None else []
             facts += [tir.LE(var, tir.IntImm(high))] if high is not None else []
-        lower = {v.name: None for v in prim_exprs.variables([goal.condition, *facts])}
-        if len(lower) < len(prim_exprs.variables([goal.condition, *facts])):
+        lower = {v.name: None for v in tir.free_vars(goal.condition, *facts)}
+        if len(lower) < len(tir.free_vars(goal.condition, *facts)):
             continue
         int64 = number % 3 == 0
         try:

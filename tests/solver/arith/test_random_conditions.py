@@ -60,9 +60,9 @@ def test_compiled_conditions_have_the_values_of_the_evaluator(seed: int) -> None
     random = Random(seed)
     for each in asked(random):
         (expr,) = prim_exprs.expand([each])
-        if prim_exprs.stranger(prim_exprs.topological(expr)) is not None:
+        if prim_exprs.stranger(tir.postorder(expr)) is not None:
             continue
-        variables = prim_exprs.variables([expr])
+        variables = tir.free_vars(expr)
         compiled = Tape([expr], variables)
         for _ in range(8 if compiled.usable else 0):
             point = tuple(random.choice(POINTS) for _ in variables)
@@ -89,7 +89,7 @@ def test_a_counterexample_is_evaluated_again(seed: int) -> None:
     random = Random(seed)
     goal, fact, _ = asked(random)
     (goal, fact) = prim_exprs.expand([goal, fact])
-    variables = prim_exprs.variables([goal, fact])
+    variables = tir.free_vars(goal, fact)
     state = ContextState({var: random.choice(LIMITS[:8]) for var in variables}, (), {})
     facts = random.choice(([], [fact], [goal]))
     question = Question(goal, state, facts.copy, Work())

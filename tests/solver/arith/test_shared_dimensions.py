@@ -12,7 +12,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.print.show import show
 from rlx.solver import Context, Prover, prove
 from rlx.solver.evaluate import evaluate
-from rlx.solver.prim_exprs import length, topological
+from rlx.solver.prim_exprs import length
 
 N, M = tir.Var("n"), tir.Var("m")
 
@@ -88,7 +88,7 @@ def doubled(steps: int) -> tir.PrimExpr:
 
 def test_walks_visit_a_shared_node_once() -> None:
     size = doubled(80)
-    assert len(list(tir.postorder(size))) == len(topological(size))
+    assert len(tir.postorder(size)) == len(set(tir.postorder(size))) == 322
     assert len(tir.free_vars(size)) == 82
     assert structural_equal(chain(80), chain(80), map_free_vars=True)
 

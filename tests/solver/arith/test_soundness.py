@@ -12,7 +12,7 @@ from benchmarks.prover.random_goals import RandomGoal, describe, points, wrong
 from rlx.grammar.nodes import tir
 from rlx.solver import Proved, Prover, Refuted
 from rlx.solver.evaluate import UndefinedError, evaluate
-from rlx.solver.prim_exprs import expand, lazily, variables
+from rlx.solver.prim_exprs import expand, lazily
 from rlx.solver.search import Tape
 
 GOALS = 1500
@@ -80,7 +80,7 @@ def test_random_goals_in_int64() -> None:
             for values in points(goal, 15):
                 assert not overflows(goal, values), describe(goal)
         elif isinstance(verdict, Refuted) and verdict.overflow is not None:
-            values = {v: verdict.values.get(v, 0) for v in variables([goal.condition])}
+            values = {v: verdict.values.get(v, 0) for v in tir.free_vars(goal.condition)}
             assert overflows(goal, values), describe(goal)
             tally["overflow"] += 1
     assert tally["proved"] > 100
@@ -107,7 +107,7 @@ def test_simplified_expressions_have_the_same_value(seed: int) -> None:
     state = goal.context.state
     for _ in range(20):
         point = {}
-        for var in variables([expr, *state.facts, *goal.variables]):
+        for var in tir.free_vars(expr, *state.facts, *goal.variables):
             low, high = state.range_of(var)
             value = rng.choice((-7, -1, 0, 1, 2, 5, 8, 130, 2**33))
             value = value if low is None else max(low, value)
@@ -127,7 +127,7 @@ def test_the_tape_agrees_with_the_evaluator(seed: int) -> None:
     rng = random.Random(seed)
     goal = RandomGoal(rng)
     (condition,) = expand([goal.condition])
-    used = variables([condition])
+    used = tir.free_vars(condition)
     tape = Tape([condition], used)
     for _ in range(10):
         point = {v: rng.choice((-5, -2, -1, 0, 1, 2, 3, 200)) for v in used}

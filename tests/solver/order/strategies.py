@@ -19,7 +19,6 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import VOID
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
 from rlx.solver.order import rename_apart
 from tests.solver.order.build import add, func, imm, mul, obj, packed, prim, shape, tensor, tup, var
 from tests.solver.order.universe import M, N
@@ -138,7 +137,7 @@ def copied(info: StructInfo) -> StructInfo:
 
 def _copied_dim(expr: PrimExpr) -> PrimExpr:
     """The same expression made of new nodes, but for its variables."""
-    return prim_exprs.transform([expr], _copied_leaf)[0]
+    return tir.transform([expr], _copied_leaf)[0]
 
 
 def _copied_leaf(node: PrimExpr) -> PrimExpr | None:

@@ -9,8 +9,8 @@ import pytest
 
 from rlx import vm
 from rlx.grammar.read.parser import parse
+from rlx.transform.lowering.local_functions import LambdaLift
 from rlx.transform.lowering.passes import ModulePass, PassError, Sequential
-from rlx.transform.lowering.structure import LambdaLift
 from rlx.vm.compilation import STAGES
 
 MODULE = parse("""
@@ -36,6 +36,7 @@ class Module:
             b = R.call_tir(cls.double, (a,), R.Tensor((n,), "float32"))
             R.output(b)
         c = R.match_cast(b, R.Tensor((4,), "float32"))
+        held = (inner,)
         d = inner(b)
         return (c, d)
 """).modules[0]

@@ -18,7 +18,7 @@ from rlx.vm.compilation import STAGES
 
 
 def closure(levels: int) -> str:
-    """A program whose closure captures tuples that double."""
+    """A program whose closure, which a tuple holds, captures tuples that double."""
     names = ["x", *(f"v{k}" for k in range(levels))]
     doubled = "".join(f"    {name} = ({before}, {before})\n" for before, name in pairwise(names))
     return f"""@R.function
@@ -28,7 +28,9 @@ def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
         z = {names[-1]}
         w = R.add(y, y)
         return w
-    r = f(x)
+    held = (f,)
+    g = held[0]
+    r = g(x)
     return r
 """
 

@@ -19,7 +19,7 @@ from rlx.generate.calls.pattern import (
 )
 from rlx.generate.calls.template import Template, literal
 from rlx.generate.campaign.peer import Peer
-from rlx.generate.programs.dims import Interner
+from rlx.generate.programs.dims import place
 from rlx.generate.programs.operators import family, of_templates
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
@@ -53,7 +53,6 @@ class Call:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.params: list[ast.Var] = []
-        self.interner = Interner()
         self.name = rng.choice(names())
         found = family(self.name)
         template = found.choose(rng.randrange(256), [rng.randrange(256) for _ in range(5)])
@@ -111,7 +110,7 @@ class Call:
 
     def place(self, dim: tir.PrimExpr) -> tir.PrimExpr:
         """A dimension with its letters replaced."""
-        return self.interner.place(dim, self.chosen)
+        return place(dim, self.chosen)
 
 
 def _dims(slot: Slot) -> Sequence[tir.PrimExpr]:

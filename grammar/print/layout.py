@@ -1,0 +1,517 @@
+"""The lines of a printed text: long ones are wrapped, comments inside statements stay where they
+were.
+
+The printer writes each statement on one line. A comment inside a statement belongs to the token in
+front of it, or to the line below it; the same token is looked up in the printed statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+
+from rlx.grammar.lines import line_end, line_start
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.read.comments import BLANK, MARK, WORD, Inner
+from rlx.grammar.read.outline import logical_lines
+
+WIDTH = 100
+"""The columns of a line, unless the user gives another number."""
+
+_INDENT = "    "
+_OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
+_OPERATORS = (
+    frozenset(["or"]),
+    frozenset(["and"]),
+    frozenset(["==", "!=", "<", "<=", ">", ">="]),
+    frozenset("+-"),
+    frozenset(["*", "/", "//", "%", "@"]),
+)
+"""The operators at which an expression is broken, those that bind least first."""
+_WORDS = frozenset(["and", "or", "not", "if", "in", "return", "assert", "lambda", "else"])
+
+
+def lay_out(text: str, inner: Sequence[Inner], width: int) -> str:
+    """A printed text with its long lines wrapped, and with the comments that stand inside
+    statements.
+
+    Parameters
+    ----------
+    text
+        What the printer wrote, with a mark for each statement with comments inside.
+    inner
+        The statements with comments inside, by the numbers of the marks.
+    width
+        The number of columns; a line that cannot be broken is longer.
+    """
+    pieces, at = [], 0
+    for start, _ in logical_lines(text):
+        if start < at:
+            continue
+        head = line_start(text, start)
+        stop = line_end(text, start)
+        line = text[head:stop]
+        if MARK not in line and stop - head <= width:
+            continue
+        if line.count('"""') % 2:
+            continue  # a long string goes on in the next line
+        pieces += [text[at:head], "\n".join(_statement(line, inner, width))]
+        at = stop
+    return _marks_alone("".join([*pieces, text[at:]]), inner)
+
+
+def with_blank_lines(text: str) -> str:
+    """The blank lines of the source, where the printer has put marks for them."""
+    if BLANK not in text:
+        return text
+    lines: list[str] = []
+    run: list[int] = []  # the blank lines that wait for the next line
+    for line in text.split("\n"):
+        if line.lstrip().startswith(BLANK):
+            run.append(int(line.strip()[len(BLANK) :]))
+        elif not line:
+            run.append(0)
+        else:
+            lines += _blanks(run, bool(lines), line)
+            lines.append(line)
+            run = []
+    return "\n".join(lines) + "\n"
+
+
+def _blanks(run: Sequence[int], within: bool, line: str) -> list[str]:
+    if not run or not within:
+        return []
+    if not any(run):
+        return [""] * len(run)
+    most = 2 if line[:1] not in " \t" else 1
+    return [""] * min(max(run), most)
+
+
+def _marks_alone(text: str, inner: Sequence[Inner]) -> str:
+    """Marks on lines of their own: the statement was not found, its comments stand there."""
+    if MARK not in text:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        pad = line[: len(line) - len(line.lstrip())]
+        number, rest = _split_mark(line.strip())
+        if number is None:
+            lines.append(line)
+            continue
+        lines += [pad + comment.text for comment in inner[number].comments]
+        lines += [pad + rest] if rest else []
+    return "\n".join(lines)
+
+
+def _split_mark(text: str) -> tuple[int | None, str]:
+    """The number of the mark that a comment begins with, and the comment behind it."""
+    if not text.startswith(MARK):
+        return None, text
+    number, _, rest = text[len(MARK) :].partition(" ")
+    return int(number), rest.strip()
+
+
+def _statement(line: str, inner: Sequence[Inner], width: int) -> list[str]:
+    """The lines of a statement, which a comment may follow."""
+    pad = line[: len(line) - len(line.lstrip())]
+    words = list(WORD.finditer(line))
+    comment = words.pop()[0] if words[-1]["comment"] else ""
+    if not words:
+        return [line]
+    number, behind = _split_mark(comment.strip())
+    code = line[len(pad) : words[-1].end()]
+    tokens = _tokens(code)
+    if number is not None:
+        lines = _commented(tokens, pad, inner[number], width)
+    elif len(pad) + len(code) <= width or "rlx:" in behind:
+        lines = [pad + code]
+    else:
+        lines = [found.text for found in _broken(tokens, pad, width, {})]
+    return [*lines[:-1], f"{lines[-1]}  {behind}" if behind else lines[-1]]
+
+
+# ---------------------------------------------------------------- tokens
+
+
+class SpacedToken(Record):
+    """A token of a printed statement: its text, the space in front of it, its position."""
+
+    text: str
+    gap: str
+    index: int
+
+
+class Line(Record):
+    """A line, and the positions of its first and last token."""
+
+    text: str
+    first: int
+    last: int
+
+
+def _tokens(code: str) -> list[SpacedToken]:
+    found: list[SpacedToken] = []
+    end = 0
+    for word in WORD.finditer(code):
+        found.append(SpacedToken(word[0], " " if word.start() > end else "", len(found)))
+        end = word.end()
+    return found
+
+
+def _joined(tokens: Sequence[SpacedToken]) -> str:
+    return "".join([(t.gap if k else "") + t.text for k, t in enumerate(tokens)])
+
+
+def _closing(tokens: Sequence[SpacedToken], at: int) -> int:
+    depth = 0
+    for place in range(at, len(tokens)):
+        if tokens[place].text in _OPEN:
+            depth += 1
+        elif tokens[place].text in _CLOSE:
+            depth -= 1
+            if not depth:
+                return place
+    return len(tokens) - 1
+
+
+def _groups(tokens: Sequence[SpacedToken]) -> list[tuple[int, int]]:
+    """The brackets of a statement that stand in no other bracket, with something in them."""
+    found, at = [], 0
+    while at < len(tokens):
+        if tokens[at].text in _OPEN:
+            end = _closing(tokens, at)
+            if end > at + 1:
+                found.append((at, end))
+            at = end
+        at += 1
+    return found
+
+
+def _elements(tokens: Sequence[SpacedToken]) -> list[Sequence[SpacedToken]]:
+    """What stands between the commas, each with its comma; the parameters of a lambda together."""
+    found, start, at, parameters = [], 0, 0, False
+    while at < len(tokens):
+        text = tokens[at].text
+        if text in _OPEN:
+            at = _closing(tokens, at)
+        elif text == "lambda":
+            parameters = True
+        elif text == ":":
+            parameters = False
+        elif text == "," and not parameters:
+            found.append(tokens[start : at + 1])
+            start = at + 1
+        at += 1
+    return [*found, tokens[start:]] if start < len(tokens) else found
+
+
+# ---------------------------------------------------------------- long lines
+
+
+def _broken(
+    tokens: Sequence[SpacedToken], pad: str, width: int, forced: Mapping[int, bool], comma: str = ""
+) -> list[Line]:
+    """The lines of a statement or an element.
+
+    Parameters
+    ----------
+    tokens
+        Its tokens.
+    pad
+        Its indentation.
+    width
+        The number of columns.
+    forced
+        The opening brackets that are broken anyway, and whether their elements stand on lines of
+        their own.
+    comma
+        A comma that is added.
+    """
+    text = _joined(tokens) + comma
+    groups = _groups(tokens)
+    chosen = {group for group in groups if tokens[group[0]].index in forced}
+    if not chosen:
+        if len(pad) + len(text) <= width:
+            return [Line(pad + text, tokens[0].index, tokens[-1].index)]
+        terms = _at_operators(tokens, pad, width, forced, comma)
+        if terms is not None:
+            return terms
+        chosen = {group for group in [_preferred(tokens, groups)] if group is not None}
+    while True:
+        lines = _with_broken(tokens, pad, width, forced, chosen, comma)
+        more = _too_long(tokens, groups, chosen, lines, width)
+        if more is None:
+            return lines
+        chosen.add(more)
+
+
+def _is_subscript(tokens: Sequence[SpacedToken], at: int) -> bool:
+    """Whether a bracket holds indices."""
+    before = tokens[at - 1].text if at else ""
+    return tokens[at].text == "[" and (before[-1:].isalnum() or before[-1:] in ("_", ")", "]"))
+
+
+def _preferred(
+    tokens: Sequence[SpacedToken], groups: Sequence[tuple[int, int]]
+) -> tuple[int, int] | None:
+    """The bracket at which a long line is broken: the parameters of a definition, or the last; one
+    with indices only if there is no other.
+    """
+    usable = [group for group in groups if not _is_subscript(tokens, group[0])] or groups
+    if not usable:
+        return None
+    return usable[0] if tokens[0].text == "def" else usable[-1]
+
+
+def _too_long(
+    tokens: Sequence[SpacedToken],
+    groups: Sequence[tuple[int, int]],
+    chosen: set[tuple[int, int]],
+    lines: Sequence[Line],
+    width: int,
+) -> tuple[int, int] | None:
+    """Another bracket to break, because a line that holds all of it is too long."""
+    for line in lines:
+        if len(line.text) > width:
+            held = [
+                group
+                for group in groups
+                if group not in chosen
+                and line.first <= tokens[group[0]].index
+                and tokens[group[1]].index <= line.last
+            ]
+            found = _preferred(tokens, held)
+            if found is not None:
+                return found
+    return None
+
+
+def _with_broken(
+    tokens: Sequence[SpacedToken],
+    pad: str,
+    width: int,
+    forced: Mapping[int, bool],
+    chosen: set[tuple[int, int]],
+    comma: str,
+) -> list[Line]:
+    lines: list[Line] = []
+    start = 0
+    for begin, end in sorted(chosen):
+        lines.append(_line(tokens[start : begin + 1], pad))
+        lines += _inside(tokens, (begin, end), pad, width, forced)
+        start = end
+    last = _line(tokens[start:], pad)
+    return [*lines, Line(last.text + comma, last.first, last.last)]
+
+
+def _line(tokens: Sequence[SpacedToken], pad: str) -> Line:
+    return Line(pad + _joined(tokens), tokens[0].index, tokens[-1].index)
+
+
+def _inside(
+    tokens: Sequence[SpacedToken],
+    group: tuple[int, int],
+    pad: str,
+    width: int,
+    forced: Mapping[int, bool],
+) -> Iterator[Line]:
+    """The lines between the brackets of a group."""
+    begin, end = group
+    held, deeper = tokens[begin + 1 : end], pad + _INDENT
+    elements = _elements(held)
+    free = not forced.get(tokens[begin].index) and not any(t.index in forced for t in held)
+    text = _joined(held)
+    if free and tokens[0].text != "def" and len(deeper) + len(text) <= width:
+        yield _line(held, deeper)
+        return
+    several = len(elements) > 1 or elements[0][-1].text == ","
+    called = begin > 0 and (
+        tokens[begin - 1].text[-1:].isalnum() or tokens[begin - 1].text[-1:] in ("_", "]", ")")
+    )
+    call = tokens[begin].text == "(" and called and tokens[begin - 1].text not in _WORDS
+    for element in elements:
+        adds = element[-1].text != "," and (several or call)
+        adds = adds and not _is_subscript(tokens, begin)
+        adds = adds and element[0].text[:1] != "*"
+        yield from _broken(element, deeper, width, forced, "," if adds else "")
+
+
+def _at_operators(
+    tokens: Sequence[SpacedToken], pad: str, width: int, forced: Mapping[int, bool], comma: str
+) -> list[Line] | None:
+    """A long expression with each operand on its own line; None if there is no operator.
+
+    A statement needs brackets around the lines; an element stands in brackets.
+    """
+    begin = _value_start(tokens)
+    stop = len(tokens) - 1 if tokens[-1].text == "," else len(tokens)
+    value = tokens[begin:stop]
+    operators = _operators(value)
+    if not operators:
+        subscripts = all(_is_subscript(tokens, at) for at, _ in _groups(tokens))
+        if tokens[0].index or not begin or not subscripts:
+            return None
+    ends = [*operators, len(value)]
+    parts = [value[a:b] for a, b in zip([0, *operators], ends, strict=True)]
+    lines: list[Line] = []
+    statement = tokens[0].index == 0
+    if statement and not begin:
+        return None  # the head of a block, or a call
+    inner = pad + _INDENT if begin else pad
+    for part in parts:
+        lines += _broken(part, inner, width, forced)
+    if statement:
+        head, last = tokens[:begin], value[-1].index
+        lines = [Line(f"{pad}{_joined(head)} (", head[0].index, head[-1].index), *lines]
+        return [*lines, Line(f"{pad})", last, last)]
+    if begin:
+        head = tokens[:begin]
+        text = f"{pad}{_joined(head)}{value[0].gap}{lines[0].text.lstrip()}"
+        lines = [Line(text, head[0].index, lines[0].last), *lines[1:]]
+    tail = comma or ("," if stop < len(tokens) else "")
+    last_line = lines[-1]
+    return [*lines[:-1], Line(last_line.text + tail, last_line.first, tokens[-1].index)]
+
+
+def _value_start(tokens: Sequence[SpacedToken]) -> int:
+    """The position behind `=` or `return`; 0 where there is none."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        if token.text in _OPEN:
+            depth += 1
+        elif token.text in _CLOSE:
+            depth -= 1
+        elif token.text == "=" and not depth:
+            return at + 1
+    return 1 if tokens[0].text == "return" else 0
+
+
+def _operators(tokens: Sequence[SpacedToken]) -> list[int]:
+    """The positions of the operators that bind least, in no bracket."""
+    found: dict[str, list[int]] = {}
+    depth = 0
+    for at, token in enumerate(tokens):
+        if token.text in _OPEN:
+            depth += 1
+        elif token.text in _CLOSE:
+            depth -= 1
+        elif not depth and token.text in ("lambda", ":", ",", "if", "not"):
+            return []
+        elif not depth and at and token.gap:
+            found.setdefault(token.text, []).append(at)
+    for level in _OPERATORS:
+        places = [at for word in level for at in found.get(word, ())]
+        if places:
+            return sorted(places)
+    return []
+
+
+# ---------------------------------------------------------------- comments inside
+
+
+def _commented(tokens: Sequence[SpacedToken], pad: str, inner: Inner, width: int) -> list[str]:
+    """The lines of a statement with comments inside it."""
+    place = _Places(tokens, inner)
+    if inner.kept:
+        lines = _as_in_source(tokens, pad, place, inner)
+    else:
+        lines = _broken(tokens, pad, width, _forced(tokens, place))
+    above: dict[int, list[str]] = {}
+    behind: dict[int, list[str]] = {}
+    for comment, gap in place.comments:
+        if comment.alone:
+            at = next((k for k, line in enumerate(lines) if line.first >= gap + 1), len(lines) - 1)
+            lead = lines[at].text[: len(lines[at].text) - len(lines[at].text.lstrip())]
+            deeper = lines[at].text.lstrip()[:1] in _CLOSE and not comment.level
+            above.setdefault(at, []).append(f"{lead}{_INDENT if deeper else ''}{comment.text}")
+        else:
+            at = next((k for k, line in enumerate(lines) if line.last >= gap), len(lines) - 1)
+            behind.setdefault(at, []).append(comment.text)
+    found: list[str] = []
+    for k, line in enumerate(lines):
+        lead = line.text[: len(line.text) - len(line.text.lstrip())]
+        *first, last = behind.get(k, [""])  # one line has one comment: the others are above it
+        found += [*above.get(k, ()), *(lead + text for text in first)]
+        found.append(f"{line.text}  {last}" if last else line.text)
+    return found
+
+
+def _forced(tokens: Sequence[SpacedToken], place: _Places) -> dict[int, bool]:
+    """The brackets that comments break, and whether each element needs a line of its own."""
+    found: dict[int, bool] = {}
+    for comment, gap in place.comments:
+        *outer, own = [-1, *_around(tokens, gap)]
+        found.update(dict.fromkeys(outer, True))
+        if own < 0:
+            continue
+        at_end = gap + 1 == _closing(tokens, own)
+        edge = at_end and (comment.alone or place.of(comment.first) == own + 1)
+        found[own] = found.get(own, False) or not (edge or gap == own)
+    return found
+
+
+class _Places:
+    """Where the comments of a statement stand among the tokens of its printed text.
+
+    Attributes
+    ----------
+    comments
+        Each comment with the position of the token in front of it, or -1.
+    """
+
+    def __init__(self, tokens: Sequence[SpacedToken], inner: Inner) -> None:
+        source = [_plain(word) for word in inner.tokens]
+        printed = [_plain(token.text) for token in tokens]
+        self._known: dict[int, int] = {}
+        matcher = SequenceMatcher(None, source, printed, autojunk=False)
+        for a, b, size in matcher.get_matching_blocks():
+            self._known.update((a + k, b + k) for k in range(size))
+        self.comments = [(comment, self.of(comment.behind)) for comment in inner.comments]
+
+    def of(self, at: int) -> int:
+        """The position in the printed text of a token of the source, or of one before it."""
+        while at >= 0 and at not in self._known:
+            at -= 1
+        return self._known.get(at, -1)
+
+
+def _plain(word: str) -> str:
+    """A token, however its quotes are written."""
+    return f'"{word[1:-1]}"' if word[:1] == "'" and word[-1:] == "'" else word
+
+
+def _around(tokens: Sequence[SpacedToken], gap: int) -> Iterable[int]:
+    """The opening brackets around the place behind a token."""
+    opened: list[int] = []
+    for at, token in enumerate(tokens[: gap + 1]):
+        if token.text in _OPEN:
+            opened.append(at)
+        elif token.text in _CLOSE and opened:
+            opened.pop()
+    return opened
+
+
+def _as_in_source(
+    tokens: Sequence[SpacedToken], pad: str, place: _Places, inner: Inner
+) -> list[Line]:
+    """The lines broken where the source breaks them, so that a comment that silences what its line
+    holds silences the same.
+    """
+    cuts = sorted({place.of(at) + 1 for at in inner.breaks} - {0, len(tokens)})
+    lines: list[Line] = []
+    opened: list[int] = []  # the line of each bracket that is open
+    for start, end in zip([0, *cuts], [*cuts, len(tokens)], strict=True):
+        part = tokens[start:end]
+        leading = 0
+        for token in part:
+            if token.text not in _CLOSE:
+                break
+            leading += 1
+        depth = len(set(opened[: len(opened) - leading]))
+        lines.append(_line(part, pad + _INDENT * depth))
+        for token in part:
+            if token.text in _OPEN:
+                opened.append(len(lines))
+            elif token.text in _CLOSE and opened:
+                opened.pop()
+    return lines

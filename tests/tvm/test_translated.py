@@ -1,0 +1,49 @@
+"""What TVM 0.17 wrote, as 0.27 reads it: trailing scalars, scalars with values, scalars inside types."""
+
+from __future__ import annotations
+
+import pytest
+
+import rlx
+from rlx import te
+from rlx.grammar.print.formatting import format_text
+from tests.grammar.print.test_translate import KERNEL, function
+
+from .test_printer import read
+
+TEXTS = [
+    KERNEL,
+    function('k: R.Prim(value="n"), x: R.Tensor(("n",))', "return x"),
+    function('x: R.Tensor((4, 4), "int8")', 'return R.matmul(x, x, out_dtype="void")'),
+    function('t: R.Tuple(R.Prim("int64"), R.Object)', "return t"),
+    function(
+        'f: R.Callable((R.Prim("int64"), R.Object), R.Object)', "return f(R.prim_value(0), f)"
+    ),
+    '@R.function(pure=False)\ndef main():\n    return R.call_packed("f", sinfo_args=(R.Prim("int64"),))\n',
+    (
+        "@T.prim_func\ndef f(a: T.handle):\n    n = T.int64(is_size_var=True)\n"
+        '    A = T.match_buffer(a, (n,), "float32")\n    A[0] = 1.0\n'
+    ),
+    (
+        "@I.ir_module\nclass M:\n    @R.function\n    def first(x: R.Tensor(('n',))):\n        return x\n\n"
+        "    @R.function\n    def second(o: R.Object):\n        n = T.int64()\n"
+        "        y = R.match_cast(o, R.Tensor((n,)))\n        return y\n"
+    ),
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_tvm_reads_the_translation(text: str) -> None:
+    outcome = format_text(text, version="0.27")
+    assert outcome.text is not None, outcome.complaints
+    assert read(outcome.text) is not None
+
+
+def test_tvm_reads_what_emit_te_writes() -> None:
+    bb = rlx.BlockBuilder()
+    x = rlx.Var("x", 'R.Tensor(("n", "2 * (m // 2)"), "float32")')
+    sizes = rlx.Var("sizes", 'R.Shape(["n", "m"])')
+    with bb.function("main", [x, sizes]):
+        made = bb.emit_te(lambda x: te.compute(x.shape, lambda i, j: x[i, j] + 1.0), x)
+        bb.emit_func_output(made)
+    assert read(rlx.show(bb.get())) is not None

@@ -1,0 +1,305 @@
+"""Lambda lifting: local functions become functions of the module.
+
+What a local function captured becomes its last parameters. Where it is used only as a callee, its
+calls pass that. Where it is a value, the value is a closure, which holds it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from rlx.checker.derive import derive
+from rlx.checker.normalize import normalize
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.struct_infos import OBJECT, binding_positions
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import bindings, expressions, free_vars, struct_infos
+from rlx.grammar.stack import recursion_room
+from rlx.solver.order import free_shape_vars
+from rlx.solver.order import free_vars as vars_of_info
+from rlx.solver.order.erase import erase
+from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.lowering.structure import local_functions
+
+
+class LambdaLift(ModulePass):
+    """Local functions become global; captured values are passed as the last arguments."""
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module without local functions."""
+        return _lifted(normalize(module), closures=True)
+
+
+def lambda_lifting(module: IRModule) -> IRModule:
+    """Convert local functions that are used only as callees to private functions of the module.
+
+    Captured values are passed as arguments. A function that is used as a value is not changed.
+    """
+    normal = normalize(module)
+    lifted = _lifted(normal, closures=False)
+    return module if lifted is normal else lifted
+
+
+def _lifted(module: IRModule, *, closures: bool) -> IRModule:
+    """A module in normal form without its local functions, or without those that are only called."""
+    relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    if not any(local_functions(function) for function in relax):
+        return module
+    infos = derive(module).info
+    names = {gv.name_hint for gv in module.functions}
+    functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+    with recursion_room():
+        for gv, function in module.functions.items():
+            functions[gv] = function
+            if isinstance(function, ast.Function):
+                prefix = f"{gv.name_hint}_" if closures else ""
+                task = _Task(prefix, names, infos, _only_called(function, closures), closures, {})
+                functions[gv] = _Lifter(task).function(function)
+                functions.update(task.made)
+    return (
+        module if len(functions) == len(module.functions) else replace(module, functions=functions)
+    )
+
+
+def _only_called(function: ast.Function, closures: bool) -> set[ast.Var]:
+    """The variables of local functions that are used only as callees, and whose calls can pass what
+    they captured: no scalar that is a shape variable, too, and no closure, whose type is lost.
+    """
+    used = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
+    called = Counter(expr.op for expr in expressions(function) if isinstance(expr, ast.Call))
+    held = {
+        binding.var: free_vars(binding.value)
+        for binding in bindings(function)
+        if isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Function)
+    }
+    found = {
+        var
+        for var, captured in held.items()
+        if used[var] == called[var] and all(v.shape_var is None for v in captured)
+    }
+    while closures:
+        holding = {var for var in found if any(v in held and v not in found for v in held[var])}
+        if not holding:
+            break
+        found -= holding
+    return found
+
+
+class _Task(NamedTuple):
+    """The lifting of one function of the module.
+
+    Attributes
+    ----------
+    prefix, names
+        How the names of lifted functions begin; the names that are taken.
+    infos
+        What is known of each variable.
+    called
+        The variables of local functions that are used only as callees.
+    closures
+        Whether the other local functions become closures.
+    made
+        The functions that were lifted, inner ones first.
+    """
+
+    prefix: str
+    names: set[str]
+    infos: Mapping[Any, StructInfo]
+    called: set[ast.Var]
+    closures: bool
+    made: dict[ast.GlobalVar, ast.Function]
+
+
+Lifted = tuple[ast.GlobalVar, tuple[Expr, ...]]
+"""A lifted function, and the last arguments of its calls, as they stand in the given program."""
+
+
+class _Lifter(Rewriter):
+    """Lifts the local functions of one function."""
+
+    def __init__(self, task: _Task) -> None:
+        super().__init__()
+        self._task = task
+        self._shapes: list[tir.Var] = []
+        self._lifted: dict[ast.Var, Lifted] = {}
+        self._closures: dict[ast.Var, ast.Function] = {}
+
+    def function(self, function: ast.Function) -> ast.Function:
+        known = self._shapes
+        self._shapes = [*known, *function.shape_vars]
+        try:
+            return super().function(function)
+        finally:
+            self._shapes = known
+
+    def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
+        self._shapes = [*self._shapes, *binding.shape_vars]
+        return super().match_cast(binding)
+
+    def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
+        var, function = binding.var, binding.value
+        if var.shape_var is not None:
+            self._shapes = [*self._shapes, var.shape_var]
+        if isinstance(function, ast.Function) and var in self._task.called:
+            self._lifted[var] = self._lift(function, var)
+            return ()
+        if not isinstance(function, ast.Function) or not self._task.closures:
+            return super().var_binding(binding)
+        value = self._closure(function, var)
+        if isinstance(value, ast.Call):
+            self._closures[var] = function
+        plain = replace(var, struct_info_annotation=None, annotation_span=None)
+        self.renamed[var] = plain
+        return (replace(binding, var=plain, value=value),)
+
+    def expr(self, expr: Expr) -> Expr:
+        if isinstance(expr, ast.Function) and self._task.closures:
+            return self._closure(expr, None)
+        return super().expr(expr)
+
+    def call(self, call: ast.Call) -> Expr:
+        made = super().call(call)
+        if not isinstance(call.op, ast.Var):
+            return made
+        assert isinstance(made, ast.Call)
+        if call.op in self._lifted:
+            target, further = self._lifted[call.op]
+            args = (*made.args, *map(self.expr, further))
+            return replace(made, op=target, args=args, arg_spans=())
+        function = self._closures.get(call.op)
+        if function is None:
+            return made
+        # The call of a closure says what it gives, which is not known of closures.
+        pure = function.is_pure is not False
+        op = ast.op("relax.invoke_pure_closure" if pure else "relax.invoke_closure")
+        result = function.ret_struct_info
+        known = OBJECT if result is None else erase(result, frozenset(), frozenset(self._shapes))
+        return ast.Call(op, (made.op, ast.Tuple(made.args)), (known,), span=made.span)
+
+    def _closure(self, function: ast.Function, var: ast.Var | None) -> Expr:
+        """A lifted function as a value."""
+        target, further = self._lift(function, var)
+        if not further:
+            return target
+        # What is outside may have been replaced already.
+        return _closure(target, tuple(map(self.expr, further)))
+
+    def _lift(self, function: ast.Function, var: ast.Var | None) -> Lifted:
+        """Add a function to the module; `var` is the name by which it may call itself."""
+        captured, sizes = self._captured(function, var)
+        infos = {v: self._known(v) for v in captured}
+        for info in infos.values():
+            sizes.update(() if info is None else free_shape_vars(info))
+        shapes = [v for v in dict.fromkeys(self._shapes) if v in sizes]
+        alone = {v for info in infos.values() if info is not None for v in binding_positions(info)}
+        target = ast.GlobalVar(self._fresh(var.name_hint if var is not None else "lambda"))
+        further: list[Expr] = list(captured)
+        params = [ast.Var(v.name_hint, infos[v]) for v in captured]
+        if passed := tuple(v for v in shapes if v not in alone):
+            further.append(ast.ShapeExpr(passed))
+            params.append(ast.Var("shapes", ast.ShapeStructInfo(passed, len(passed))))
+        inner = _Lifter(self._task)
+        inner._shapes = shapes
+        inner._lifted.update(self._lifted)
+        inner.renamed.update(zip(captured, params, strict=False))
+        body = function.body
+        if var is not None and var in self._task.called:
+            inner._lifted[var] = target, tuple(further)
+        elif var is not None and any(used is var for used in expressions(function)):
+            # It calls itself: inside it is made anew, from what it was given.
+            again = ast.Var(var.name_hint, None)
+            inner.renamed[var] = again
+            given = (*params[: len(captured)], *further[len(captured) :])
+            if given:
+                inner._closures[again] = function
+            itself = ast.VarBinding(again, _closure(target, given) if given else target)
+            assert isinstance(body, ast.SeqExpr)
+            body = replace(body, blocks=(ast.BindingBlock((itself,)), *body.blocks))
+        made = inner.function(replace(function, body=body))
+        attrs = {k: v for k, v in made.attrs.items() if k != "global_symbol"} | {"private": True}
+        self._task.made[target] = replace(
+            made,
+            params=(*made.params, *params),
+            shape_vars=tuple(dict.fromkeys((*shapes, *made.shape_vars))),
+            attrs=attrs,
+            name_span=None,
+        )
+        return target, tuple(further)
+
+    def _captured(
+        self, function: ast.Function, var: ast.Var | None
+    ) -> tuple[list[ast.Var], set[tir.Var]]:
+        """The variables and the shape variables that a function has from around it; for a lifted
+        function that it calls, those that this call passes.
+        """
+        held = (v for info in struct_infos(function) for v in vars_of_info(info))
+        captured: dict[ast.Var, None] = {}
+        sizes = set(mentioned_sizes(function))
+        for used in dict.fromkeys((*free_vars(function), *held)):
+            _, further = self._lifted.get(used, (None, (used,)))
+            for value in further:
+                if isinstance(value, ast.Var):
+                    captured[value] = None
+                else:
+                    assert isinstance(value, ast.ShapeExpr)
+                    sizes.update(v for dim in value.values for v in tir.free_vars(dim))
+        return [v for v in captured if v is not var], sizes
+
+    def _known(self, var: ast.Var) -> StructInfo | None:
+        """What is known of a variable that is captured.
+
+        A dimension that nothing declares, as that of the distinct elements of a tensor, has no name
+        in another function.
+        """
+        info = var.struct_info_annotation or self._task.infos.get(var)
+        return None if info is None else erase(info, frozenset(), frozenset(self._shapes))
+
+    def _fresh(self, wanted: str) -> str:
+        name = base = f"{self._task.prefix}{wanted}"
+        count = 0
+        while name in self._task.names:
+            count += 1
+            name = f"{base}_{count}"
+        self._task.names.add(name)
+        return name
+
+
+def _closure(target: ast.GlobalVar, given: tuple[Expr, ...]) -> ast.Call:
+    return ast.Call(ast.op("relax.make_closure"), (target, ast.Tuple(given)))
+
+
+def mentioned_sizes(function: ast.Function) -> tuple[tir.Var, ...]:
+    """The shape variables that are free in a function."""
+    collect = _Mentioned()
+    collect.function(function)
+    return tuple(v for v in collect.mentioned if v not in collect.bound)
+
+
+class _Mentioned(Rewriter):
+    """The shape variables of a function, and those that it binds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mentioned: dict[tir.Var, None] = {}
+        self.bound: set[tir.Var] = set()
+
+    def function(self, function: ast.Function) -> ast.Function:
+        self.bound.update(function.shape_vars)
+        return super().function(function)
+
+    def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
+        self.bound.update(binding.shape_vars)
+        return super().match_cast(binding)
+
+    def struct_info(self, info: StructInfo) -> StructInfo:
+        self.mentioned.update(dict.fromkeys(free_shape_vars(info)))
+        return info
+
+    def prim_expr(self, expr: PrimExpr) -> PrimExpr:
+        self.mentioned.update(dict.fromkeys(tir.free_vars(expr)))
+        return expr
