@@ -81,7 +81,7 @@ def test_a_reduced_program_is_legal_and_fails_alike(
     )
     blame = json.loads(said)["blame"]
     assert status == 1 and (blame["pass"], blame["kind"]) == ("Fails", "raises")
-    assert "own_passes.py:12, in fails\n    assert" in blame["message"]
+    assert "own_passes.py:11, in fails\n    assert" in blame["message"]
     assert rlx.check(blame["program"]).ok
     assert "R.subtract" in blame["program"] and "R.add" in blame["program"]
     assert "R.multiply" not in blame["program"]

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from rlx.commands import fuzz as command
-from rlx.generate.campaign import processes, shrinking
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.finding_file import read_entries
 
@@ -159,8 +158,8 @@ def test_what_a_known_finding_explains_after_reduction(
     said = "TypeError: it requires the input to have float dtype"
     found = Finding("crash", "run", "TVM's build", said, said, "", text, 3)
     monkeypatch.setattr(command, "campaign", lambda state, *_: [found] if state.add(found) else [])
-    monkeypatch.setattr(processes, "Worker", lambda *_, **__: SimpleNamespace(close=lambda: None))
-    monkeypatch.setattr(shrinking, "reduce", lambda finding, _: (finding, True))
+    monkeypatch.setattr(command, "Worker", lambda *_, **__: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(command, "reduce", lambda finding, *_: (finding, True))
     options = ["--out", str(tmp_path), "--known", str(FINDINGS), "--jobs", "1"]
     assert command.main(options) == 0
     printed = capsys.readouterr().out
