@@ -41,7 +41,7 @@ class LocalWorkers:
     Parameters
     ----------
     deadline
-        No program is begun after it, by the clock of ``time.monotonic``.
+        No second program of a chunk is begun after it, by the clock of ``time.monotonic``.
     """
 
     def __init__(
@@ -88,7 +88,8 @@ def campaign(
     """Examine programs until the time is up; the findings that are new.
 
     If there are findings without a file, the last :data:`FOR_REDUCTION` of the time is left for
-    them. What is not done :data:`GRACE` of the time after its end is given up.
+    them. What is not done :data:`GRACE` of the time after its end is given up, unless it is the
+    very first.
 
     Parameters
     ----------
@@ -113,11 +114,12 @@ def campaign(
         while len(running) < 2 * jobs and left > 0:
             first = next(todo)
             running[submit(first)] = first
-        if left <= 0:
+        if left <= 0 and (state.programs or len(running) > jobs):
             running = {future: first for future, first in running.items() if not future.cancel()}
-        if not running or left < -GRACE * seconds:
+        if not running or (left < -GRACE * seconds and state.programs):
             break
-        pause = max(0.0, min(1.0, left if left > 0 else left + GRACE * seconds))
+        pause = left if left > 0 else left + GRACE * seconds
+        pause = min(1.0, pause) if pause > 0 else 1.0
         finished, _ = wait(running, timeout=pause, return_when=FIRST_COMPLETED)
         for future in finished:
             first = running.pop(future)

@@ -192,7 +192,7 @@ def examine(
     Parameters
     ----------
     deadline
-        No program is begun after it, by the clock of ``time.monotonic``.
+        No second program is begun after it, by the clock of ``time.monotonic``.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def examine(
     """
     result = ChunkResult(first)
     for seed in seeds:
-        if time.monotonic() > deadline:
+        if result.programs and time.monotonic() > deadline:
             break
         answer = worker.examine(seed)
         if isinstance(answer, Finding) and answer.cause in FROM_OUTSIDE:

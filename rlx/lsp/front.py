@@ -155,10 +155,13 @@ class _Process:
                 events.put((self, message))
         events.put((self, None))
 
-    def end(self) -> int | None:
-        """End it and what it has started; its exit status, if it had ended before."""
+    def end(self, closed: bool = False) -> int | None:
+        """End it and what it has started; its exit status, if it had ended before.
+
+        One that has ``closed`` its pipes is on its way out.
+        """
         with suppress(subprocess.TimeoutExpired):
-            self.process.wait(0.05 if self.job is None else 0)
+            self.process.wait(1.0 if closed else 0.05 if self.job is None else 0)
         before = self.process.poll()
         with suppress(OSError):
             if os.name == "posix":
@@ -426,7 +429,7 @@ class Front:
         if worker not in self.workers:
             return
         if message is None:
-            self._lost(worker, *_ending(worker.end()))
+            self._lost(worker, *_ending(worker.end(closed=True)))
         elif message.get("method") == "textDocument/publishDiagnostics":
             self._diagnosed(worker, message["params"])
         elif message.get("id") == 0 and "method" not in message:

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from rlx.commands import fuzz as command
-from rlx.generate.campaign import processes, shrinking
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.finding_file import read_entries
 
@@ -57,7 +56,7 @@ def test_stopped(
 
 def test_a_short_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is found in ourselves; the line of progress says how far it is."""
-    options = ["--time", "4s", "--jobs", "1", "--seed", "5", "--oracle", "roundtrip"]
+    options = ["--time", "12s", "--jobs", "1", "--seed", "5", "--oracle", "roundtrip"]
     assert command.main([*options, "--out", str(tmp_path)]) == 0
     said, progress = capsys.readouterr()
     assert "0 findings" in said
@@ -159,8 +158,8 @@ def test_what_a_known_finding_explains_after_reduction(
     said = "TypeError: it requires the input to have float dtype"
     found = Finding("crash", "run", "TVM's build", said, said, "", text, 3)
     monkeypatch.setattr(command, "campaign", lambda state, *_: [found] if state.add(found) else [])
-    monkeypatch.setattr(processes, "Worker", lambda *_, **__: SimpleNamespace(close=lambda: None))
-    monkeypatch.setattr(shrinking, "reduce", lambda finding, _: (finding, True))
+    monkeypatch.setattr(command, "Worker", lambda *_, **__: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(command, "reduce", lambda finding, *_: (finding, True))
     options = ["--out", str(tmp_path), "--known", str(FINDINGS), "--jobs", "1"]
     assert command.main(options) == 0
     printed = capsys.readouterr().out

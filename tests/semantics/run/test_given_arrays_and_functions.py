@@ -72,6 +72,7 @@ def test_the_callers_arrays_change_only_if_asked(entry: str, backend: str) -> No
     assert isinstance(earlier, Returned)
     assert [*earlier.numpy()] == [*array] == [3, 1, 1, 0]
     if entry != "inside":  # a value of an earlier run is the caller's, too
+        assert isinstance(earlier, Returned)
         rlx.run(WRITES, entry, [earlier.value], backend=backend)
         assert [*earlier.numpy()] == [3, 1, 1, 0]
 

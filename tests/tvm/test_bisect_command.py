@@ -1,0 +1,127 @@
+"""`rlx bisect` blames for what happened, with a legal program in which the same happens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tvm")
+
+import rlx
+from rlx.commands import bisect
+from rlx.generate.campaign.finding_file import FindingFile, write_entry
+
+BARE = """
+@R.function
+def main(x: R.Tensor((2, 3), "float32"), y: R.Tensor((3,), "float32")) -> R.Tensor((2, 3), "float32"):
+    a = R.add(x, y)
+    b = R.nn.relu(a)
+    c = R.subtract(b, y)
+    d = R.multiply(c, c)
+    return d
+"""
+RAISES = """
+import tvm
+
+
+def fails(module, context):
+    text = module.script()
+    if "R.subtract" not in text:
+        raise ValueError("another reason")
+    if "R.add" not in text:
+        fails_elsewhere()
+    assert "R.subtract" not in text
+
+
+def fails_elsewhere():
+    raise AssertionError
+
+
+pipeline = tvm.transform.module_pass(fails, opt_level=0, name="Fails")
+"""
+IMPURE = """
+import tvm
+
+
+def edit(module, context):
+    text = module.script(show_meta=True).replace("R.nn.relu(a)", 'R.call_packed("f", a, sinfo_args=R.Tensor((2, 3), "float32"))')
+    return tvm.script.from_source(text, check_well_formed=False)
+
+
+pipeline = tvm.transform.module_pass(edit, opt_level=0, name="ComputePrimValue")
+"""
+
+
+def found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *options: str, passes: str = ""
+) -> tuple[int, str]:
+    """The exit status of the command, and what it says."""
+    (tmp_path / "model.rlx").write_text(text)
+    if passes:
+        (tmp_path / "own_passes.py").write_text(passes)
+        path = f"__import__('sys').path.insert(0, {str(tmp_path)!r})"
+        options = ("--pipeline", f"({path}, __import__('own_passes').pipeline)[1]", *options)
+    status = bisect.main([str(tmp_path / "model.rlx"), *options])
+    return status, capsys.readouterr().out
+
+
+def test_a_function_alone_is_a_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = found(tmp_path, capsys, BARE, "--pipeline", "zero")
+    assert status == 0 and said.endswith("model.rlx: no pass of zero did anything wrong\n")
+
+
+def test_a_reduced_program_is_legal_and_fails_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same error elsewhere, or another one, is not what was found."""
+    status, said = found(
+        tmp_path, capsys, BARE, "--no-run", "--format", "json", "--seconds", "300", passes=RAISES
+    )
+    blame = json.loads(said)["blame"]
+    assert status == 1 and (blame["pass"], blame["kind"]) == ("Fails", "raises")
+    assert "own_passes.py:11, in fails\n    assert" in blame["message"]
+    assert rlx.check(blame["program"]).ok
+    assert "R.subtract" in blame["program"] and "R.add" in blame["program"]
+    assert "R.multiply" not in blame["program"]
+
+
+def test_a_difference_by_choice_is_nobodys_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--no-run", "--no-reduce", "--known", str(tmp_path / "known"))
+    entry = FindingFile(
+        *("by-choice", "ComputePrimValue-calls", BARE, "It calls.", "No call.", "D14-impure"),
+        *("ComputePrimValue", "R.add", "any", "0.27", "read; ComputePrimValue"),
+        prints="f",
+        also="D14-impure",
+    )
+    write_entry(entry, tmp_path / "known")
+    status, said = found(tmp_path, capsys, BARE, *options, passes=IMPURE)
+    assert status == 0 and f"different by choice: {entry.path}" in said
+    other = IMPURE.replace("ComputePrimValue", "AnotherPass")
+    (tmp_path / "again").mkdir()
+    assert found(tmp_path / "again", capsys, BARE, *options, passes=other)[0] == 1
+
+
+def test_what_the_default_pipeline_makes_is_built(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = BARE.replace('x: R.Tensor((2, 3), "float32")', 'x: R.Tensor(dtype="float32", ndim=2)')
+    text = text.replace('-> R.Tensor((2, 3), "float32")', "")
+    options = ("--no-run", "--no-reduce")
+    status, said = found(tmp_path, capsys, text, *options)
+    assert status == 1 and said.startswith("# the build raises an error\n")
+    assert found(tmp_path, capsys, text, *options, "--no-build")[0] == 0
+
+
+def test_without_runs_nothing_is_said_of_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for options, words in (
+        (("--memory", "8"), "no run was compared\n  not compared: no function can be called"),
+        (("--no-run",), "did anything wrong\n"),
+    ):
+        status, said = found(tmp_path, capsys, BARE, "--pipeline", "zero", *options)
+        assert status == 0 and words in said
