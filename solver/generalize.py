@@ -23,7 +23,7 @@ def generalizations(conditions: Sequence[PrimExpr]) -> Iterator[Replaced]:
     """The conditions with repeated expressions replaced: first the largest expressions, then their
     parts, and so on.
     """
-    shared = [tir.interned(condition) for condition in conditions]
+    shared = [prim_exprs.shared(condition) for condition in conditions]
     repeated = _repeated(shared, tir.postorder(*shared))
     for _ in range(_LEVELS):
         if not repeated:

@@ -24,9 +24,20 @@ def alike(a: PrimExpr, b: PrimExpr) -> bool:
 
     It is False for floats, which need not equal themselves, and for other noninteger expressions.
     """
-    if a is not b and (type(a) is not type(b) or tir.interned(a) is not tir.interned(b)):
+    if a is not b and (type(a) is not type(b) or shared(a) is not shared(b)):
         return False
     return (type(a) is tir.Var and a.dtype is INT64) or stranger(tir.postorder(a)) is None
+
+
+def shared(expr: PrimExpr) -> PrimExpr:
+    """The object that equal expressions share. An expression with a call or a load is equal only to
+    itself: memory may change between two loads that are written alike.
+    """
+    for node in tir.postorder(expr):
+        kind = type(node)
+        if kind not in _INTEGERS and kind not in _TYPED:
+            return expr
+    return tir.interned(expr)
 
 
 def variables_among(nodes: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:

@@ -320,7 +320,7 @@ class AliasProver(Prover):
         """
         if self.aliases:
             expr = substitute_prim(expr, self.aliases)
-        return tir.interned(expr)
+        return prim_exprs.shared(expr)
 
     @judged("question", "equal")
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:

@@ -84,7 +84,8 @@ class DefinitionActions:
                 if isinstance(value, Form):
                     return Entry(Form(meant[0], value.args, value.keywords), *decoration.span)
                 return Entry(Name(meant[0]), *decoration.span)
-        self._is_imported(decoration)
+        if head is None or head in _MARKS:  # any other is an unknown decorator
+            self._is_imported(decoration)
         if isinstance(value, Form):
             if value.args:
                 raise Rejected("a decorator takes keyword arguments only", *decoration.span)

@@ -89,9 +89,8 @@ class RelaxStatements(BranchReader):
         self.reports.error(words, span, help=f"write `{name.value}: … = value`, or remove it")
         if name.value in self.scope.names:
             return
-        info = self.coerce.info(annotation)
-        var = self.scope.new_var(name.value, info, annotation.span, name.span)
-        self.scope.bind(name.value, var)
+        self.coerce.info(annotation)
+        self.scope.bind(name.value, ast.ErrorExpr(False, name.span))
 
     def _is_declaration(self, name: Entry, value: Any) -> bool:
         """`n = T.int64()`, `cls = Module`: a name is declared, nothing is bound."""

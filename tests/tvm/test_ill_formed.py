@@ -23,11 +23,11 @@ def errors(module: Module) -> Counter[tuple[str, str]]:
 
 
 def test_storage_shared_by_two_branches() -> None:
-    """StaticPlanBlockMemory lets one branch of an if use the storage that the other one allocates."""
-    assert errors(default_build(constructs.build("if_else"))) == {
-        ("PARSE", "storage1"): 1,
-        ("WF03-scope", "storage1"): 1,
-    }
+    """StaticPlanBlockMemory lets one branch of an if use the storage that the other one allocates.
+
+    TVM prints it as a variable without a value, and nothing more is said of that one.
+    """
+    assert errors(default_build(constructs.build("if_else"))) == {("PARSE", "storage1"): 1}
 
 
 def test_a_closure_lifted_out_of_its_variables() -> None:

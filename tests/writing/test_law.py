@@ -147,13 +147,17 @@ class Bench:
         return content(self.folder).keys() - {*self.old, *self.targets}
 
 
-@pytest.fixture(params=sorted(WORKS))
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+@pytest.fixture(autouse=True)
+def here() -> Iterator[None]:
+    """The folder of the other tests, wherever these go."""
     before = Path.cwd()
-    try:
-        yield Bench(request.param, tmp_path)
-    finally:
-        os.chdir(before)
+    yield
+    os.chdir(before)
+
+
+@pytest.fixture(params=sorted(WORKS))
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
+    return Bench(request.param, tmp_path)
 
 
 def test_out_of_disk(bench: Bench) -> None:
@@ -196,7 +200,6 @@ def test_other_files_go_on(tmp_path: Path) -> None:
             one_file_only += len(changed) == 1
             assert len(changed) >= 1, (at, end.said)
     assert one_file_only > 2
-    os.chdir(tmp_path)
 
 
 @pytest.fixture

@@ -143,6 +143,8 @@ def test_operations_outside_integer_arithmetic_are_never_guessed() -> None:
     assert prover.equal(tir.Sub(read, read), tir.IntImm(0)).status == "proved"
     assert prover.equal(read, tir.Call("exp", (n,), dtype("int64"))).status == "unknown"
     assert prover.equal(tir.Add(read, n), read).status == "unknown"
+    first, second = (tir.Mul(tir.Call("exp", (n,), dtype("int64")), n) for _ in range(2))
+    assert prover.equal(tir.Add(first, n), tir.Add(second, n)).status == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ OPEN = (
     "evaluate",
     "api",
     "budget",
+    "session",
 )
-"""Modules of the solver that others may use: the prover, what it is told, what it says, what it was asked; texts, loops, and what constants come to."""
+"""Modules of the solver that others may use: the prover, what it is told, what it says, what it was asked; texts, loops, what constants come to, and the session of one question."""
 DECIDES = ("structural_equal", "first_difference")
 """Comparisons of syntax trees, which say nothing about equal values."""
 
