@@ -2,8 +2,10 @@
 
 Each kind of input is made at 1, 2, 4 and 8 times its size and given to commands, each run in a
 fork of a warm process. The table shows seconds of processor time, those for an empty program not
-counted, and the exponent of the size in the time: 1 is linear. A kind is slow if the exponent of
-the last doublings is above :data:`BOUND` and the time above :data:`SMALL`.
+counted, and the exponent of the bytes in the time: 1 is linear. The bytes are those of the text,
+and of the program that ``fmt`` and ``lower`` write: lines that are nested are indented, so some
+texts grow with the square of their statements. A kind is slow if the exponent of the last doublings
+is above :data:`BOUND` and the time above :data:`SMALL`.
 """
 
 from __future__ import annotations
@@ -853,10 +855,10 @@ def _become(words: list[str], out: Path, err: Path) -> None:
     os._exit(code or 0)
 
 
-def exponent(times: list[float]) -> float:
-    """The exponent of the size over the last two doublings."""
+def exponent(times: list[float], sizes: list[int]) -> float:
+    """The exponent of the bytes in the time over the last two doublings."""
     first, last = max(times[-3], 0.005), max(times[-1], 0.005)
-    return math.log2(last / first) / 2
+    return math.log(last / first) / max(math.log(sizes[-1] / sizes[-3]), math.log(2))
 
 
 def main() -> int:
@@ -886,16 +888,19 @@ def _row(
     what: str, its: InputKind, command: str, base: float, folder: Path, slow_alone: bool
 ) -> bool:
     figures = []
+    sizes = []
     for factor in FACTORS:
         text = its.make(its.size * factor)
         path = folder / "input.rlx"
         path.write_text(text, "utf-8")
         figures.append(measured(argument_lists(path, text)[command], folder))
+        written = figures[-1].output if command in (FMT, LOWER) else 0
+        sizes.append(len(text.encode()) + written)
         if figures[-1].status.startswith("signal"):
             break
     times = [max(figure.seconds - base, 0.0) for figure in figures]
     ended = figures[-1].status.startswith("signal") or "!" in figures[-1].status
-    power = exponent(times) if len(times) == len(FACTORS) else math.inf
+    power = exponent(times, sizes) if len(times) == len(FACTORS) else math.inf
     slow = ended or (power > BOUND and times[-1] > SMALL)
     if slow or not slow_alone:
         shown = " ".join(f"{time:7.3f}" for time in times)

@@ -58,6 +58,11 @@ def closest_names(name: str, known: Iterable[str]) -> list[str]:
     return closest(name, (other for other in known if letters & {*other.lower()}))
 
 
+def effort(known: Iterable[str]) -> int:
+    """What it costs to compare a word with these: 1 for a short one, more for a long one."""
+    return sum(1 + len(word) // 16 for word in known)
+
+
 def fewest_typos(a: str, b: str) -> int:
     """A number of typos that two words have at least, from how often each letter is in them.
 

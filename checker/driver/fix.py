@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 
 from rlx.checker.driver.sources import STDIN, decode, displayed, encoding, read
 from rlx.checker.driver.time_limit import UNABLE, Lost, each_limited
 from rlx.checker.fixing import Mended, mended
+from rlx.grammar.alignment import unified_diff
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import complain_line, lines_of, visible
@@ -35,7 +35,7 @@ class Fixed(Record):
         """What changes, as a unified diff."""
         name = visible(displayed(self.path))
         old, new = (lines_of(text) for text in (self.old, self.mended.text))
-        return "".join(_ended(difflib.unified_diff(old, new, name, name)))
+        return "".join(_ended(unified_diff(old, new, name, name)))
 
     def write(self, within: Sequence[str] = ()) -> None:
         """Put the mended text into the file, with the line ends, the encoding and the mark that

@@ -9,14 +9,14 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import evaluated, shape_vars_of
 from rlx.grammar.read.kept_text import kept_names
-from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.suggest import closest, did_you_mean, effort
 from rlx.spec.registry import reported, rule
 
 Named = tir.Var | tir.Buffer
 
 
 COMPARISONS = 100_000
-"""The number of comparisons that the suggestions for the unknown names of a PrimFunc may take."""
+"""The effort that the suggestions for the unknown names of a PrimFunc may take."""
 
 LONG_NAME = 100
 """The letters of a name beyond which only a few typos are looked for."""
@@ -166,7 +166,7 @@ class PrimFuncCheck:
         if self.compared >= COMPARISONS:
             return None
         known = {*names} - {name}
-        self.compared += len(known)
+        self.compared += effort(known)
         found = closest(name, known)
         if not found and len(name) <= LONG_NAME:
             from difflib import get_close_matches

@@ -204,8 +204,8 @@ def bound_here(var: ast.Var) -> tuple[Label, ...]:
 
 
 COMPARISONS = 100_000
-"""With so many names those that are unknown in a module are compared, to suggest the one that was
-meant.
+"""The effort after which no more unknown names of a module are compared with the known ones, to
+suggest the one that was meant.
 """
 
 
@@ -323,10 +323,10 @@ def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str |
     if name not in known:
         found: list[str] = []
         if state.compared < COMPARISONS:
-            from rlx.grammar.suggest import closest_names
+            from rlx.grammar.suggest import closest_names, effort
 
             names = dict.fromkeys((*in_scope, *state.module_names))
-            state.compared += len(names)
+            state.compared += effort(names)
             others = (other for other in names if other not in ("_", name))
             found = closest_names(name, others)
         known[name] = did_you_mean(found)

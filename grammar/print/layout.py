@@ -8,8 +8,8 @@ front of it, or to the line below it; the same token is looked up in the printed
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 
+from rlx.grammar.alignment import Alignment
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.read.comments import BLANK, MARK, WORD, Inner
@@ -463,8 +463,7 @@ class _Places:
         source = [_plain(word) for word in inner.tokens]
         printed = [_plain(token.text) for token in tokens]
         self._known: dict[int, int] = {}
-        matcher = SequenceMatcher(None, source, printed, autojunk=False)
-        for a, b, size in matcher.get_matching_blocks():
+        for a, b, size in Alignment(source, printed).get_matching_blocks():
             self._known.update((a + k, b + k) for k in range(size))
         self.comments = [(comment, self.of(comment.behind)) for comment in inner.comments]
 

@@ -203,11 +203,6 @@ def _write(path: str, within: Sequence[str], made: bytes, prog: str) -> int:
 
 
 def _diff(before: str, after: str, path: str) -> Iterator[str]:
-    from difflib import unified_diff
+    from rlx.grammar.alignment import unified_diff
 
-    return unified_diff(
-        lines_of(before),
-        lines_of(after),
-        path,
-        f"{path} (formatted)",
-    )
+    return unified_diff(lines_of(before), lines_of(after), path, f"{path} (formatted)")

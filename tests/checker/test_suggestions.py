@@ -107,3 +107,20 @@ def test_letters_alone_never_tell_of_more_typos_than_there_are(a: str, b: str) -
     found = distance(a, b, 8)
     assert found is not None
     assert fewest_typos(a, b) == fewest_typos(b, a) <= found
+
+
+def long_names(size: int) -> str:
+    """Long names, all alike, and as many that are misspelt."""
+    names = [f"{'a' * 200}{i}" for i in range(size)]
+    defined = "".join(f"    {name} = x\n" for name in names)
+    unknown = "".join(f"    y{i} = {name}q\n" for i, name in enumerate(names))
+    return f"@R.function\ndef main(x: R.Object):\n{defined}{unknown}    return x\n"
+
+
+def test_long_names_have_suggestions_until_that_has_cost_enough() -> None:
+    few, many, more = (
+        sum(bool(said.help) for said in check_text(long_names(size)).diagnostics)
+        for size in (20, 100, 200)
+    )
+    assert few == 20
+    assert more < many < 100
