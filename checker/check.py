@@ -234,6 +234,7 @@ def _check(
 
         diagnostics = without_ignored(source, diagnostics)
     diagnostics = _told_once(diagnostics)
+    diagnostics = [_in_its_words(each, source.text) for each in diagnostics]
     if diagnostics:
         from rlx.checker.edits import with_edits
 
@@ -246,6 +247,28 @@ def _check(
         gathered.info,
         tuple(gathered.statistics),
     )
+
+
+_RESULTS = {"out_ty": "out_sinfo", "ty_args": "sinfo_args"}
+"""The arguments that declare results: as 0.27 spells them, and as versions before it do."""
+_OF_RESULTS = frozenset(["D14-arity", "OBL-outputs-declared", "OBL-stated-result"])
+
+
+def _in_its_words(diagnostic: Diagnostic, text: str) -> Diagnostic:
+    """The same about declared results, in the spelling of a text that has only one."""
+    if diagnostic.code not in _OF_RESULTS:
+        return diagnostic
+    is_new, is_old = (any(w in text for w in ws) for ws in (_RESULTS, _RESULTS.values()))
+    message, help = diagnostic.message, diagnostic.help
+    if is_new == is_old:
+        return diagnostic
+    for new, old in _RESULTS.items():
+        other, own = (old, new) if is_new else (new, old)
+        message = message.replace(f"{other} are", f"{own} are")
+        message = message.replace(f"expected {other}", f"expected {own}")
+        if help is not None and f"{other}=" in help:
+            help = help.replace(f"{other}=", f"{own}=")
+    return replace(diagnostic, message=message, help=help)
 
 
 def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
