@@ -272,7 +272,14 @@ def _in_its_words(diagnostic: Diagnostic, text: str) -> Diagnostic:
 
 
 def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Without the note on a text that is not understood where an error inside of it says why."""
+    """One of those on the same mistake; no note on a text that is not understood where an error
+    inside of it says why.
+    """
+    first: dict[object, Diagnostic] = {}
+    for each in diagnostics:
+        if each.mistake is not None:
+            first.setdefault(each.mistake, each)
+    diagnostics = [d for d in diagnostics if d.mistake is None or first[d.mistake] is d]
     wrong = [d.span for d in diagnostics if d.is_error and d.span]
     return [d for d in diagnostics if not (d.code == "PARSE-opaque" and _holds_one(d, wrong))]
 
@@ -286,7 +293,7 @@ def _holds_one(note: Diagnostic, places: Sequence[Span]) -> bool:
 
 def _sorted(diagnostics: list[Diagnostic], source: Source) -> tuple[Diagnostic, ...]:
     """In order of position, at one place the gravest first, each with its text."""
-    return tuple(replace(d, source=source) for d in sorted(diagnostics, key=position))
+    return tuple(replace(d, source=source, mistake=None) for d in sorted(diagnostics, key=position))
 
 
 def position(diagnostic: Diagnostic) -> tuple[Span | tuple[()], int, str]:
