@@ -234,6 +234,7 @@ def _check(
 
         diagnostics = without_ignored(source, diagnostics)
     diagnostics = _told_once(diagnostics)
+    diagnostics = [_in_its_words(each, source.text) for each in diagnostics]
     if diagnostics:
         from rlx.checker.edits import with_edits
 
@@ -248,8 +249,37 @@ def _check(
     )
 
 
+_RESULTS = {"out_ty": "out_sinfo", "ty_args": "sinfo_args"}
+"""The arguments that declare results: as 0.27 spells them, and as versions before it do."""
+_OF_RESULTS = frozenset(["D14-arity", "OBL-outputs-declared", "OBL-stated-result"])
+
+
+def _in_its_words(diagnostic: Diagnostic, text: str) -> Diagnostic:
+    """The same about declared results, in the spelling of a text that has only one."""
+    if diagnostic.code not in _OF_RESULTS:
+        return diagnostic
+    is_new, is_old = (any(w in text for w in ws) for ws in (_RESULTS, _RESULTS.values()))
+    message, help = diagnostic.message, diagnostic.help
+    if is_new == is_old:
+        return diagnostic
+    for new, old in _RESULTS.items():
+        other, own = (old, new) if is_new else (new, old)
+        message = message.replace(f"{other} are", f"{own} are")
+        message = message.replace(f"expected {other}", f"expected {own}")
+        if help is not None and f"{other}=" in help:
+            help = help.replace(f"{other}=", f"{own}=")
+    return replace(diagnostic, message=message, help=help)
+
+
 def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Without the note on a text that is not understood where an error inside of it says why."""
+    """One of those on the same mistake; no note on a text that is not understood where an error
+    inside of it says why.
+    """
+    first: dict[object, Diagnostic] = {}
+    for each in diagnostics:
+        if each.mistake is not None:
+            first.setdefault(each.mistake, each)
+    diagnostics = [d for d in diagnostics if d.mistake is None or first[d.mistake] is d]
     wrong = [d.span for d in diagnostics if d.is_error and d.span]
     return [d for d in diagnostics if not (d.code == "PARSE-opaque" and _holds_one(d, wrong))]
 
@@ -263,7 +293,7 @@ def _holds_one(note: Diagnostic, places: Sequence[Span]) -> bool:
 
 def _sorted(diagnostics: list[Diagnostic], source: Source) -> tuple[Diagnostic, ...]:
     """In order of position, at one place the gravest first, each with its text."""
-    return tuple(replace(d, source=source) for d in sorted(diagnostics, key=position))
+    return tuple(replace(d, source=source, mistake=None) for d in sorted(diagnostics, key=position))
 
 
 def position(diagnostic: Diagnostic) -> tuple[Span | tuple[()], int, str]:

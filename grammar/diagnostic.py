@@ -87,6 +87,9 @@ class Diagnostic(Record):
         Values of shape variables for which the program fails.
     source
         The text that the spans point into; None until a report holds the diagnostic.
+    mistake
+        The same for all diagnostics of one mistake: a report keeps the first that no comment
+        silences. None where there is only one.
     """
 
     code: str
@@ -100,6 +103,7 @@ class Diagnostic(Record):
     edit: Edit | None = None
     counterexample: Mapping[str, int] | None = None
     source: Source | None = None
+    mistake: tuple[object, ...] | None = None
 
     @property
     def is_error(self) -> bool:

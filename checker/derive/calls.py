@@ -64,15 +64,12 @@ SUGGESTED = 200
 
 
 def _call_unknown(state: DerivationState, node: ast.Call, op: ast.Op) -> StructInfo:
-    """Nothing is known of the result, so an annotation is believed; one report for each operator of
-    a file.
-    """
+    """Nothing is known of the result, so an annotation is believed."""
     state.poison.add(node)
     if is_known(op.op_name):
         state.unsaid.add(node)
-    if op.op_name not in state.unknown_operators:
-        state.unknown_operators.add(op.op_name)
-        _report_unknown(state, node, op.op_name)
+    state.unknown_operators.add(op.op_name)
+    _report_unknown(state, node, op.op_name)
     if node.sinfo_args:
         return default_derive(node)
     return OBJECT
@@ -86,9 +83,9 @@ def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:
         message = (
             f"calls of `{shown}` are not checked; the annotations of their results are trusted"
         )
-        state.add("D14-operator", "note", message, where)
+        state.add("D14-operator", "note", message, where, mistake=("operator", name))
         return
-    extra: dict[str, object] = {}
+    extra: dict[str, object] = {"mistake": ("operator", name)}
     meant = similar(name) if len(state.unknown_operators) <= SUGGESTED else ()
     if meant:
         order = argument_order(name, len(node.args))

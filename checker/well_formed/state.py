@@ -178,9 +178,12 @@ class WellFormedCheck:
         related: tuple[Label, ...] = (),
         notes: tuple[str, ...] = (),
         help: str | None = None,
+        mistake: tuple[object, ...] | None = None,
     ) -> None:
         """Report that a premise fails."""
-        found = Diagnostic(code, severity, message, span, label, related, notes, help)
+        found = Diagnostic(
+            *(code, severity, message, span, label, related, notes, help), mistake=mistake
+        )
         self.diagnostics.append(reported(found))
 
     def once(self, key: object) -> bool:
@@ -254,11 +257,11 @@ def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None
     late.
     """
     name = var.name_hint
-    # However often it is used, it is one mistake.
-    if var in state.captured or not state.once((name, state.function)):
+    mistake = (name, state.function)  # however often it is used
+    if var in state.captured:
         return
     if var in state.pending:
-        _uses_itself(state, var, span)
+        _uses_itself(state, var, span, mistake)
         return
     later = state.later.get(name)
     known = next((each for each in (var, later) if each in state.bound), None)
@@ -269,6 +272,7 @@ def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None
             span,
             related=bound_here(known),
             notes=("a variable that a branch or a function binds is not visible outside it",),
+            mistake=mistake,
         )
     elif later is None:
         state.report(
@@ -276,37 +280,43 @@ def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None
             f"{name!r} is not defined",
             span,
             help=similar(state, name, names_in_scope(state)),
+            mistake=mistake,
         )
     elif later in state.pending:
-        _uses_itself(state, later, span)
+        _uses_itself(state, later, span, mistake)
     else:
         state.report(
             "WF03-before",
             f"{name!r} is used before it is bound",
             span,
             related=bound_here(later),
+            mistake=mistake,
         )
 
 
-def _uses_itself(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
+def _uses_itself(
+    state: WellFormedCheck, var: ast.Var, span: Span | None, mistake: tuple[object, ...]
+) -> None:
     name = var.name_hint
     state.report(
         "WF02-self",
         f"the value of {name!r} uses {name!r} itself, but only a function can be recursive",
         span,
         related=bound_here(var),
+        mistake=mistake,
     )
 
 
 def is_defined_globally(state: WellFormedCheck, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (WF02)."""
-    if var.name_hint in state.module.lost or var in state.captured or not state.once(var):
+    if var.name_hint in state.module.lost or var in state.captured:
         return
     state.report(
         "WF02-global",
         f"the module has no function {var.name_hint!r}",
         span or var.span,
         help=similar(state, var.name_hint, ()),
+        mistake=("global", var.name_hint, state.module),
     )
 
 

@@ -126,7 +126,8 @@ def unread(text: str, language: Callable[[str], str]) -> Iterator[Diagnostic]:
     """The first function of a file without any definition that seems to be one of TVMScript: it
     uses the words of Relax, or has the parameters of a PrimFunc.
 
-    Functions that call a builder of programs use the same words.
+    Functions that call a builder of programs use the same words, and so do Python functions with
+    functions of their own and methods.
 
     Parameters
     ----------
@@ -137,12 +138,23 @@ def unread(text: str, language: Callable[[str], str]) -> Iterator[Diagnostic]:
         head = HEAD.match(text, function.head)
         if head is None or line_start(text, function.head) != function.start:
             continue
-        names = set(names_in(text, (head.end(), function.end)))
+        body = (function.head_end, function.end)
+        if any(HEAD.match(text, start) for start, _ in logical_lines(text[: body[1]], body[0])):
+            continue
         params = set(names_in(text, (head.end(), function.head_end)))
+        if "self" in params:
+            continue
+        names = params | set(names_in(text, body))
         for name in sorted(names):
             first, _, last = name.partition(".")
             letter = language(first) if last else ""
-            if letter == "R" or (letter == "T" and last in ("Buffer", "handle") and name in params):
+            of_prim_func = (
+                letter == "T"
+                and last in ("Buffer", "handle")
+                and name in params
+                and (last == "handle" or f"{name}(" in text[head.end() : function.head_end])
+            )
+            if letter == "R" or of_prim_func:
                 mark = "@R.function" if letter == "R" else "@T.prim_func"
                 found = undecorated(text, "def", function.name, head.span(), "warning", mark)
                 yield replace(found, edit=None)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
-from rlx.grammar.streams import complain
+from rlx.grammar.streams import complain, complain_line
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
@@ -197,6 +197,7 @@ def prepare(options: argparse.Namespace) -> Prepared:
     report = check_text(_read(options.file), options.file)
     if not report.ok:
         raise IllFormedError(report)
+    show_unread(report)
     module, entry, function = _entry(report, options.entry)
     made = Prepared(report, module, entry, function)
     try:
@@ -217,7 +218,7 @@ def known_functions(module: ast.IRModule) -> list[str]:
 
 
 def checked(path: str, name: str | None = None) -> ast.IRModule:
-    """The module in a file, after a check.
+    """The module in a file, after a check; definitions that are not read are told on stderr.
 
     Raises
     ------
@@ -231,12 +232,20 @@ def checked(path: str, name: str | None = None) -> ast.IRModule:
     report = check_text(_read(path), path)
     if not report.ok:
         raise IllFormedError(report)
+    show_unread(report)
     found = [m for m in report.modules if name in (None, m.name)]
     if len(found) == 1:
         return found[0]
     known = ", ".join(m.name for m in report.modules) or "none"
     wanted = "one module" if name is None else f"one module {name!r}"
     raise UsageError(f"{path}: expected {wanted}, found {known}; select one with --module NAME")
+
+
+def show_unread(report: Report) -> None:
+    """Write a line to stderr for each definition of a legal text that rlx does not read."""
+    for each in report.diagnostics:
+        if each.code == "PARSE-decorator":
+            complain_line(str(each))
 
 
 def show_errors(report: Report) -> None:

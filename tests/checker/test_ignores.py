@@ -105,3 +105,14 @@ def test_a_comment_goes_with_the_space_in_front_of_it(gap: str, end: str) -> Non
     first, last = comment.edit.span
     kept = text[:first] + comment.edit.text + text[last:]
     assert kept == before + "\n" * end.count("\n") + after
+
+
+def test_a_silenced_mistake_is_told_at_its_next_place_once() -> None:
+    silenced = "R.add(x, z)  # rlx: ignore[WF02-undefined]"
+    assert codes(f"y = {silenced}", "v = R.add(x, z)", "w = R.add(v, z)", "return w") == [
+        "WF02-undefined"
+    ]
+    assert codes(f"y = {silenced}", f"v = {silenced}", "return v") == []
+    foo = "R.foo(x)  # rlx: ignore[D14-operator]"
+    assert codes(f"y = {foo}", "v = R.foo(x)", "w = R.foo(x)", "return w") == ["D14-operator"]
+    assert codes(f"y = {foo}", f"v = {foo}", "return v") == []

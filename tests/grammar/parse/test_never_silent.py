@@ -53,6 +53,9 @@ def test_what_is_not_read_is_told(text: str, message: str) -> None:
         f"{R}from tvm.script.ir_builder import IRBuilder\ndef f(x):\n    return R.emit(R.add(x, x))\n",
         f"{T}@T.macro\ndef f(x):\n    x[0] = T.float32(1)\n",
         f"from tvm import relax as R\n{BARE}",
+        f"{R}def f(x):\n    def g(y):\n        return R.exp(y)\n    return g\n",
+        f"{T}def f(A: T.Buffer, n: int):\n    return A[n].astype('float32')\n",
+        f"{T}class A:\n    pass\n\ndef __init__(self, A: T.Buffer((4,), 'float32')):\n    pass\n",
     ],
 )
 def test_plain_python_stays_silent(text: str) -> None:
