@@ -13,8 +13,8 @@ from rlx.semantics.faults import UnsupportedStop
 from rlx.spec.registry import rule
 
 
-@cache
 @rule("E-element", "step")
+@cache
 def numpy_type(kind: DataType) -> Any:
     """The NumPy type of elements.
 

@@ -231,7 +231,8 @@ def _broken(
     groups = _groups(tokens)
     chosen = {group for group in groups if tokens[group[0]].index in forced}
     if not chosen:
-        if len(pad) + len(text) <= width:
+        # an indentation that fills the line leaves nothing to gain, and deep nests would recurse
+        if len(pad) + len(text) <= width or len(pad) >= width:
             return [Line(pad + text, tokens[0].index, tokens[-1].index)]
         terms = _at_operators(tokens, pad, width, forced, comma)
         if terms is not None:

@@ -97,6 +97,11 @@ class Relax:
     def fresh_shapes(self, count: int) -> tuple[tir.Var, ...]:
         return tuple(tir.Var(self.draw(NAMES)) for _ in range(count))
 
+    def length(self) -> PrimExpr:
+        """A dimension of an annotation, where a negative number is an error."""
+        dim = self.dim()
+        return tir.IntImm(-1 - dim.value) if isinstance(dim, tir.IntImm) and dim.value < 0 else dim
+
     # ------------------------------------------------------------------ struct info
 
     def info(self, depth: int = 2) -> ast.StructInfo:
@@ -106,7 +111,7 @@ class Relax:
             case 1:
                 return ast.ShapeStructInfo(None, self.draw(st.integers(-1, 3)))
             case 2:
-                return ast.ShapeStructInfo(self.some(2, self.dim))
+                return ast.ShapeStructInfo(self.some(2, self.length))
             case 3:
                 kind = dtype(self.draw(st.sampled_from(["int64", "int32", "float32", "bool"])))
                 return ast.PrimStructInfo(kind)
@@ -119,7 +124,7 @@ class Relax:
         return self.function_info(depth)
 
     def tensor(self) -> ast.TensorStructInfo:
-        shape = ast.ShapeExpr(self.some(3, self.dim)) if self.draw(st.booleans()) else None
+        shape = ast.ShapeExpr(self.some(3, self.length)) if self.draw(st.booleans()) else None
         ndim = self.draw(st.integers(-1, 3)) if shape is None else len(shape.values)
         kind = self.draw(st.one_of(st.just(VOID), DTYPES))
         return ast.TensorStructInfo(shape, kind, ndim, self.draw(st.one_of(st.none(), DEVICES)))
@@ -145,7 +150,7 @@ class Relax:
         """An annotation in which each of these variables stands alone, and others besides."""
         if self.draw(st.booleans()):
             return ast.ShapeStructInfo(shapes)
-        shape = ast.ShapeExpr((*shapes, *self.some(2, self.dim)))
+        shape = ast.ShapeExpr((*shapes, *self.some(2, self.length)))
         return ast.TensorStructInfo(shape, self.draw(DTYPES), len(shape.values))
 
     # ------------------------------------------------------------------ expressions

@@ -98,7 +98,7 @@ def test_the_pass_to_blame_is_named(case: str, tmp_path: Path) -> None:
     done = bisect(tmp_path, TEXT, "--pipeline", given, "--format", "json", *options)
     assert done.returncode == 1, done.stderr
     found = json.loads(done.stdout)["blame"]
-    assert (found["pass"], found["kind"], found["cause"]) == ("Edit", kind, cause)
+    assert (found["pass"], found["kind"]) == ("Edit", kind) and found["cause"].startswith(cause)
     assert found["done"] == ["Normalize"]
     if kind in ("raises", "crash"):  # any program at all shows it
         assert len(found["program"].splitlines()) < len(TEXT.splitlines())

@@ -253,7 +253,7 @@ TWO = "@I.ir_module\nclass M:\n    @R.function\n    def f(x: R.Tensor):\n       
         (ONE, ONE.replace("exp", "abs"), "R.exp(x)"),
         (ONE, "", "def f"),
         (TWO + TWO, TWO, "class M"),
-        (ONE, ONE + "    )\n", "def f"),
+        (ONE, ONE + "    )\n", "y = R.exp(x)"),
     ],
 )
 def test_where_a_text_is_read_back_as_something_else(
