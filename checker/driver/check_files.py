@@ -36,10 +36,13 @@ def check_file(
     operators: Sequence[str] = (),
     allowed: Sequence[str] = (),
     name_of_stdin: str | None = None,
+    target: str | None = None,
     by: Callable[[str, str], Report] | None = None,
 ) -> FileReport:
     """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the
     prover, ``derivations``.
+
+    ``target`` is the version of TVM that is to read the text.
 
     ``name_of_stdin`` is what standard input is called. ``by`` checks a text with its path; None is
     :func:`rlx.checker.check.check_text`. ``operators`` and ``allowed`` are the user's
@@ -59,7 +62,7 @@ def check_file(
     if problem is not None:
         return FileReport(shown, source, (problem,))
     try:
-        return _check(source, listing, statistics, derivations, by)
+        return _check(source, listing, statistics, derivations, by, target)
     except Exception as error:  # noqa: BLE001 - one file never stops the others
         return _failed(shown, error)
 
@@ -70,6 +73,7 @@ def _check(
     statistics: bool,
     derivations: bool,
     by: Callable[[str, str], Report] | None,
+    target: str | None,
 ) -> FileReport:
     from rlx.checker.check import check_text
     from rlx.checker.questions import questions
@@ -77,8 +81,10 @@ def _check(
     trees = None
     if derivations:
         report, trees = _derived(source)
+    elif by is not None:
+        report = by(source.text, source.path)
     else:
-        report = (by or check_text)(source.text, source.path)
+        report = check_text(source.text, source.path, target)
     found = tuple(report.diagnostics)
     shown = source if found else None
     checks = _listed(report) if listing else None

@@ -69,7 +69,7 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
 
 def _of_today(arguments: argparse.Namespace) -> str | None:
     """An option that was given and that the rules of 2022 have nothing for."""
-    names = ("derivations", "dynamic_checks", "fix", "diff", "statistics")
+    names = ("derivations", "dynamic_checks", "fix", "diff", "statistics", "target")
     return next((f"--{n.replace('_', '-')}" for n in names if getattr(arguments, n)), None)
 
 
@@ -108,6 +108,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         operators=operators,
         allowed=allowed,
         name_of_stdin=arguments.stdin_filename,
+        target=arguments.target or project.target,
         by=_older() if arguments.spec else None,
     )
     files = _check(arguments.path, selection, check, project)
