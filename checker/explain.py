@@ -124,6 +124,24 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
             " Calls with effects are not reported in such a text unless a target is given."
         ),
     ),
+    "PYTHON": (
+        "What Python refuses",
+        "A Python file is run before TVM reads the program, so Python must know its names.",
+    ),
+    "PYTHON-name": (
+        "A name that the Python file does not define",
+        (
+            "A data type or dimension stands without quotes, and the file binds no such name."
+            " Python evaluates annotations, so it stops with a NameError."
+        ),
+    ),
+    "PYTHON-import": (
+        "A module of scripts that is not imported",
+        (
+            "The program uses R, T or I, and the Python file does not import it, so running it"
+            " stops with a NameError. tvm.script.from_source provides these names."
+        ),
+    ),
     "READ": (
         "Reading a file",
         ("The file could not be read. The message comes from the operating system."),

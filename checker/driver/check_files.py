@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.mistakes import keep_traceback
-from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
+from rlx.checker.driver.sources import PYTHON, decode, displayed, read, size, unreadable
 from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 from rlx.checker.render.files import FileReport, definitions_of
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.streams import CARRIAGE_RETURN, CLEAR_LINE, complain, own
 
 if TYPE_CHECKING:
@@ -36,13 +37,10 @@ def check_file(
     operators: Sequence[str] = (),
     allowed: Sequence[str] = (),
     name_of_stdin: str | None = None,
-    target: str | None = None,
     by: Callable[[str, str], Report] | None = None,
 ) -> FileReport:
     """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the
     prover, ``derivations``.
-
-    ``target`` is the version of TVM that is to read the text.
 
     ``name_of_stdin`` is what standard input is called. ``by`` checks a text with its path; None is
     :func:`rlx.checker.check.check_text`. ``operators`` and ``allowed`` are the user's
@@ -62,7 +60,7 @@ def check_file(
     if problem is not None:
         return FileReport(shown, source, (problem,))
     try:
-        return _check(source, listing, statistics, derivations, by, target)
+        return _check(source, listing, statistics, derivations, by)
     except Exception as error:  # noqa: BLE001 - one file never stops the others
         return _failed(shown, error)
 
@@ -73,7 +71,6 @@ def _check(
     statistics: bool,
     derivations: bool,
     by: Callable[[str, str], Report] | None,
-    target: str | None,
 ) -> FileReport:
     from rlx.checker.check import check_text
     from rlx.checker.questions import questions
@@ -81,11 +78,11 @@ def _check(
     trees = None
     if derivations:
         report, trees = _derived(source)
-    elif by is not None:
-        report = by(source.text, source.path)
     else:
-        report = check_text(source.text, source.path, target)
+        report = (by or check_text)(source.text, source.path)
     found = tuple(report.diagnostics)
+    if source.path.endswith(PYTHON) and report.ok:
+        found = (*_not_imported(report), *found)
     shown = source if found else None
     checks = _listed(report) if listing else None
     asked = questions(report.statistics, source) if statistics else None
@@ -99,6 +96,17 @@ def _check(
         derivations=trees,
         read=definitions_of(report.modules),
     )
+
+
+def _not_imported(report: Report) -> tuple[Diagnostic, ...]:
+    """What a Python file uses without an import. A text that is no file gets these names from
+    where it is read.
+    """
+    from rlx.grammar.read.undecorated import not_imported
+
+    source = report.source
+    spans = [module.span for module in report.modules if module.span is not None]
+    return tuple(replace(d, source=source) for d in not_imported(source.text, spans))
 
 
 def _derived(source: Source) -> tuple[Report, dict[str, Any]]:

@@ -79,6 +79,17 @@ def _older() -> Callable[[str, str], Report]:
     return check_text
 
 
+def _for_target(target: str | None) -> Callable[[str, str], Report] | None:
+    """The check of a text for a version of TVM; None without one."""
+    if target is None:
+        return None
+    from functools import partial
+
+    from rlx.checker.check import check_text
+
+    return partial(check_text, target=target)
+
+
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: str) -> int:
     """One run over all paths."""
     from rlx.checker.driver.time_limit import seconds
@@ -108,8 +119,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         operators=operators,
         allowed=allowed,
         name_of_stdin=arguments.stdin_filename,
-        target=arguments.target or project.target,
-        by=_older() if arguments.spec else None,
+        by=_older() if arguments.spec else _for_target(arguments.target or project.target),
     )
     files = _check(arguments.path, selection, check, project)
     excluded = [path for path in arguments.path if path != STDIN and project.excludes(path)]
