@@ -57,3 +57,24 @@ def test_the_edit_writes_the_word_of_the_target() -> None:
 def test_an_unknown_target_is_refused() -> None:
     with pytest.raises(ValueError, match=r"0\.28"):
         check_text("", target="0.28")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "wrong"),
+    [
+        ('R.Tensor((4,), "float32")', []),
+        ('R.Tensor(("n",), "float32")', []),
+        ('R.Tensor((k,), "float32")', []),
+        ("R.Tensor((4,), kind)", []),
+        ("R.Tensor((4,), float32)", ["float32"]),
+        ('R.Tensor((n,), "float32")', ["n"]),
+    ],
+)
+def test_python_must_know_a_name_without_quotes(annotation: str, wrong: list[str]) -> None:
+    text = (
+        f'from tvm.script import relax as R\nk, kind = 4, "float32"\n@R.function\n'
+        f"def f(x: {annotation}):\n    return x\n"
+    )
+    found = check_text(text, "a.py").errors
+    assert [text[slice(*d.span)] for d in found if d.span is not None] == wrong
+    assert {d.code for d in found} <= {"PYTHON-name"}
