@@ -14,7 +14,7 @@ from rlx.grammar.stack import roomy
 from rlx.solver.budget import Statistics
 
 if TYPE_CHECKING:
-    from rlx.grammar.read.versions import Use
+    from rlx.grammar.read.versions import SpellingUse
 
 MARK = "rlx: ignore"
 """A text without it has no comment that silences a diagnostic."""
@@ -182,7 +182,7 @@ def check_modules(
 class Findings:
     """What the rules of a specification, here of today's, have found in the modules of a text."""
 
-    def __init__(self, without_purity: Use | None = None) -> None:
+    def __init__(self, without_purity: SpellingUse | None = None) -> None:
         self.without_purity = without_purity
         self.diagnostics: list[Diagnostic] = []
         self.info: dict[Node, StructInfo] = {}

@@ -29,7 +29,7 @@ PURITY = "0.16"
 """The first version with a dialect in which functions declare their purity."""
 
 
-class Use(Record):
+class SpellingUse(Record):
     """A spelling that not all versions read, where a text has it."""
 
     form: str
@@ -37,7 +37,7 @@ class Use(Record):
     readers: Readers
 
 
-def uses(text: str, modules: Sequence[ast.IRModule]) -> list[Use]:
+def uses(text: str, modules: Sequence[ast.IRModule]) -> list[SpellingUse]:
     """The spellings of a text that not all versions read, in order."""
     spans = [_decorated(text, m.span) for m in modules if m.span is not None]
     found = [*_imports(text)]
@@ -55,7 +55,7 @@ def _decorated(text: str, span: Span) -> Span:
     return start, span[1]
 
 
-def _words(text: str, span: Span) -> Iterator[Use]:
+def _words(text: str, span: Span) -> Iterator[SpellingUse]:
     """The names and keywords of a definition."""
     for kept in kept_names(text, *span):
         head, dot, rest = kept.name.partition(".")
@@ -67,19 +67,19 @@ def _words(text: str, span: Span) -> Iterator[Use]:
             names += [f".{part}" for part in rest.split(".")]
         for form in names:
             if form in READERS:
-                yield Use(form, kept.span, READERS[form])
+                yield SpellingUse(form, kept.span, READERS[form])
         if name == "metadata":
             yield from _constant(text, kept.span)
 
 
-def _constant(text: str, span: Span) -> Iterator[Use]:
+def _constant(text: str, span: Span) -> Iterator[SpellingUse]:
     """The key of a constant outside the text."""
     for form, readers in READERS.items():
         if form.startswith("metadata[") and text.startswith(form, span[0]):
-            yield Use(form, (span[0], span[0] + len(form) + 1), readers)
+            yield SpellingUse(form, (span[0], span[0] + len(form) + 1), readers)
 
 
-def _imports(text: str) -> Iterator[Use]:
+def _imports(text: str) -> Iterator[SpellingUse]:
     """The modules that a text imports as ``T``."""
     if "tvm.script" not in text:
         return
@@ -92,10 +92,10 @@ def _imports(text: str) -> Iterator[Use]:
         for word in words[3:]:
             form = f"import {word.value}"
             if word.value in TIR_MODULES and form in READERS:
-                yield Use(form, word.span, READERS[form])
+                yield SpellingUse(form, word.span, READERS[form])
 
 
-def _declarations(text: str, read: Sequence[Span]) -> Iterator[Use]:
+def _declarations(text: str, read: Sequence[Span]) -> Iterator[SpellingUse]:
     """The shape variables that are declared beside the definitions."""
     if "TypeVar(" not in text or not read:
         return
@@ -104,12 +104,12 @@ def _declarations(text: str, read: Sequence[Span]) -> Iterator[Use]:
             continue
         for word in words_of(text, (start, end)):
             if word.value == "TypeVar(":
-                yield Use(word.value, (word.start, word.end - 1), READERS[word.value])
+                yield SpellingUse(word.value, (word.start, word.end - 1), READERS[word.value])
                 break
 
 
 def judged(
-    text: str, modules: Sequence[ast.IRModule], found: Sequence[Use], target: str | None
+    text: str, modules: Sequence[ast.IRModule], found: Sequence[SpellingUse], target: str | None
 ) -> Iterator[Diagnostic]:
     """What is wrong with the spellings of a text for a target, or among themselves."""
     return mixed(found) if target is None else for_target(text, modules, found, target)
@@ -119,7 +119,7 @@ def judged(
 
 
 def for_target(
-    text: str, modules: Sequence[ast.IRModule], found: Sequence[Use], target: str
+    text: str, modules: Sequence[ast.IRModule], found: Sequence[SpellingUse], target: str
 ) -> Iterator[Diagnostic]:
     """The errors of a text that is meant for one version."""
     told = set()
@@ -142,7 +142,7 @@ def for_target(
                 )
 
 
-def _unread(text: str, use: Use, target: str) -> Diagnostic:
+def _unread(text: str, use: SpellingUse, target: str) -> Diagnostic:
     right = spelling(use.form, target)
     words = f"TVM {target} does not read `{_shown(use.form)}`: {use.readers.words()}"
     edit = None
@@ -175,7 +175,7 @@ def _shown(form: str) -> str:
 # ------------------------------------------------------------ no version
 
 
-def mixed(found: Sequence[Use]) -> Iterator[Diagnostic]:
+def mixed(found: Sequence[SpellingUse]) -> Iterator[Diagnostic]:
     """A warning if no version reads all spellings of a text.
 
     Texts of 2022 may have words that came up to the first dialect: theirs changed from week to
@@ -206,7 +206,7 @@ def _last(readers: Readers) -> int:
     return VERSIONS.index(readers.last) if readers.last is not None else len(VERSIONS)
 
 
-def before_purity(found: Sequence[Use], target: str | None) -> Use | None:
+def before_purity(found: Sequence[SpellingUse], target: str | None) -> SpellingUse | None:
     """The spelling that shows that a text is from before purity existed; None if nothing does."""
     if target is not None:
         return None
@@ -216,7 +216,7 @@ def before_purity(found: Sequence[Use], target: str | None) -> Use | None:
     return next((use for use in found if _last(use.readers) < limit), None)
 
 
-def unpurified(found: Sequence[Diagnostic], shown: Use) -> Iterator[Diagnostic]:
+def unpurified(found: Sequence[Diagnostic], shown: SpellingUse) -> Iterator[Diagnostic]:
     """The diagnostics without those about purity, of which a note at the first place says why."""
     first = None
     for each in found:
