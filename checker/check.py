@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from rlx.checker.render.files import Obligations
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -12,6 +12,9 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Node, Record, Span, replace
 from rlx.grammar.stack import roomy
 from rlx.solver.budget import Statistics
+
+if TYPE_CHECKING:
+    from rlx.grammar.read.versions import SpellingUse
 
 MARK = "rlx: ignore"
 """A text without it has no comment that silences a diagnostic."""
@@ -100,7 +103,7 @@ class IllFormedError(ValueError):
 
 
 @roomy
-def check_text(text: str, path: str = "<text>") -> Report:
+def check_text(text: str, path: str = "<text>", target: str | None = None) -> Report:
     """Check a text of any dialect, and find all its errors in one run.
 
     Parameters
@@ -109,11 +112,25 @@ def check_text(text: str, path: str = "<text>") -> Report:
         A `.rlx` or Python text, with any number of modules and other code around them.
     path
         The path in diagnostics.
-    """
-    from rlx.grammar.read.parser import parse
+    target
+        The version of TVM that is to read the text, ``"0.27"``; None infers it from the text.
 
+    Raises
+    ------
+    ValueError
+        If there is no such version.
+    """
+    from rlx.grammar.dialects import dialect
+    from rlx.grammar.read.parser import parse
+    from rlx.grammar.read.versions import before_purity, judged, uses
+
+    if target is not None:
+        dialect(target)
     parsed = parse(text, path)
-    return check_modules(parsed.modules, parsed.source, parsed.diagnostics, parsed.captured)
+    found = uses(parsed.source.text, parsed.modules)
+    said = (*parsed.diagnostics, *judged(parsed.source.text, parsed.modules, found, target))
+    findings = Findings(without_purity=before_purity(found, target))
+    return check_modules(parsed.modules, parsed.source, said, parsed.captured, findings)
 
 
 def check_module(module: ast.IRModule, source: Source) -> Report:
@@ -165,7 +182,8 @@ def check_modules(
 class Findings:
     """What the rules of a specification, here of today's, have found in the modules of a text."""
 
-    def __init__(self) -> None:
+    def __init__(self, without_purity: SpellingUse | None = None) -> None:
+        self.without_purity = without_purity
         self.diagnostics: list[Diagnostic] = []
         self.info: dict[Node, StructInfo] = {}
         self.normal: list[ast.IRModule] = []
@@ -187,7 +205,7 @@ class Findings:
         normal = normalize(module)
         self.normal.append(normal)
         derivation = derive(normal, self.unknown_operators, captured)
-        self.diagnostics += derivation.diagnostics
+        self._take(derivation.diagnostics)
         self.info.update(derivation.info)
         if derivation.overwrites:
             from rlx.checker.overwritten import overwritten
@@ -205,6 +223,15 @@ class Findings:
         self.proved += derivation.proved
         self.refuted += derivation.refuted
         self.unknown += derivation.unknown
+
+    def _take(self, found: Sequence[Diagnostic]) -> None:
+        """Take over what derivation found, without purity in a text that is older than it."""
+        if self.without_purity is None:
+            self.diagnostics += found
+            return
+        from rlx.grammar.read.versions import unpurified
+
+        self.diagnostics += unpurified(found, self.without_purity)
 
     @property
     def obligations(self) -> Obligations:

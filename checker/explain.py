@@ -92,6 +92,56 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
             " ignore[D14-arity, WF02]`."
         ),
     ),
+    "VERSION": (
+        "Spellings of one version of TVM",
+        (
+            "The option --target, or `target` of [tool.rlx], names the version of TVM that"
+            " is to read a program. What that version does not read is an error."
+        ),
+    ),
+    "VERSION-spelling": (
+        "A spelling that the target does not read",
+        (
+            "A word, keyword or annotation is from another version of TVM than the target."
+            " The message says which versions read it, and the help how the target writes it."
+        ),
+    ),
+    "VERSION-operator": (
+        "An operator that the target does not have",
+        "The program calls an operator that came with a later version of TVM than the target.",
+    ),
+    "VERSION-mixed": (
+        "Spellings of different versions",
+        (
+            "No version of TVM reads all spellings of the text, so it cannot be read as a whole."
+            " A target (--target) makes the words of other versions errors."
+        ),
+    ),
+    "VERSION-inferred": (
+        "A program from before purity",
+        (
+            "The spellings of the text are of 2022, when functions did not declare their purity."
+            " Calls with effects are not reported in such a text unless a target is given."
+        ),
+    ),
+    "PYTHON": (
+        "What Python refuses",
+        "A Python file is run before TVM reads the program, so Python must know its names.",
+    ),
+    "PYTHON-name": (
+        "A name that the Python file does not define",
+        (
+            "A data type or dimension stands without quotes, and the file binds no such name."
+            " Python evaluates annotations, so it stops with a NameError."
+        ),
+    ),
+    "PYTHON-import": (
+        "A module of scripts that is not imported",
+        (
+            "The program uses R, T or I, and the Python file does not import it, so running it"
+            " stops with a NameError. tvm.script.from_source provides these names."
+        ),
+    ),
     "READ": (
         "Reading a file",
         ("The file could not be read. The message comes from the operating system."),

@@ -8,6 +8,7 @@ dialects, so a new spelling in a dialect is accepted, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from rlx.grammar.nodes.node import Record, replace
 
@@ -206,3 +207,133 @@ ALLOC_WORDS = _every("alloc_buffer")
 
 CONSTANT_KEYS = _every("constant_key")
 """The beginning of a reference to a constant outside the text."""
+
+
+class Change(Record):
+    """A spelling that a version replaced by another.
+
+    Attributes
+    ----------
+    before, after
+        The spelling until this version and from it on; empty if it has none. A name may have the
+        sign behind it (``out_sinfo=``, ``R.Tensor[``) or the dot in front (``.struct_info``).
+    version
+        The first version with the newer spelling.
+    kept
+        Whether the versions from then on read the older spelling, too.
+    """
+
+    before: str
+    after: str
+    version: str
+    kept: bool = False
+
+
+VERSIONS = (_V2022.version, *DIALECTS)
+"""Every version, in order of time."""
+
+_KEPT = frozenset(["R.Object", "T.alloc_buffer"])
+_SHAPE_OF_WORDS = {
+    "out_info": "{}=",
+    "info_args": "{}=",
+    "object_info": "{}",
+    "block": "{}",
+    "block_attr": "{}",
+    "alloc_buffer": "{}",
+    "tir_module": "import {}",
+    "constant_key": 'metadata["{}"',
+}
+
+
+def _changes() -> tuple[Change, ...]:
+    """The changes between one dialect and the next."""
+    found = []
+    dialects = [_V2022, *DIALECTS.values()]
+    for old, new in pairwise(dialects):
+        for field, form in _SHAPE_OF_WORDS.items():
+            before, after = getattr(old, field), getattr(new, field)
+            if before != after:
+                words = form.format(before), form.format(after)
+                found.append(Change(*words, new.version, before in _KEPT))
+    return tuple(found)
+
+
+_CHANGES = (
+    *_changes(),
+    Change("R.func", "R.function", "0.16"),
+    Change("R.Tensor[", "R.Tensor(", "0.16"),
+    Change("R.match_shape", "R.match_cast", "0.16"),
+    Change("R.outputs", "R.output", "0.16"),
+    Change("", "s_tir=", _V25.version),
+    Change("", "T.let[", _V24.version),
+    Change("tir_vars=", "", _V26.version),
+    Change("R.Prim(value=", "", _V26.version),
+    Change(".struct_info", ".ty", _V26.version),
+    Change("T.allocate", "T.alloc_buffer", _V26.version),
+    Change("T.allocate_const", "", _V26.version),
+    Change("T.SizeVar", "T.Var", _V26.version),
+    Change("is_size_var=", "", _V27.version),
+    Change("", "TypeVar(", _V27.version),
+)
+"""All spellings that differ between versions. The words of the dialects come from there."""
+
+NEW_OPERATORS: Mapping[str, str] = {"relax.reverse_sequence": "0.26"}
+"""Operators that came after 0.25, by their first version: those of `tvm.ir.Op.list_op_names()` of
+each wheel that its predecessor lacks. There is no wheel with Relax before 0.25.
+"""
+
+
+class Readers(Record):
+    """The first and the last version that reads a spelling; None at an end that is open."""
+
+    first: str | None = None
+    last: str | None = None
+
+    def reads(self, version: str) -> bool:
+        """Whether a version reads it."""
+        at = VERSIONS.index(version)
+        return (self.first is None or VERSIONS.index(self.first) <= at) and (
+            self.last is None or at <= VERSIONS.index(self.last)
+        )
+
+    def words(self) -> str:
+        """The versions in words: ``only since 0.24``, ``only until 0.25``."""
+        found = [
+            *([] if self.first is None else [f"since {self.first}"]),
+            *([] if self.last is None else [f"until {self.last}"]),
+        ]
+        return " and ".join(found)
+
+
+def _readers() -> dict[str, Readers]:
+    found: dict[str, Readers] = {}
+    for change in _CHANGES:
+        older = found.get(change.before, Readers())
+        newer = found.get(change.after, Readers())
+        last = None if change.kept else VERSIONS[VERSIONS.index(change.version) - 1]
+        found[change.before] = replace(older, last=last)
+        if change.after not in _OF_ALL:
+            found[change.after] = replace(newer, first=change.version)
+    del found[""]
+    return {form: readers for form, readers in found.items() if readers != Readers()}
+
+
+_OF_ALL = frozenset(["R.function", "R.Tensor(", "R.output", "T.alloc_buffer", "T.Var"])
+"""Newer spellings that older versions had, too, some with another meaning."""
+
+READERS: Mapping[str, Readers] = _readers()
+"""The versions that read each spelling that not all of them read."""
+
+
+def spelling(form: str, version: str) -> str:
+    """How a version writes what another version spells like this; empty if it does not."""
+    at = VERSIONS.index(version)
+    for change in _CHANGES:
+        newer = VERSIONS.index(change.version) <= at
+        if change.before == form and newer and not change.kept:
+            return spelling(change.after, version) if change.after else ""
+    for change in reversed(_CHANGES):
+        newer = VERSIONS.index(change.version) <= at
+        if change.after == form and not newer and form not in _OF_ALL:
+            return spelling(change.before, version) if change.before else ""
+    return form

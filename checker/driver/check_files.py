@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.mistakes import keep_traceback
-from rlx.checker.driver.sources import decode, displayed, read, size, unreadable
+from rlx.checker.driver.sources import PYTHON, decode, displayed, read, size, unreadable
 from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 from rlx.checker.render.files import FileReport, definitions_of
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.streams import CARRIAGE_RETURN, CLEAR_LINE, complain, own
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def _check(
     else:
         report = (by or check_text)(source.text, source.path)
     found = tuple(report.diagnostics)
+    if source.path.endswith(PYTHON) and report.ok:
+        found = (*_not_imported(report), *found)
     shown = source if found else None
     checks = _listed(report) if listing else None
     asked = questions(report.statistics, source) if statistics else None
@@ -93,6 +96,17 @@ def _check(
         derivations=trees,
         read=definitions_of(report.modules),
     )
+
+
+def _not_imported(report: Report) -> tuple[Diagnostic, ...]:
+    """What a Python file uses without an import. A text that is no file gets these names from
+    where it is read.
+    """
+    from rlx.grammar.read.undecorated import not_imported
+
+    source = report.source
+    spans = [module.span for module in report.modules if module.span is not None]
+    return tuple(replace(d, source=source) for d in not_imported(source.text, spans))
 
 
 def _derived(source: Source) -> tuple[Report, dict[str, Any]]:

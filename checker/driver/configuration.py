@@ -16,7 +16,7 @@ from rlx.grammar.nodes.node import Record, replace
 NAME = "pyproject.toml"
 LISTS = ("operators", "allow-operators", "select", "ignore", "exclude")
 FLAGS = ("strict",)
-WORDS = ("documentation",)
+WORDS = ("documentation", "target")
 
 
 class ConfigurationError(Exception):
@@ -38,6 +38,8 @@ class ProjectSettings(Record):
         Patterns of paths, from where the file stands, that are not checked, even if they are named.
     documentation
         The address at which the pages of the specification are published; None if they are not.
+    target
+        The version of TVM that is to read the programs; None infers it from each text.
     root
         The directory of the file.
     """
@@ -49,6 +51,7 @@ class ProjectSettings(Record):
     strict: bool = False
     exclude: tuple[str, ...] = ()
     documentation: str | None = None
+    target: str | None = None
     root: str = "."
 
     @property
@@ -113,6 +116,7 @@ def _read(path: Path) -> ProjectSettings:
         strict=table.get("strict", False),
         exclude=tuple(table.get("exclude", ())),
         documentation=table.get("documentation"),
+        target=table.get("target"),
         root=str(path.parent),
     )
 
@@ -193,6 +197,14 @@ def _check(path: Path, key: str, value: object) -> None:
     elif key in FLAGS:
         if not isinstance(value, bool):
             raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be true or false")
+    elif key == "target":
+        from rlx.grammar.dialects import VERSIONS
+
+        if value not in VERSIONS:
+            known = ", ".join(VERSIONS)
+            raise ConfigurationError(
+                f'{path}: target of [tool.rlx] must be one of {known}, as a string: "{VERSIONS[-1]}"'
+            )
     elif key in WORDS:
         if not isinstance(value, str) or "://" not in value:
             raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be a URL")

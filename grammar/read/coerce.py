@@ -200,6 +200,8 @@ class Coerce(ScalarCoercion):
                 if name.startswith("T."):
                     self.refuse_unknown(name, entry.span)
                 text = _OTHER_NAMES.get(name) or name.rpartition(".")[2]
+                if "." not in name:
+                    self.unquoted.append((name, entry.span))
             case _:
                 raise Rejected(f"expected a data type, found {describe(value)}", start, end)
         try:

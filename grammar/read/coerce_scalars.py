@@ -83,6 +83,8 @@ class ScalarCoercion:
     implicit
         The names that are shape variables only because they are used as dimensions, each with the
         location of its first use.
+    unquoted
+        The data types that are written as bare names, with their places.
     cast_to
         The variables of those names that only a cast in a body binds.
     quotes, quoting
@@ -98,6 +100,7 @@ class ScalarCoercion:
         self._quotes = False
         self.captured: set[Node] = set()
         self.implicit: dict[str, Span] = {}
+        self.unquoted: list[tuple[str, Span]] = []
         self.cast_to: dict[tir.Var, Span] = {}
         self.quotes = 0
         self.quoting: set[str] = set()

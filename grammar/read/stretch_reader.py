@@ -4,11 +4,11 @@ the next statement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.lines import line_end, line_start, lines_above
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
@@ -30,12 +30,16 @@ from rlx.grammar.read.lexer import Lexer
 from rlx.grammar.read.module_statements import ModuleStatements
 from rlx.grammar.read.partial_nodes import Open, Signature
 from rlx.grammar.read.prim_statements import PrimStatements
+from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
 from rlx.grammar.read.syntax_messages import explain_unexpected
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
+
+if TYPE_CHECKING:
+    from rlx.grammar.read.surroundings import PythonAround
 
 OWNERS = (AtomActions, CallActions, SubscriptActions, StatementActions, DefinitionActions)
 
@@ -256,6 +260,8 @@ class StretchReader:
             for name, span in coerce.implicit.items():
                 if name not in declared:
                     yield _undeclared(name, span, f'{name} = TypeVar("{name}")', dimensions)
+        if self.context.around is not None and not is_prototype(self.text):
+            yield from self._unknown_to_python(self.context.around, dimensions)
         for var, span in coerce.cast_to.items():
             if var.name not in known:
                 yield _undeclared(var.name, span, f"{var.name} = T.int64()", dimensions)
@@ -263,6 +269,26 @@ class StretchReader:
             words = "only a signature quotes dimensions: a body has them declared"
             help = "write it without quotes"
             yield Diagnostic("PARSE", "error", words, span, help=help)
+
+    def _unknown_to_python(
+        self, around: PythonAround, declared: Collection[str]
+    ) -> Iterator[Diagnostic]:
+        """Report names without quotes in annotations that the Python file does not bind: running it
+        ends with a NameError.
+        """
+        bound = {*declared, *around.names()}
+        coerce = self.context.coerce
+        for name, span in coerce.unquoted:
+            if name not in bound and around.value(name) is ...:
+                words = f"the name {name!r} is not defined in this Python file"
+                help = f'write the data type in quotes: "{name}"'
+                edit = Edit(span, f'"{name}"')
+                yield Diagnostic("PYTHON-name", "error", words, span, help=help, edit=edit)
+        for name, span in coerce.implicit.items():
+            if name not in bound and around.value(name) is ...:
+                words = f"the dimension {name!r} is not defined in this Python file"
+                help = f'quote it, "{name}", or declare it above: `{name} = TypeVar("{name}")`'
+                yield Diagnostic("PYTHON-name", "error", words, span, help=help)
 
     def excuse(self, span: Span) -> None:
         """Remove the errors in a statement whose meaning depends on running the surrounding Python

@@ -4,17 +4,18 @@ forgotten decorators.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outline import HEAD, indentation, logical_lines, outline
 from rlx.grammar.read.script_vocabulary import is_known
-from rlx.grammar.read.source_tokens import names_in
+from rlx.grammar.read.source_tokens import names_in, parts_of
 from rlx.grammar.suggest import closest, did_you_mean
 
 _PYTHON_FUNCTION = frozenset(["pyfunc", "I.pyfunc", "ir.pyfunc", "tvm.script.pyfunc"])
@@ -207,3 +208,29 @@ def undecorated(
         help=f"write {mark} above it",
         edit=Edit((line, line), f"{indent}{mark}\n"),
     )
+
+
+def not_imported(text: str, read: Sequence[Span]) -> Iterator[Diagnostic]:
+    """The languages of scripts that the definitions use and the Python file does not bind, each
+    where it is used first.
+    """
+    from rlx.grammar.read.surroundings import Surroundings
+
+    around = Surroundings(text)
+    told: set[str] = set()
+    for start, end in read:
+        scope = around.scope_at(start)
+        for found in parts_of(text, (start, end)):
+            head = found.value.partition(".")[0]
+            if head in told or head not in _IMPORTS or found.type not in ("DOTTED", "HEAD"):
+                continue
+            told.add(head)
+            if around.value(head, scope, start) is ... and head not in around.names(scope):
+                words = f"{head!r} is not imported in this Python file"
+                help = f"write `from tvm.script import {_IMPORTS[head]} as {head}`"
+                span = (found.start, found.start + len(head))
+                yield Diagnostic("PYTHON-import", "warning", words, span, help=help)
+
+
+_IMPORTS = {"R": "relax", "T": TIR_MODULES[-1], "I": "ir"}
+"""The module of `tvm.script` that each prefix stands for."""

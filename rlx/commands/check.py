@@ -69,7 +69,7 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
 
 def _of_today(arguments: argparse.Namespace) -> str | None:
     """An option that was given and that the rules of 2022 have nothing for."""
-    names = ("derivations", "dynamic_checks", "fix", "diff", "statistics")
+    names = ("derivations", "dynamic_checks", "fix", "diff", "statistics", "target")
     return next((f"--{n.replace('_', '-')}" for n in names if getattr(arguments, n)), None)
 
 
@@ -77,6 +77,17 @@ def _older() -> Callable[[str, str], Report]:
     from rlx.old.check import check_text
 
     return check_text
+
+
+def _for_target(target: str | None) -> Callable[[str, str], Report] | None:
+    """The check of a text for a version of TVM; None without one."""
+    if target is None:
+        return None
+    from functools import partial
+
+    from rlx.checker.check import check_text
+
+    return partial(check_text, target=target)
 
 
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: str) -> int:
@@ -108,7 +119,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         operators=operators,
         allowed=allowed,
         name_of_stdin=arguments.stdin_filename,
-        by=_older() if arguments.spec else None,
+        by=_older() if arguments.spec else _for_target(arguments.target or project.target),
     )
     files = _check(arguments.path, selection, check, project)
     excluded = [path for path in arguments.path if path != STDIN and project.excludes(path)]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rlx.commands.project import add_options
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.dialects import VERSIONS
 from rlx.grammar.streams import say_line
 
 DESCRIPTION = "Check Relax programs: well-formedness, structural information, purity, shapes."
@@ -54,6 +55,7 @@ def parser_of(prog: str, formats: Iterable[str]) -> argparse.ArgumentParser:
         action="store_true",
         help="print how often each code occurred, and what the prover was asked",
     )
+    add("--target", choices=VERSIONS, metavar="VERSION", help=_TARGET)
     add("--spec", choices=("2022",), metavar="YEAR", help=_SPEC)
     add("--types", action="store_true", help=_TYPES)
     add("--dynamic-checks", action="store_true", help="list the checks that a run performs")
@@ -72,6 +74,10 @@ _TYPES = (
     " the rules of 2022; with --format json as one object"
 )
 _SPEC = "check by the rules of an older specification: 2022 (types, `shape_` and match_shape)"
+_TARGET = (
+    f"the version of TVM that is to read the programs, {VERSIONS[1]} to {VERSIONS[-1]} or"
+    f" {VERSIONS[0]}: what it does not read is an error (default: inferred from each text)"
+)
 _OPERATORS = "import the operators that a module or a .py file declares with @rlx.operator"
 
 

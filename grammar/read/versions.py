@@ -1,0 +1,236 @@
+"""Which versions of TVM read the spellings of a text.
+
+The table of spellings is :mod:`rlx.grammar.dialects`, from which the printer writes, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rlx.grammar.diagnostic import Diagnostic, Edit, Label
+from rlx.grammar.dialects import (
+    DEFAULT,
+    NEW_OPERATORS,
+    READERS,
+    TIR_MODULES,
+    VERSIONS,
+    Readers,
+    spelling,
+)
+from rlx.grammar.lines import line_start
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Record, Span, walk
+from rlx.grammar.read.forms import ALIASES
+from rlx.grammar.read.kept_text import kept_names
+from rlx.grammar.read.lexer import words_of
+from rlx.grammar.read.outline import logical_lines
+
+PURITY = "0.16"
+"""The first version with a dialect in which functions declare their purity."""
+
+
+class SpellingUse(Record):
+    """A spelling that not all versions read, where a text has it."""
+
+    form: str
+    span: Span
+    readers: Readers
+
+
+def uses(text: str, modules: Sequence[ast.IRModule]) -> list[SpellingUse]:
+    """The spellings of a text that not all versions read, in order."""
+    spans = [_decorated(text, m.span) for m in modules if m.span is not None]
+    found = [*_imports(text)]
+    for start, end in spans:
+        found += _words(text, (start, end))
+    found += _declarations(text, spans)
+    return sorted(found, key=lambda use: use.span)
+
+
+def _decorated(text: str, span: Span) -> Span:
+    """A definition with its decorators."""
+    start = line_start(text, span[0])
+    while start and text[line_start(text, start - 1) : start].lstrip().startswith("@"):
+        start = line_start(text, start - 1)
+    return start, span[1]
+
+
+def _words(text: str, span: Span) -> Iterator[SpellingUse]:
+    """The names and keywords of a definition."""
+    for kept in kept_names(text, *span):
+        head, dot, rest = kept.name.partition(".")
+        name = ALIASES.get(head, head) + dot + rest
+        names = [name, name + kept.after]
+        if kept.after == "=" and text[: kept.span[0]].rstrip().endswith("R.Prim("):
+            names.append(f"R.Prim({name}=")
+        elif head not in "RTI":
+            names += [f".{part}" for part in rest.split(".")]
+        for form in names:
+            if form in READERS:
+                yield SpellingUse(form, kept.span, READERS[form])
+        if name == "metadata":
+            yield from _constant(text, kept.span)
+
+
+def _constant(text: str, span: Span) -> Iterator[SpellingUse]:
+    """The key of a constant outside the text."""
+    for form, readers in READERS.items():
+        if form.startswith("metadata[") and text.startswith(form, span[0]):
+            yield SpellingUse(form, (span[0], span[0] + len(form) + 1), readers)
+
+
+def _imports(text: str) -> Iterator[SpellingUse]:
+    """The modules that a text imports as ``T``."""
+    if "tvm.script" not in text:
+        return
+    for span in logical_lines(text):
+        if not text.startswith("from", span[0]):
+            continue
+        words = [*words_of(text, span)]
+        if [word.value for word in words[:3]] != ["from", "tvm.script", "import"]:
+            continue
+        for word in words[3:]:
+            form = f"import {word.value}"
+            if word.value in TIR_MODULES and form in READERS:
+                yield SpellingUse(form, word.span, READERS[form])
+
+
+def _declarations(text: str, read: Sequence[Span]) -> Iterator[SpellingUse]:
+    """The shape variables that are declared beside the definitions."""
+    if "TypeVar(" not in text or not read:
+        return
+    for start, end in logical_lines(text):
+        if any(first <= start < last for first, last in read):
+            continue
+        for word in words_of(text, (start, end)):
+            if word.value == "TypeVar(":
+                yield SpellingUse(word.value, (word.start, word.end - 1), READERS[word.value])
+                break
+
+
+def judged(
+    text: str, modules: Sequence[ast.IRModule], found: Sequence[SpellingUse], target: str | None
+) -> Iterator[Diagnostic]:
+    """What is wrong with the spellings of a text for a target, or among themselves."""
+    return mixed(found) if target is None else for_target(text, modules, found, target)
+
+
+# ------------------------------------------------------------ one version
+
+
+def for_target(
+    text: str, modules: Sequence[ast.IRModule], found: Sequence[SpellingUse], target: str
+) -> Iterator[Diagnostic]:
+    """The errors of a text that is meant for one version."""
+    told = set()
+    for use in found:
+        if not use.readers.reads(target) and use.span not in told:
+            told.add(use.span)
+            yield _unread(text, use, target)
+    at = VERSIONS.index(target)
+    for node in (node for module in modules for node in walk(module)):
+        if isinstance(node, ast.Call) and isinstance(node.op, ast.Op):
+            since = NEW_OPERATORS.get(node.op.op_name)
+            if since is not None and VERSIONS.index(since) > at:
+                name = f"R.{node.op.op_name.removeprefix('relax.')}"
+                yield Diagnostic(
+                    "VERSION-operator",
+                    "error",
+                    f"TVM {target} has no operator {name}: it came with {since}",
+                    node.span,
+                    help=f"set the target to {since} or later, or compute it with other operators",
+                )
+
+
+def _unread(text: str, use: SpellingUse, target: str) -> Diagnostic:
+    right = spelling(use.form, target)
+    words = f"TVM {target} does not read `{_shown(use.form)}`: {use.readers.words()}"
+    edit = None
+    written = text[slice(*use.span)]
+    old, new = (form.rstrip("=").removeprefix("import ") for form in (use.form, right))
+    if right and old == written and new.replace(".", "").isidentifier():
+        edit = Edit(use.span, new)
+    help = f"write `{_shown(right)}`" if right else _WITHOUT.get(use.form, "remove it")
+    return Diagnostic("VERSION-spelling", "error", words, use.span, help=help, edit=edit)
+
+
+_WITHOUT = {
+    "tir_vars=": "pass the scalars in the tuple of arguments",
+    "R.Prim(value=": 'write `R.Prim("int64")`, and the value where it is used',
+    "TypeVar(": "declare it in the function: `n = T.int64()`",
+    "T.let[": "annotate the variable with its type alone",
+    "T.allocate_const": "pass the constant as a parameter",
+}
+"""What to write where a version has no such word."""
+
+
+def _shown(form: str) -> str:
+    """A spelling as a reader knows it."""
+    if form.startswith("metadata["):
+        return f"{form}]"
+    ends = {"(": "…)", "[": "…]"}
+    return form.removeprefix("import ") + ends.get(form[-1], "")
+
+
+# ------------------------------------------------------------ no version
+
+
+def mixed(found: Sequence[SpellingUse]) -> Iterator[Diagnostic]:
+    """A warning if no version reads all spellings of a text.
+
+    Texts of 2022 may have words that came up to the first dialect: theirs changed from week to
+    week.
+    """
+    later = (use for use in found if use.readers.first != PURITY)
+    newest = max(later, key=lambda use: _first(use.readers), default=None)
+    oldest = min(found, key=lambda use: _last(use.readers), default=None)
+    if newest is None or oldest is None or _first(newest.readers) <= _last(oldest.readers):
+        return
+    first, second = sorted((newest, oldest), key=lambda use: use.span)
+    words = [f"`{_shown(each.form)}` ({each.readers.words()})" for each in (second, first)]
+    yield Diagnostic(
+        "VERSION-mixed",
+        "warning",
+        f"no version of TVM reads both {words[0]} and {words[1]}",
+        second.span,
+        related=(Label(first.span, first.readers.words()),),
+        help="use the words of one version: `rlx fmt --dialect VERSION` rewrites a text",
+    )
+
+
+def _first(readers: Readers) -> int:
+    return VERSIONS.index(readers.first or VERSIONS[0])
+
+
+def _last(readers: Readers) -> int:
+    return VERSIONS.index(readers.last) if readers.last is not None else len(VERSIONS)
+
+
+def before_purity(found: Sequence[SpellingUse], target: str | None) -> SpellingUse | None:
+    """The spelling that shows that a text is from before purity existed; None if nothing does."""
+    if target is not None:
+        return None
+    limit = VERSIONS.index(PURITY)
+    if any(_first(use.readers) >= limit for use in found):
+        return None
+    return next((use for use in found if _last(use.readers) < limit), None)
+
+
+def unpurified(found: Sequence[Diagnostic], shown: SpellingUse) -> Iterator[Diagnostic]:
+    """The diagnostics without those about purity, of which a note at the first place says why."""
+    first = None
+    for each in found:
+        if each.code != "D14-impure":
+            yield each
+        elif first is None:
+            first = each
+    if first is not None:
+        form = _shown(shown.form)
+        yield Diagnostic(
+            "VERSION-inferred",
+            "note",
+            f"purity is not checked: `{form}` is from {VERSIONS[0]}, before functions had a purity",
+            first.span,
+            related=(Label(shown.span, shown.readers.words()),),
+            help=f"`--target {DEFAULT}` checks it",
+        )
