@@ -7,7 +7,8 @@ front of it, or to the line below it; the same token is looked up in the printed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.grammar.alignment import Alignment
 from rlx.grammar.lines import line_end, line_start
@@ -419,14 +420,15 @@ def _commented(tokens: Sequence[SpacedToken], pad: str, inner: Inner, width: int
         lines = _broken(tokens, pad, width, _forced(tokens, place))
     above: dict[int, list[str]] = {}
     behind: dict[int, list[str]] = {}
+    firsts, lasts = [line.first for line in lines], [line.last for line in lines]
     for comment, gap in place.comments:
         if comment.alone:
-            at = next((k for k, line in enumerate(lines) if line.first >= gap + 1), len(lines) - 1)
+            at = min(bisect_left(firsts, gap + 1), len(lines) - 1)
             lead = lines[at].text[: len(lines[at].text) - len(lines[at].text.lstrip())]
             deeper = lines[at].text.lstrip()[:1] in _CLOSE and not comment.level
             above.setdefault(at, []).append(f"{lead}{_INDENT if deeper else ''}{comment.text}")
         else:
-            at = next((k for k, line in enumerate(lines) if line.last >= gap), len(lines) - 1)
+            at = min(bisect_left(lasts, gap), len(lines) - 1)
             behind.setdefault(at, []).append(comment.text)
     found: list[str] = []
     for k, line in enumerate(lines):
@@ -440,12 +442,16 @@ def _commented(tokens: Sequence[SpacedToken], pad: str, inner: Inner, width: int
 def _forced(tokens: Sequence[SpacedToken], place: _Places) -> dict[int, bool]:
     """The brackets that comments break, and whether each element needs a line of its own."""
     found: dict[int, bool] = {}
+    around, closing = _brackets(tokens)
     for comment, gap in place.comments:
-        *outer, own = [-1, *_around(tokens, gap)]
-        found.update(dict.fromkeys(outer, True))
+        own = around[gap + 1]
         if own < 0:
             continue
-        at_end = gap + 1 == _closing(tokens, own)
+        outer = around[own]
+        while outer >= 0 and not found.get(outer):
+            found[outer] = True
+            outer = around[outer]
+        at_end = gap + 1 == closing.get(own)
         edge = at_end and (comment.alone or place.of(comment.first) == own + 1)
         found[own] = found.get(own, False) or not (edge or gap == own)
     return found
@@ -480,15 +486,21 @@ def _plain(word: str) -> str:
     return f'"{word[1:-1]}"' if word[:1] == "'" and word[-1:] == "'" else word
 
 
-def _around(tokens: Sequence[SpacedToken], gap: int) -> Iterable[int]:
-    """The opening brackets around the place behind a token."""
-    opened: list[int] = []
-    for at, token in enumerate(tokens[: gap + 1]):
+def _brackets(tokens: Sequence[SpacedToken]) -> tuple[list[int], dict[int, int]]:
+    """The innermost opening bracket around the place in front of each token and at the end, or -1;
+    and the closing bracket of each opening one.
+    """
+    around = [-1]
+    closing: dict[int, int] = {}
+    for at, token in enumerate(tokens):
+        own = around[-1]
         if token.text in _OPEN:
-            opened.append(at)
-        elif token.text in _CLOSE and opened:
-            opened.pop()
-    return opened
+            own = at
+        elif token.text in _CLOSE and own >= 0:
+            closing[own] = at
+            own = around[own]
+        around.append(own)
+    return around, closing
 
 
 def _as_in_source(
