@@ -4,7 +4,7 @@ reach where they are used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -320,11 +320,13 @@ def is_defined_globally(state: WellFormedCheck, var: ast.GlobalVar, span: Span |
     )
 
 
-def names_in_scope(state: WellFormedCheck) -> list[str]:
-    """The names that mean something at the place at hand: variables and shape variables."""
+def names_in_scope(state: WellFormedCheck) -> Iterator[str]:
+    """The names that mean something at the present place: variables and shape variables."""
+    for var in reversed(state.in_scope):
+        yield var.name_hint
     signature = state.function.shape_vars if state.function is not None else ()
-    dimensions = (v.name for v in (*state.shape_vars, *signature))
-    return [*(v.name_hint for v in reversed(state.in_scope)), *dimensions]
+    for dimension in (*state.shape_vars, *signature):
+        yield dimension.name
 
 
 def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str | None:

@@ -188,7 +188,8 @@ def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert fmt.main(["--to", "0.27", str(path)]) == 1
     assert "PARSE" in capsys.readouterr().err
     python = tmp_path / "p.py"
-    python.write_text("import os\nos.getcwd()\n" + TODAY)
+    function = "@R.function\ndef main(x: R.Object):\n    return x\n"
+    python.write_text(f"from tvm.script import relax as R\nprint(R)\n{function}")
     assert fmt.main(["--to", "2022", str(python)]) == 2
     assert "outside the Relax definitions" in capsys.readouterr().err
 
