@@ -25,6 +25,9 @@ from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outline import logical_lines
 
+_NEAR = 200
+"""How far in front of a keyword its form is looked for: the whole text would be copied each time."""
+
 PURITY = "0.16"
 """The first version with a dialect in which functions declare their purity."""
 
@@ -61,7 +64,8 @@ def _words(text: str, span: Span) -> Iterator[SpellingUse]:
         head, dot, rest = kept.name.partition(".")
         name = ALIASES.get(head, head) + dot + rest
         names = [name, name + kept.after]
-        if kept.after == "=" and text[: kept.span[0]].rstrip().endswith("R.Prim("):
+        before = text[max(0, kept.span[0] - _NEAR) : kept.span[0]] if kept.after == "=" else ""
+        if before.rstrip().endswith("R.Prim("):
             names.append(f"R.Prim({name}=")
         elif head not in "RTI":
             names += [f".{part}" for part in rest.split(".")]
