@@ -261,7 +261,7 @@ def _check(
 
         diagnostics = without_ignored(source, diagnostics)
     diagnostics = _told_once(diagnostics)
-    diagnostics = [_in_its_words(each, source.text) for each in diagnostics]
+    diagnostics = _in_its_words(diagnostics, source.text)
     if diagnostics:
         from rlx.checker.edits import with_edits
 
@@ -281,16 +281,21 @@ _RESULTS = {"out_ty": "out_sinfo", "ty_args": "sinfo_args"}
 _OF_RESULTS = frozenset(["D14-arity", "OBL-outputs-declared", "OBL-stated-result"])
 
 
-def _in_its_words(diagnostic: Diagnostic, text: str) -> Diagnostic:
-    """The same about declared results, in the spelling of a text that has only one."""
-    if diagnostic.code not in _OF_RESULTS:
-        return diagnostic
+def _in_its_words(diagnostics: list[Diagnostic], text: str) -> list[Diagnostic]:
+    """The diagnostics, those about declared results in the spelling of a text that has only one."""
+    if all(each.code not in _OF_RESULTS for each in diagnostics):
+        return diagnostics
     is_new, is_old = (any(w in text for w in ws) for ws in (_RESULTS, _RESULTS.values()))
-    message, help = diagnostic.message, diagnostic.help
     if is_new == is_old:
-        return diagnostic
-    for new, old in _RESULTS.items():
-        other, own = (old, new) if is_new else (new, old)
+        return diagnostics
+    words = [(old, new) if is_new else (new, old) for new, old in _RESULTS.items()]
+    return [_spelled(each, words) if each.code in _OF_RESULTS else each for each in diagnostics]
+
+
+def _spelled(diagnostic: Diagnostic, words: Sequence[tuple[str, str]]) -> Diagnostic:
+    """A diagnostic with one spelling of each argument replaced by the other."""
+    message, help = diagnostic.message, diagnostic.help
+    for other, own in words:
         message = message.replace(f"{other} are", f"{own} are")
         message = message.replace(f"expected {other}", f"expected {own}")
         if help is not None and f"{other}=" in help:
