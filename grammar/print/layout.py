@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rlx.grammar.alignment import Alignment
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.read.comments import BLANK, MARK, WORD, Inner
+from rlx.grammar.read.comments import BLANK, MARK, PRAGMA, WORD, Inner
 from rlx.grammar.read.outline import logical_lines
 
 WIDTH = 100
@@ -124,7 +124,7 @@ def _statement(line: str, inner: Sequence[Inner], width: int) -> list[str]:
     tokens = _tokens(code)
     if number is not None:
         lines = _commented(tokens, pad, inner[number], width)
-    elif len(pad) + len(code) <= width or "rlx:" in behind:
+    elif len(pad) + len(code) <= width or PRAGMA in behind:
         lines = [pad + code]
     else:
         lines = [found.text for found in _broken(tokens, pad, width, {})]
@@ -173,6 +173,18 @@ def _closing(tokens: Sequence[SpacedToken], at: int) -> int:
             if not depth:
                 return place
     return len(tokens) - 1
+
+
+def _outside(tokens: Sequence[SpacedToken]) -> Iterator[tuple[int, SpacedToken]]:
+    """The tokens that stand in no bracket, and are none, with their positions."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        if token.text in _OPEN:
+            depth += 1
+        elif token.text in _CLOSE:
+            depth -= 1
+        elif not depth:
+            yield at, token
 
 
 def _groups(tokens: Sequence[SpacedToken]) -> list[tuple[int, int]]:
@@ -247,10 +259,15 @@ def _broken(
         chosen.add(more)
 
 
+def _follows_a_value(tokens: Sequence[SpacedToken], at: int) -> bool:
+    """Whether a bracket stands behind a name or another bracket, as that of a call or of indices."""
+    end = tokens[at - 1].text[-1:] if at else ""
+    return end.isalnum() or end in ("_", ")", "]")
+
+
 def _is_subscript(tokens: Sequence[SpacedToken], at: int) -> bool:
     """Whether a bracket holds indices."""
-    before = tokens[at - 1].text if at else ""
-    return tokens[at].text == "[" and (before[-1:].isalnum() or before[-1:] in ("_", ")", "]"))
+    return tokens[at].text == "[" and _follows_a_value(tokens, at)
 
 
 def _preferred(
@@ -327,10 +344,8 @@ def _inside(
         yield _line(held, deeper)
         return
     several = len(elements) > 1 or elements[0][-1].text == ","
-    called = begin > 0 and (
-        tokens[begin - 1].text[-1:].isalnum() or tokens[begin - 1].text[-1:] in ("_", "]", ")")
-    )
-    call = tokens[begin].text == "(" and called and tokens[begin - 1].text not in _WORDS
+    call = tokens[begin].text == "(" and _follows_a_value(tokens, begin)
+    call = call and tokens[begin - 1].text not in _WORDS
     for element in elements:
         adds = element[-1].text != "," and (several or call)
         adds = adds and not _is_subscript(tokens, begin)
@@ -377,13 +392,8 @@ def _at_operators(
 
 def _value_start(tokens: Sequence[SpacedToken]) -> int:
     """The position behind `=` or `return`; 0 where there is none."""
-    depth = 0
-    for at, token in enumerate(tokens):
-        if token.text in _OPEN:
-            depth += 1
-        elif token.text in _CLOSE:
-            depth -= 1
-        elif token.text == "=" and not depth:
+    for at, token in _outside(tokens):
+        if token.text == "=":
             return at + 1
     return 1 if tokens[0].text == "return" else 0
 
@@ -391,15 +401,10 @@ def _value_start(tokens: Sequence[SpacedToken]) -> int:
 def _operators(tokens: Sequence[SpacedToken]) -> list[int]:
     """The positions of the operators that bind least, in no bracket."""
     found: dict[str, list[int]] = {}
-    depth = 0
-    for at, token in enumerate(tokens):
-        if token.text in _OPEN:
-            depth += 1
-        elif token.text in _CLOSE:
-            depth -= 1
-        elif not depth and token.text in ("lambda", ":", ",", "if", "not"):
+    for at, token in _outside(tokens):
+        if token.text in ("lambda", ":", ",", "if", "not"):
             return []
-        elif not depth and at and token.gap:
+        if at and token.gap:
             found.setdefault(token.text, []).append(at)
     for level in _OPERATORS:
         places = [at for word in level for at in found.get(word, ())]
