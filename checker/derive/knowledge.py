@@ -201,7 +201,7 @@ class AliasProver(Prover):
     """
 
     __slots__ = (
-        *("_about", "_charged", "_facts", "_many", "_marks", "_spent", "_states"),
+        *("_about", "_charged", "_many", "_spent", "_states"),
         "aliases",
     )
 
@@ -209,8 +209,6 @@ class AliasProver(Prover):
         super().__init__(Context())
         self.statistics = statistics
         self.aliases: dict[tir.Var | object, PrimExpr] = {}
-        self._facts: list[PrimExpr] = []
-        self._marks: list[int] = []
         self._about: dict[tir.Var, list[PrimExpr]] = {}
         self._states: dict[tuple[PrimExpr, ...], ContextState] = {}
         self._many = False
@@ -222,20 +220,18 @@ class AliasProver(Prover):
     def push(self) -> None:
         """Begin a scope of facts; :meth:`pop` ends it."""
         self.context.push()
-        self._marks.append(len(self._facts))
 
     def pop(self) -> None:
         """Forget the facts since the last :meth:`push`."""
+        known = self.context.state.facts
         self.context.pop()
-        mark = self._marks.pop()
-        for fact in reversed(self._facts[mark:]):
+        for fact in known[len(self.context.state.facts) :]:
             for var in tir.free_vars(fact):
                 self._about[var].pop()
-        del self._facts[mark:]
 
     def assume(self, condition: PrimExpr) -> None:
         """Assume a condition until the present scope ends."""
-        if not self._facts:  # another function
+        if not self.context.state.facts:  # another function
             self._charged, self._spent = None, 0
         self.context.assume(condition)
         self._index(prim_exprs.conjuncts(condition))
@@ -244,13 +240,11 @@ class AliasProver(Prover):
         """Let a variable have any value; earlier facts of it are about another one."""
         self.context.declare(var, None, None)
         if self._about.get(var):
-            self._facts.clear()
             self._about.clear()
             self._index(self.context.state.facts)
 
     def _index(self, facts: Iterable[PrimExpr]) -> None:
         for fact in facts:
-            self._facts.append(fact)
             for var in tir.free_vars(fact):
                 self._about.setdefault(var, []).append(fact)
 
@@ -260,7 +254,7 @@ class AliasProver(Prover):
         """
         state = self.context.state
         self._many = False
-        if len(self._facts) <= WHOLE:
+        if len(state.facts) <= WHOLE:
             return state
         used = tir.free_vars(*parts)
         affordable = self._spent < ALLOWANCE
@@ -269,7 +263,7 @@ class AliasProver(Prover):
             near = self._nearest(used, NEAREST)
         else:
             self._many = len(near) > WHOLE
-            if len(self._facts) <= THOROUGH:
+            if len(state.facts) <= THOROUGH:
                 return state
         facts = tuple(near)
         made = self._states.get(facts)
