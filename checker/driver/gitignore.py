@@ -1,4 +1,9 @@
-"""Which files of a folder git ignores, by the `.gitignore` files in it and around it."""
+"""Which files of a folder git ignores, by the `.gitignore` files in it and around it.
+
+A stranger writes these files, so matching takes a time that grows with the product of the lengths.
+`pathspec` makes one regular expression of a line: `**/a/**/a/…/b` with eight `a` takes it 18 s on
+one path of 40 folders, and two more take about 20 times as long.
+"""
 
 from __future__ import annotations
 
