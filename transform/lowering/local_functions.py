@@ -84,9 +84,7 @@ def _untyped(module: IRModule) -> dict[ast.GlobalVar, ast.Function]:
     return {
         gv: function
         for gv, function in module.functions.items()
-        if gv in values
-        and isinstance(function, ast.Function)
-        and function.ret_struct_info is None
+        if gv in values and isinstance(function, ast.Function) and function.ret_struct_info is None
     }
 
 

@@ -38,7 +38,9 @@ def _with_result(function: ast.Function, known: ast.FuncStructInfo) -> ast.Funct
     """A function with the result of its type, and the dimensions of parameters that it mentions."""
     bound = {*function.shape_vars, *known.binders}
     named = {v: tir.Var(_name(v.name), v.dtype) for v in known.binders if not v.name.isidentifier()}
-    binders = tuple(dict.fromkeys((*function.shape_vars, *(named.get(v, v) for v in known.binders))))
+    binders = tuple(
+        dict.fromkeys((*function.shape_vars, *(named.get(v, v) for v in known.binders)))
+    )
     result = substitute(erase(known.ret, frozenset(), frozenset(bound)), named)
     params = tuple(
         replace(param, struct_info_annotation=substitute(info, named)) if named else param

@@ -7,7 +7,6 @@ annotations of results, which are then derived from the bodies.
 
 from __future__ import annotations
 
-import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -67,7 +66,12 @@ class Casting(Rewriter):
             return made
         self.casts += 1
         kind = type(var)
-        return (*made, ast.MatchCast(kind(f"{var.name_hint}_{self.casts}_cast"), self.renamed.get(var, var), info))
+        return (
+            *made,
+            ast.MatchCast(
+                kind(f"{var.name_hint}_{self.casts}_cast"), self.renamed.get(var, var), info
+            ),
+        )
 
 
 class Unannotated(Rewriter):
@@ -89,7 +93,11 @@ def violations(module: ast.IRModule, seed: int) -> Iterator[str]:
     (module,) = report.modules
     casting = Casting(lambda var: report.info.get(var))
     cast = casting.module(module)
-    entries = [f for gv, f in module.functions.items() if isinstance(f, ast.Function) and "global_symbol" in f.attrs]
+    entries = [
+        f
+        for gv, f in module.functions.items()
+        if isinstance(f, ast.Function) and "global_symbol" in f.attrs
+    ]
     names: Mapping[Any, str] = {f: gv.name_hint for gv, f in module.functions.items()}
     eliminated = eliminate(cast)
     printed: list[str] = []
@@ -121,7 +129,9 @@ def _older(module: ast.IRModule) -> tuple[ast.IRModule, ast.IRModule] | None:
     if not all(d.severity == "note" for d in check_older((module,), Source("")).diagnostics):
         return None
     known = derive(module)
-    return module, Casting(lambda var: _written(known.types[var]) if var in known.types else None).module(module)
+    return module, Casting(
+        lambda var: _written(known.types[var]) if var in known.types else None
+    ).module(module)
 
 
 def _written(type: old.Type) -> ast.StructInfo:
