@@ -214,7 +214,7 @@ class Findings:
         if derivation.lowered:
             from rlx.checker.lowered.check import lowered
 
-            self.diagnostics += lowered(normal)
+            self.diagnostics += lowered(normal, derivation.info)
         if normal.global_infos.get("vdevice"):
             placement = propagate_vdevices(normal, derivation)
             self.diagnostics += placement.diagnostics

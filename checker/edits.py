@@ -143,9 +143,10 @@ def name_the_symbol(place: EditPlace) -> Edit | None:
 @mends("WF01-escape")
 def put_it_out(place: EditPlace) -> Edit | None:
     """A variable that is used behind its dataflow block is one of the block's outputs."""
-    name, text = place.text, place.source.text
+    text = place.source.text
     bound = place.diagnostic.related[0].span if place.diagnostic.related else None
     function = place.function()
+    name = "" if bound is None else text[slice(*bound)]
     if bound is None or function is None or not name.isidentifier():
         return None
     for block in _blocks(function):
