@@ -143,10 +143,9 @@ def name_the_symbol(place: EditPlace) -> Edit | None:
 @mends("WF01-escape")
 def put_it_out(place: EditPlace) -> Edit | None:
     """A variable that is used behind its dataflow block is one of the block's outputs."""
-    text = place.source.text
+    name, text = place.text, place.source.text
     bound = place.diagnostic.related[0].span if place.diagnostic.related else None
     function = place.function()
-    name = "" if bound is None else text[slice(*bound)]
     if bound is None or function is None or not name.isidentifier():
         return None
     for block in _blocks(function):

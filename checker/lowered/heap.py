@@ -140,6 +140,7 @@ class Heaps:
             if access.number is None:
                 self._numbers.pop((heap, slot), None)
             else:
+                self._values.keep(access.number)
                 self._numbers[heap, slot] = access.number
         if heap not in self._unknown:
             self._stored(heap, slot, span)

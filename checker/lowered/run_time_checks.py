@@ -179,6 +179,8 @@ class RunTimeChecks:
         if relation.kind in ("always", "unknown"):
             return
         name, certain = _name(dim.arg), relation.kind == "never"
+        if not certain and (self._values.is_open(dim.found) or self._values.is_open(wanted)):
+            return
         words = (
             f"expects {show(wanted)} as dimension {dim.axis} of {name},"
             f" which {'is' if certain else 'may be'} {show(dim.found)}"

@@ -33,12 +33,20 @@ class KnownValues:
         self._infos = infos or {}
         self._facts: tuple[tir.PrimExpr, ...] = ()
         self._bound: dict[ast.Var, ast.Expr] = {}
+        self._fields: dict[tuple[ast.Expr, int], ast.Expr] = {}
         self._shapes: dict[ast.Var, ast.Expr] = {}
+        self._open: set[tir.PrimExpr] = set()
         self._fresh: dict[tuple[ast.Expr, int], tir.PrimExpr] = {}
 
     def bind(self, var: ast.Var, value: ast.Expr) -> None:
-        """A variable is another name of a value."""
-        self._bound[var] = self.leaf(value)
+        """A variable is another name of a value; of a field, that of the variable which named it
+        first.
+        """
+        if isinstance(value, ast.TupleGetItem):
+            whole = self.leaf(value.tuple_value)
+            value = self._fields.setdefault((whole, value.index), var)
+        if value is not var:
+            self._bound[var] = self.leaf(value)
 
     def lay(self, var: ast.Var, shape: ast.Expr) -> None:
         """A variable is a tensor of this shape."""
@@ -84,6 +92,14 @@ class KnownValues:
             case ast.TensorStructInfo(ndim=ndim) | ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:
                 return ndim
         return None
+
+    def keep(self, number: tir.PrimExpr) -> None:
+        """A number is stored, so that the program computes with it."""
+        self._open.discard(number)
+
+    def is_open(self, number: tir.PrimExpr) -> bool:
+        """Whether a number depends on a dimension of which the program says nothing."""
+        return not self._open.isdisjoint(tir.free_vars(number))
 
     # What checks have shown
 
@@ -156,7 +172,9 @@ class KnownValues:
     def _variable(self, leaf: ast.Expr, k: int) -> tir.PrimExpr:
         if (leaf, k) not in self._fresh:
             name = leaf.name_hint if isinstance(leaf, ast.Var) else "value"
-            self._fresh[leaf, k] = tir.Var(name if k < 0 else f"{name}_shape_{k}", INT64)
+            made = tir.Var(name if k < 0 else f"{name}_shape_{k}", INT64)
+            self._open.add(made)
+            self._fresh[leaf, k] = made
         return self._fresh[leaf, k]
 
     def size(self, shape: ast.Expr, kind: DataType) -> tir.PrimExpr | None:

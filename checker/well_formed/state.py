@@ -250,12 +250,13 @@ def exported_type_stays_inside(
     """What a text says of the type of an exported variable names no variable of the block."""
     for info in declared:
         for name in free_vars(info):
-            if type(name) is ast.DataflowVar and state.once((var, name, "escape")):
+            if type(name) is ast.DataflowVar and state.once((var, name)):
                 state.report(
-                    "WF01-escape",
+                    "WF01-type",
                     f"{var.name_hint!r} leaves the dataflow block, but its type mentions the"
                     f" dataflow variable {name.name_hint!r}",
                     var.span,
+                    severity="warning",
                     related=bound_here(name),
                     help=f"export it, too: `R.output(…, {name.name_hint})`",
                 )
