@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate, islice
 
 from rlx.grammar.dialects import TIR_MODULES
-from rlx.grammar.lines import line_start, next_line
+from rlx.grammar.lines import line_end, line_start, next_line
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import MAX_LINE, words_of
@@ -17,8 +18,8 @@ _LINE = re.compile(
     r"""
       (?P<skip>[ \t\f]++|\\\r?\n|\#[^\n]*+)
     | (?P<string>[rRbBuUfF]{0,2}(?:
-        \"\"\"(?>[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?>[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
-        |"(?>[^"\\\n]|\\.)*+"?|'(?>[^'\\\n]|\\.)*+'?))
+        \"\"\"(?>[^"\\]++|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?>[^'\\]++|\\.|'(?!''))*+(?:'''|\Z)
+        |"(?>[^"\\\n]++|\\.)*+"?|'(?>[^'\\\n]++|\\.)*+'?))
     | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<newline>\n)
     | [^\n"'()\[\]{}\#\\]++ | .
     """,
@@ -51,7 +52,11 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
     """
     depth, start = 0, -1
     whole, match, size = _WHOLE_LINE.match, _LINE.match, len(text)
+    weights, behind_weights = _weights(text) if size >= _LONG else (-1, -1)
     while at < size:
+        if at == weights and start >= 0:
+            at = behind_weights
+            continue
         if start < 0 and (line := whole(text, at)) is not None:
             at = line.end()
             if line[1]:
@@ -78,6 +83,37 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
             depth = max(0, depth - 1)
     if start >= 0:
         yield start, size
+
+
+_LONG = 100_000
+"""The length of a text from which on it is worth while to look for weights in it."""
+_METADATA = re.compile(
+    r"metadata[ \t\f]*+=\s*+(?P<callee>[\w.]++)\(\s*+(?P<string>[rRbBuUfF]{0,2}(?P<quotes>\"{3}|'{3}))"
+)
+
+
+@lru_cache(maxsize=2)
+def _weights(text: str) -> Span:
+    """The string of a text's metadata, which may be nearly all of it and is read in its own way."""
+    at = text.find("metadata")
+    while at >= 0:
+        if at == line_start(text, at) and (found := _METADATA.match(text, at)) is not None:
+            end = _string_end(text, found)
+            return (-1, -1) if end is None else (found.start("string"), end)
+        at = text.find("metadata", at + 1)
+    return -1, -1
+
+
+def _string_end(text: str, begun: re.Match[str]) -> int | None:
+    """Where the string ends that a match begins; None if it does not."""
+    end = text.find(begun["quotes"], begun.end())
+    while end >= 0:
+        before = len(text[max(begun.end(), end - 64) : end])
+        escapes = before - len(text[max(begun.end(), end - 64) : end].rstrip("\\"))
+        if escapes % 2 == 0:
+            return end + 3
+        end = text.find(begun["quotes"], end + 1)
+    return None
 
 
 _NEW = re.compile(
@@ -358,19 +394,16 @@ def metadata_statement(text: str) -> MetadataStatement | None:
     for start, end in logical_lines(text):
         if not text.startswith("metadata", start) or start != line_start(text, start):
             continue
-        match [*islice(words_of(text, (start, end)), 4)]:
-            case [
-                Token(type="TARGET", value="metadata"),
-                Token(type="HEAD", value=callee),
-                Token(type="STRING", value=given, end=behind),
-                Token(type="RPAR", end=stop),
-            ] if given.endswith(_LONG_QUOTES):
-                json = (behind - len(given.lstrip("rRbBuUfF")) + 3, behind - 3)
-                return MetadataStatement((start, stop), callee.removesuffix("("), json)
+        found = _METADATA.match(text, start)
+        stop = None if found is None else _string_end(text, found)
+        closed = None if stop is None else _CLOSED.match(text, stop)
+        if found is not None and stop is not None and closed is not None:
+            json = (found.end(), stop - 3)
+            return MetadataStatement((start, closed.end()), found["callee"], json)
     return None
 
 
-_LONG_QUOTES = ('"""', "'''")
+_CLOSED = re.compile(r"\s*+,?\s*+\)")
 
 
 def metadata_span(text: str) -> Span | None:
@@ -379,22 +412,16 @@ def metadata_span(text: str) -> Span | None:
     return found.json if found is not None and found.callee.endswith("load_json") else None
 
 
-def metadata_text(text: str) -> str | None:
-    """That JSON, or None."""
-    found = metadata_span(text)
-    if found is None:
-        return None
-    return text[slice(*found)].replace('\\"', '"').replace("\\\\", "\\")
-
-
 def long_lines(text: str) -> list[Span]:
-    """The lines that exceed the length limit."""
-    if len(text) <= MAX_LINE:
-        return []
+    """The lines that exceed the length limit, but those of weights."""
     found: list[Span] = []
+    weights, behind_weights = _weights(text)
     at = 0
-    for line in text.split("\n"):
-        if len(line) > MAX_LINE:
-            found.append((at, at + len(line)))
-        at += len(line) + 1
+    while len(text) - at > MAX_LINE:
+        last = text.rfind("\n", at, at + MAX_LINE + 1)
+        if last < 0:
+            last = line_end(text, at + MAX_LINE)
+            if not weights <= at < behind_weights:
+                found.append((at, last))
+        at = last + 1
     return found

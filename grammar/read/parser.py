@@ -23,8 +23,8 @@ from rlx.grammar.read.outline import (
     declared_names,
     definition_end,
     long_lines,
+    metadata_span,
     metadata_statement,
-    metadata_text,
     methods,
     outline,
     regions,
@@ -149,11 +149,11 @@ class TextReader:
             self.text = self.text[:start] + " " * (end - start) + self.text[end:]
 
     def _read_metadata(self) -> None:
-        found = metadata_text(self.text)
+        found = metadata_span(self.text)
         if found is not None:
             from rlx.grammar.read.metadata import read_metadata
 
-            read = read_metadata(found)
+            read = read_metadata(self.text, found)
             if read is None:
                 at = self.text.index("metadata")
                 self._error("this metadata is not valid JSON", (at, at + len("metadata")))
@@ -338,7 +338,7 @@ def _around(text: str) -> Surroundings:
 
 
 T = TypeVar("T")
-_DEFINED = re.compile(rf"\bdef[ \t]+(?P<name>{MEMBER})")
+_DEFINED = re.compile(rf"def[ \t]+(?P<name>{MEMBER})")  # begins with a word, which is found fast
 _BEHIND_HEAD = re.compile(r"^[ \t]*(?:@|def\b)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _LONE_RETURN = re.compile(r"\r(?!\n)")

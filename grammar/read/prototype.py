@@ -38,4 +38,4 @@ def is_prototype(text: str) -> bool:
     """Whether a text is of 2022: its annotations have brackets, its operators no prefix, and a
     tuple of numbers is a shape.
     """
-    return _OF_2022.search(text) is not None
+    return "Tensor[" in text and _OF_2022.search(text) is not None

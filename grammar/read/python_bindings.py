@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Token
-from rlx.grammar.read.lexer import OPENING, words_of
+from rlx.grammar.read.lexer import MAX_LINE, OPENING, words_of
 from rlx.grammar.read.source_tokens import closing
 
 MAX_VALUE = 400
@@ -57,7 +57,7 @@ class PythonBinding(NamedTuple):
 
 def bindings(text: str, span: Span) -> Iterator[PythonBinding]:
     """The bindings of a logical line that is not the head of a class or function."""
-    tokens = list(words_of(text, span))
+    tokens = list(words_of(text, (span[0], min(span[1], span[0] + MAX_LINE))))  # no weights
     head = _head(tokens, text)
     for name in _anywhere(tokens[:head], text):
         yield PythonBinding(name, span[0])
@@ -131,6 +131,8 @@ def _statement(tokens: Sequence[Token], text: str, span: Span) -> Iterator[Pytho
 
 def _value(text: str, span: Span, last: int) -> str | None:
     """What stands behind the sign of an assignment, without a comment behind its last token."""
+    if span[1] - span[0] > MAX_LINE:
+        return None
     rest = text[max(span[0], last) : span[1]].lstrip(" \t\n\\")
     found = text[span[0] : last if rest.startswith("#") else span[1]].strip()
     return found if len(found) <= MAX_VALUE else None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rlx.grammar.read.metadata import read_metadata
-from rlx.grammar.read.outline import metadata_span, metadata_text
+from rlx.grammar.read.outline import metadata_span
 from rlx.grammar.read.parser import parse
 
 from . import sources
@@ -54,12 +54,11 @@ def test_a_constant_is_damaged_alone() -> None:
     """What cannot be read of one tensor takes no other with it, and is one error."""
     text = CONSTANT.read_text("utf-8")
     assert parse(text).diagnostics == ()
-    whole = metadata_text(text)
-    assert whole is not None
-    before = read_metadata(whole)
+    before = read_metadata(text, metadata_span(text))
     assert before is not None and all(t is not None for kind in before.values() for t in kind)
-    start = whole.index('"data": "P6G') + len('"data": "')
-    after = read_metadata(whole[:start] + "AAAA" + whole[start + 4 :])
+    start = text.index("P6G")
+    damaged_one = text[:start] + "AAAA" + text[start + 4 :]
+    after = read_metadata(damaged_one, metadata_span(damaged_one))
     assert after is not None and {kind: len(t) for kind, t in after.items()} == {
         kind: len(t) for kind, t in before.items()
     }
