@@ -122,6 +122,8 @@ class MemoryWalk:
     ----------
     held
         The memory of each variable that was bound.
+    source
+        The cells in whose memory a cell lies under a new name: what overwrote it gave it this name.
     functions
         The summaries of local functions, by the variables that are bound to them.
     certain
@@ -133,7 +135,7 @@ class MemoryWalk:
         self.held: dict[ast.Expr, Held] = {}
         self.certain = True
         self.functions: dict[ast.Var, tuple[Summary, ast.Function]] = {}
-        self._source: dict[Cell, frozenset[Cell]] = {}
+        self.source: dict[Cell, frozenset[Cell]] = {}
         self._writes: set[Cell] = set()
         self._always: set[Cell] = set()
 
@@ -280,7 +282,7 @@ class MemoryWalk:
         if isinstance(result, tuple):
             return tuple(self._renewed((cell, k), r, gone) for k, r in enumerate(result))
         if result & gone:
-            self._source[cell] = result & gone
+            self.source[cell] = result & gone
         return (result - gone) | {cell}
 
     def _in_place(self, call: ast.Call) -> Held:
@@ -291,7 +293,7 @@ class MemoryWalk:
             if k not in range(len(args)):
                 continue
             memory = self.memory(args[k])
-            self._source[call, number] = frozenset(cells(memory))
+            self.source[call, number] = frozenset(cells(memory))
             self._write(memory, self.certain)
             self.overwrote(call, k, memory, self.certain)
         match results:
@@ -314,8 +316,8 @@ class MemoryWalk:
             cell = pending.pop()
             if cell not in found:
                 found.add(cell)
-                pending += self._source.get(cell, ())
-        return frozenset(c for c in found if c not in self._source)
+                pending += self.source.get(cell, ())
+        return frozenset(c for c in found if c not in self.source)
 
     # ------------------------------------------------------------ memory
 

@@ -6,6 +6,7 @@ overwrites what it is given or captured must not be called with what is used aga
 
 from __future__ import annotations
 
+from collections.abc import Set
 from itertools import permutations
 from typing import NamedTuple
 
@@ -76,13 +77,27 @@ class _Overwriting(MemoryWalk):
         return found
 
     def ways(self, node: ast.If) -> tuple[Held, Held]:
-        """What one branch overwrites is not overwritten in the other."""
+        """What one branch overwrites is not overwritten in the other, and may be its result."""
         gone, partly = dict(self.gone), dict(self.partly)
         then = self.sequence(node.true_branch)
         after, self.gone, self.partly = (self.gone, self.partly), gone, partly
         other = self.sequence(node.false_branch)
+        then = self._kept(node.true_branch, then, self.gone.keys() - after[0].keys())
+        other = self._kept(node.false_branch, other, after[0].keys() - self.gone.keys())
         self.gone, self.partly = {**after[0], **self.gone}, {**after[1], **self.partly}
         return then, other
+
+    def _kept(self, name: Cell, held: Held, elsewhere: Set[Cell]) -> Held:
+        """The memory of a branch's result, under a new name where only the other branch overwrites
+        it.
+        """
+        if isinstance(held, tuple):
+            return tuple(self._kept((name, k), h, elsewhere) for k, h in enumerate(held))
+        kept = frozenset(c for c in held if not elsewhere.isdisjoint(around(c)))
+        if not kept:
+            return held
+        self.source[name] = kept
+        return (held - kept) | {name}
 
     def call(self, call: ast.Call) -> Held:
         held = super().call(call)
@@ -163,6 +178,7 @@ class _Overwriting(MemoryWalk):
             return
         self.told.add((call, at))
         callee = self._callee(call)
+        notes: tuple[str, ...] = ()
         related = (Label(call.span, "it is overwritten here"),) if call.span else ()
         if callee is None:
             assert isinstance(call.op, ast.Op)
@@ -175,7 +191,6 @@ class _Overwriting(MemoryWalk):
             name = call.op.name_hint
             what = f"its argument {at}" if at >= 0 else "a tensor that it captured"
             message = f"{name!r} is pure, but overwrites {what}, and {how}"
-            notes: tuple[str, ...] = ()
             code, severity = "USE-overwritten-callee", "error" if certain else "warning"
             help = f"declare {name!r} impure, or write the result into a new tensor: R.call_tir"
         found = Diagnostic(
