@@ -6,7 +6,7 @@ overwrites what it is given or captured must not be called with what is used aga
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from itertools import permutations
 from typing import NamedTuple
 
@@ -87,7 +87,7 @@ class _Overwriting(MemoryWalk):
         self.gone, self.partly = {**after[0], **self.gone}, {**after[1], **self.partly}
         return then, other
 
-    def _kept(self, name: Cell, held: Held, elsewhere: Set[Cell]) -> Held:
+    def _kept(self, name: Cell, held: Held, elsewhere: AbstractSet[Cell]) -> Held:
         """The memory of a branch's result, under a new name where only the other branch overwrites
         it.
         """
