@@ -1,117 +1,114 @@
-"""Values that a call overwrites in place, and that are used afterwards.
+"""Values that a call overwrites, and that are used afterwards.
 
-Such calls count as pure because what they overwrote is not used again. Memory is followed through
-variables, tuples, branches and the operators that hand on an operand; what a function returns is
-taken for new.
+Calls in place count as pure because what they overwrote is not used again. A pure function that
+overwrites what it is given or captured must not be called with what is used again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import permutations
-from typing import Any
+from typing import NamedTuple
 
+from rlx.checker.derive.calls import forced
+from rlx.checker.memory import (
+    Cell,
+    Held,
+    MemoryWalk,
+    Summaries,
+    Summary,
+    around,
+    cells,
+    disjoint,
+    is_noalias,
+    overwritable,
+)
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.nodes.visit import argument_places, bindings_in, result_of
+from rlx.grammar.nodes.visit import argument_places
 from rlx.spec.registry import reported, rule
-
-IN_PLACE = frozenset(["relax.call_tir_inplace", "relax.call_inplace_packed"])
-"""The operators that overwrite arguments and count as pure."""
-
-SAME_MEMORY = frozenset(
-    [
-        *("relax.builtin.stop_lift_params", "relax.grad.no_grad", "relax.grad.start_checkpoint"),
-        *("relax.grad.end_checkpoint", "relax.memory.view", "relax.memory.ensure_zero_offset"),
-        "relax.hint_on_device",
-    ]
-)
-"""The operators whose result may lie in the memory of their first operand."""
-
-Cell = object
-"""A piece of memory: a variable or call that it came from, or a pair of a cell and the number of a
-field in it.
-"""
-
-Held = Any
-"""The memory of a value: a frozenset of cells that it may lie in, or a tuple with the memory of
-each field.
-"""
 
 
 @rule("USE-overwritten", "overwriting")
 def overwritten(module: ast.IRModule) -> list[Diagnostic]:
-    """A warning for each value of a module in normal form that is used after a call overwrote
-    it.
+    """The diagnostics on values of a module in normal form that are used after a call overwrote
+    them.
     """
     found: list[Diagnostic] = []
+    summaries = Summaries(module)
     for function in module.functions.values():
         if isinstance(function, ast.Function):
-            _Overwriting(module, found).function(function)
+            _Overwriting(summaries, found).summary(function)
     return found
 
 
-class _Overwriting:
-    """A walk over a function in the order of evaluation."""
+class _Write(NamedTuple):
+    """What overwrote memory: a call, its argument or -1, and the only cell that it surely wrote."""
 
-    def __init__(self, module: ast.IRModule, found: list[Diagnostic]) -> None:
-        self.module = module
+    call: ast.Call
+    at: int
+    only: Cell | None
+
+
+class _Overwriting(MemoryWalk):
+    """A walk that looks at uses.
+
+    Attributes
+    ----------
+    gone
+        The cells that were overwritten.
+    partly
+        The cells of which a field was.
+    """
+
+    def __init__(self, summaries: Summaries, found: list[Diagnostic]) -> None:
+        super().__init__(summaries)
         self.found = found
-        self.held: dict[ast.Expr, Held] = {}
-        self.gone: dict[Cell, tuple[ast.Call, int]] = {}
+        self.gone: dict[Cell, _Write] = {}
+        self.partly: dict[Cell, _Write] = {}
         self.told: set[tuple[ast.Call, int]] = set()
 
-    def function(self, function: ast.Function) -> None:
+    def summary(self, function: ast.Function, name: ast.Var | None = None) -> Summary:
         """A function; what it overwrites is not overwritten where it is defined."""
-        outside = dict(self.gone)
-        self._sequence(function.body)
-        self.gone = outside
+        outside = dict(self.gone), dict(self.partly)
+        found = super().summary(function, name)
+        self.gone, self.partly = outside
+        return found
 
-    def _sequence(self, body: ast.Expr) -> Held:
-        for binding in bindings_in(body):
-            self._binding(binding)
-        body, span = result_of(body)
-        self._use(body, span)
-        return self._memory(body)
+    def ways(self, node: ast.If) -> tuple[Held, Held]:
+        """What one branch overwrites is not overwritten in the other, and may be its result."""
+        gone, partly = dict(self.gone), dict(self.partly)
+        then = self.sequence(node.true_branch)
+        after, self.gone, self.partly = (self.gone, self.partly), gone, partly
+        other = self.sequence(node.false_branch)
+        then = self._kept(node.true_branch, then, self.gone.keys() - after[0].keys())
+        other = self._kept(node.false_branch, other, after[0].keys() - self.gone.keys())
+        self.gone, self.partly = {**after[0], **self.gone}, {**after[1], **self.partly}
+        return then, other
 
-    def _binding(self, binding: ast.VarBinding | ast.MatchCast) -> None:
-        value = binding.value
-        match value:
-            case ast.Call():
-                held = self._call(value)
-            case ast.If():
-                held = self._if(value)
-            case ast.Function():
-                self.function(value)
-                held = frozenset()
-            case _:
-                held = self._memory(value)
-        if binding.var is not None:
-            self.held[binding.var] = held
+    def _kept(self, name: Cell, held: Held, elsewhere: AbstractSet[Cell]) -> Held:
+        """The memory of a branch's result, under a new name where only the other branch overwrites
+        it.
+        """
+        if isinstance(held, tuple):
+            return tuple(self._kept((name, k), h, elsewhere) for k, h in enumerate(held))
+        kept = frozenset(c for c in held if not elsewhere.isdisjoint(around(c)))
+        if not kept:
+            return held
+        self.source[name] = kept
+        return (held - kept) | {name}
 
-    def _if(self, node: ast.If) -> Held:
-        self._use(node.cond, node.cond_span)
-        before = dict(self.gone)
-        then = self._sequence(node.true_branch)
-        after, self.gone = self.gone, before
-        other = self._sequence(node.false_branch)
-        self.gone = {**after, **self.gone}
-        return either(then, other)
-
-    def _call(self, call: ast.Call) -> Held:
-        for arg, span in zip(call.args, argument_places(call), strict=True):
-            self._use(arg, span)
-        callee = self.module.functions.get(call.op) if isinstance(call.op, ast.GlobalVar) else None
+    def call(self, call: ast.Call) -> Held:
+        held = super().call(call)
+        callee = (
+            self.summaries.module.functions.get(call.op)
+            if isinstance(call.op, ast.GlobalVar)
+            else None
+        )
         if isinstance(callee, tir.PrimFunc) and is_noalias(callee):
             self._apart(call, callee)
-        name = call.op.op_name if isinstance(call.op, ast.Op) else ""
-        if name in IN_PLACE:
-            return self._in_place(call, name)
-        match call.args:
-            case (first, *_) if name in SAME_MEMORY:
-                return frozenset(_cells(self._memory(first))) | {call}
-        return frozenset([call])
+        return held
 
     @rule("USE-aliased", "overwriting")
     def _apart(self, call: ast.Call, callee: tir.PrimFunc) -> None:
@@ -122,111 +119,81 @@ class _Overwriting:
         buffers = {k: callee.buffer_map.get(param) for k, param in enumerate(callee.params)}
         for (k, arg), (at, other) in permutations(enumerate(call.args), 2):
             buffer, beside = buffers.get(k), buffers.get(at)
-            if buffer not in written or beside is None:
+            if buffer not in written or beside is None or not self.may_alias(arg, other):
                 continue
-            cells = frozenset(_cells(self._memory(arg)))
-            if not cells.isdisjoint(_cells(self._memory(other))):
-                assert isinstance(call.op, ast.GlobalVar) and buffer is not None
-                message = (
-                    f"{call.op.name_hint!r} is declared noalias and stores to {buffer.name!r},"
-                    f" but in this call {buffer.name!r} shares memory with {beside.name!r}"
-                )
-                where = argument_places(call)[k]
-                help = "pass a tensor with its own memory, or remove noalias"
-                found = Diagnostic("USE-aliased-apart", "warning", message, where, help=help)
-                self.found.append(reported(found))
-                return
-
-    def _in_place(self, call: ast.Call, name: str) -> Held:
-        args: Sequence[ast.Expr] = ()
-        match name, call.args:
-            case "relax.call_tir_inplace", (_, ast.Tuple(fields=args), *_):
-                pass
-            case "relax.call_inplace_packed", (_, *args):
-                pass
-        results: list[Held] = []
-        for number, k in enumerate(_indices(call)):
-            results.append(frozenset([(call, number)]))
-            if k not in range(len(args)):
-                continue
-            cells = frozenset(_cells(self._memory(args[k])))
-            for at, other in enumerate(args):
-                if at != k and not cells.isdisjoint(_cells(self._memory(other))):
-                    self._tell(
-                        call, k, call.span, f"argument {at} of the same call shares its memory"
-                    )
-            for cell in cells:
-                while True:  # the tuple that a field is in is gone in part
-                    self.gone.setdefault(cell, (call, k))
-                    if not isinstance(cell, tuple):
-                        break
-                    cell, _ = cell
-        match results:
-            case [only]:
-                return only
-        return tuple(results)
-
-    def _use(self, expr: ast.Expr, span: Span | None) -> None:
-        """An expression is used, with what is in its fields."""
-        for cell in _cells(self._memory(expr)):
-            if cell in self.gone:
-                call, k = self.gone[cell]
-                self._tell(call, k, span, "it is used again")
-
-    def _tell(self, call: ast.Call, k: int, span: Span | None, how: str) -> None:
-        """What a call overwrites in place is not used again."""
-        if (call, k) in self.told:
+            assert isinstance(call.op, ast.GlobalVar) and buffer is not None
+            message = (
+                f"{call.op.name_hint!r} is declared noalias and stores to {buffer.name!r},"
+                f" but in this call {buffer.name!r} shares memory with {beside.name!r}"
+            )
+            where = argument_places(call)[k]
+            help = "pass a tensor with its own memory, or remove noalias"
+            found = Diagnostic("USE-aliased-apart", "warning", message, where, help=help)
+            self.found.append(reported(found))
             return
-        self.told.add((call, k))
-        assert isinstance(call.op, ast.Op)
-        name = call.op.op_name.removeprefix("relax.")
-        message = f"{name} overwrites its argument {k}, and {how}"
+
+    # ------------------------------------------------------------ overwriting
+
+    def overwrote(self, call: ast.Call, at: int, written: Held, certain: bool) -> None:
+        """Note what is gone, unless the callee says that it has effects."""
+        callee = self._callee(call)
+        if callee is not None and (callee.is_pure is False or forced(callee.attrs)):
+            return
+        found = frozenset(cells(written))
+        args = call.args if callee is not None else overwritable(call)
+        for k, other in enumerate(args):
+            if k != at and not disjoint(written, self.memory(other)):
+                how = f"argument {k} of the same call shares its memory"
+                self._tell(_Write(call, at, None), call.span, how)
+        only = next(iter(found)) if certain and len(found) == 1 else None
+        write = _Write(call, at, only)
+        for cell in found:
+            whole, *outer = around(cell)
+            self.gone.setdefault(whole, write)
+            for each in outer:
+                self.partly.setdefault(each, write)
+
+    def _callee(self, call: ast.Call) -> ast.Function | None:
+        """The function that a call enters; None for operators and what is not known."""
+        if isinstance(call.op, ast.Var):
+            return self.functions[call.op][1] if call.op in self.functions else None
+        found = self.summaries.module.functions.get(call.op)  # type: ignore[call-overload]
+        return found if isinstance(found, ast.Function) else None
+
+    def used(self, expr: ast.Expr, span: Span | None) -> None:
+        """An expression is used, with what is in its fields."""
+        if not self.gone:
+            return
+        found = frozenset(cells(self.memory(expr)))
+        for cell in found:
+            write = next((self.gone[c] for c in around(cell) if c in self.gone), None)
+            write = write or self.partly.get(cell)
+            if write is not None:
+                self._tell(write, span, "it is used again", found == {write.only})
+
+    def _tell(self, write: _Write, span: Span | None, how: str, certain: bool = False) -> None:
+        """What a call overwrites is not used again."""
+        call, at, _ = write
+        if (call, at) in self.told:
+            return
+        self.told.add((call, at))
+        callee = self._callee(call)
+        notes: tuple[str, ...] = ()
         related = (Label(call.span, "it is overwritten here"),) if call.span else ()
-        notes = ("the call counts as pure only if nothing observes the overwritten value",)
-        where = span or call.span
-        code = "USE-overwritten-after"
-        found = Diagnostic(code, "warning", message, where, "", related, notes)
+        if callee is None:
+            assert isinstance(call.op, ast.Op)
+            name = call.op.op_name.removeprefix("relax.")
+            message = f"{name} overwrites its argument {at}, and {how}"
+            notes = ("the call counts as pure only if nothing observes the overwritten value",)
+            code, severity, help = "USE-overwritten-after", "warning", None
+        else:
+            assert isinstance(call.op, ast.GlobalVar | ast.Var)
+            name = call.op.name_hint
+            what = f"its argument {at}" if at >= 0 else "a tensor that it captured"
+            message = f"{name!r} is pure, but overwrites {what}, and {how}"
+            code, severity = "USE-overwritten-callee", "error" if certain else "warning"
+            help = f"declare {name!r} impure, or write the result into a new tensor: R.call_tir"
+        found = Diagnostic(
+            code, severity, message, span or call.span, "", related, notes, help=help
+        )
         self.found.append(reported(found))
-
-    def _memory(self, expr: ast.Expr) -> Held:
-        match expr:
-            case ast.Var():
-                if expr not in self.held:
-                    self.held[expr] = frozenset([expr])
-                return self.held[expr]
-            case ast.Tuple(fields=fields):
-                return tuple(map(self._memory, fields))
-            case ast.TupleGetItem(tuple_value=inner, index=index):
-                held = self._memory(inner)
-                if isinstance(held, tuple):
-                    return held[index] if index in range(len(held)) else frozenset()
-                return frozenset((cell, index) for cell in _cells(held))
-        return frozenset()
-
-
-def _cells(held: Held) -> Iterator[Cell]:
-    if isinstance(held, tuple):
-        for field in held:
-            yield from _cells(field)
-    else:
-        assert isinstance(held, frozenset)
-        yield from held
-
-
-def is_noalias(function: tir.PrimFunc) -> bool:
-    """Whether a PrimFunc declares that what it stores to is in no other argument."""
-    return any(function.attrs.get(word) for word in ("tirx.noalias", "tir.noalias"))
-
-
-def either(a: Held, b: Held) -> Held:
-    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple(either(x, y) for x, y in zip(a, b, strict=True))
-    return frozenset((*_cells(a), *_cells(b)))
-
-
-def _indices(call: ast.Call) -> Sequence[int]:
-    """The arguments that the results overwrite, as far as they are numbers."""
-    given = call.attrs.get("inplace_indices", ())
-    items = given if isinstance(given, tuple | list) else (given,)
-    numbers = [getattr(item, "value", item) for item in items]
-    return [number if isinstance(number, int) else -1 for number in numbers]

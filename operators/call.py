@@ -7,7 +7,16 @@ from functools import partial
 from typing import Any
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.ast import Call, Expr, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.nodes.ast import (
+    Call,
+    Expr,
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.operators.callee import (
@@ -109,9 +118,11 @@ def call_tir_with_grad(
 def overwritten(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], count: int
 ) -> None:
-    """Check the indices of overwritten arguments: each is -1 or that of an existing argument, and
-    none is repeated.
+    """Check the indices of overwritten arguments: each is -1 or that of an existing argument, which
+    has elements to overwrite, and none is repeated.
     """
+    from rlx.operators.site import show
+
     if len(indices) != count:
         site.fail(
             "OBL-inplace-length",
@@ -126,6 +137,10 @@ def overwritten(
                 " arguments"
             ),
         )
+    for k in used:
+        if isinstance(given[k], (PrimStructInfo, ShapeStructInfo, FuncStructInfo)):
+            words = f"argument {k}, {show(given[k])}, cannot be overwritten: it is not a tensor"
+            site.fail("OBL-inplace-tensor", words)
     if len(set(used)) != len(used):
         site.fail(
             "OBL-inplace-repeated",
@@ -133,6 +148,17 @@ def overwritten(
         )
     if not used:
         site.fail("OBL-inplace-none", "inplace_indices names no argument to overwrite")
+
+
+def spelled_out(site: Site, args: Expr) -> None:
+    """Check that the overwritten arguments stand in the call."""
+    if site.call.spelled.get(1) == "a tuple" or isinstance(args, ast.Var):
+        site.fail(
+            "OBL-inplace-literal",
+            f"{site.shown(1)} names a tuple: write the overwritten arguments into the call",
+            1,
+            declared_result(site.call.sinfo_args),
+        )
 
 
 @operator("relax.call_tir_inplace", kept=_CALLS_ANOTHER, normalizer=with_tuple)
@@ -150,6 +176,7 @@ def call_tir_inplace(
     passed(site, args)
     trailing(site, tir_vars)
     given = fields_or_itself(site.ctx.info(args))
+    spelled_out(site, args)
     overwritten(site, inplace_indices, given, len(out))
     reuses(site, inplace_indices, given, out)
     new = tuple(o for o, k in zip(out, inplace_indices, strict=True) if k < 0)

@@ -82,7 +82,12 @@ def device(site: Site, device_type: Any, index: Any = 0) -> StructInfo:
     return OBJECT
 
 
-@operator("relax.hint_on_device", kept=_MOVES, calls="x(a, b), dst_vdevice='llvm:0'")
+@operator(
+    "relax.hint_on_device",
+    kept=_MOVES,
+    shares="perhaps",
+    calls="x(a, b), dst_vdevice='llvm:0'",
+)
 def hint_on_device(
     site: Site, data: Tensor, dst_vdevice: Any, memory_scope: str = "global"
 ) -> StructInfo:
@@ -137,7 +142,7 @@ def _integer(value: object) -> int | None:
     return None
 
 
-@operator("relax.builtin.stop_lift_params", kept=_HINT, compute=same_value)
+@operator("relax.builtin.stop_lift_params", kept=_HINT, shares="surely", compute=same_value)
 @operator("relax.ccl.broadcast_from_worker0", kept=_MOVES, calls="x(a, b)")
 def same_tensor(site: Site, x: Tensor) -> StructInfo:
     """A tensor like the one given: a mark for the compiler, or the first worker's."""
@@ -159,8 +164,8 @@ def allreduce(site: Site, x: Tensor, op_type: str = "sum", in_group: int = True)
     return x
 
 
-@operator("relax.grad.start_checkpoint", kept=_HINT, compute=same_value)
-@operator("relax.grad.end_checkpoint", kept=_HINT, compute=same_value)
+@operator("relax.grad.start_checkpoint", kept=_HINT, shares="surely", compute=same_value)
+@operator("relax.grad.end_checkpoint", kept=_HINT, shares="surely", compute=same_value)
 def checkpoint(site: Site, input_: Expr) -> StructInfo:
     """The begin or end of a part that is recomputed for the gradient; the value is unchanged."""
     scalar = input_.value if isinstance(input_, PrimValue) else None
@@ -169,7 +174,7 @@ def checkpoint(site: Site, input_: Expr) -> StructInfo:
     return site.ctx.info(input_)
 
 
-@operator("relax.grad.no_grad", kept=_HINT, compute=same_value)
+@operator("relax.grad.no_grad", kept=_HINT, shares="surely", compute=same_value)
 def no_grad(site: Site, input_: Whole) -> StructInfo:
     """A value of the same kind: a mark for the compiler."""
     return site.ctx.info(input_)

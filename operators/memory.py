@@ -146,6 +146,7 @@ def kill_object(site: Site, obj: Whole) -> StructInfo:
 @operator(
     "relax.memory.ensure_zero_offset",
     kept="it is a hint for the compiler and returns its operand",
+    shares="perhaps",
     compute=same_value,
 )
 def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
@@ -156,6 +157,7 @@ def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
 @operator(
     "relax.memory.view",
     kept=_ON_MEMORY,
+    shares="surely",
     calls="""
     x(a, 4), shape(a, 2, 2) | shape(a * 4) | shape(4, a)
     float32(a, 4), dtype='int32'
@@ -196,7 +198,9 @@ def view(
 def view_value(
     x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset: Any
 ) -> Array:
-    """The bytes of a tensor from an offset on, reinterpreted with another shape or element type."""
+    """The bytes of a tensor from an offset on, reinterpreted with another shape or element type, in
+    the memory of the tensor.
+    """
     made = arrays.kind_of(kind, x.dtype)
     wanted = x.shape if shape is None else arrays.sizes(shape)
     start, held = int(offset or 0), x.nbytes
@@ -205,7 +209,7 @@ def view_value(
         raise OperatorFault(
             "E-view-size", (f"the view covers bytes {start} to {end}, but the tensor has {held}")
         )
-    return np.frombuffer(x.tobytes()[start:end], made).reshape(wanted).copy()
+    return np.ascontiguousarray(x).reshape(-1).view("uint8")[start:end].view(made).reshape(wanted)
 
 
 @rule("OBL-view", "obligation")

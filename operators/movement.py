@@ -34,7 +34,7 @@ from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 
-@operator("relax.flatten", calls="x(a, b) | x(a) | x() | x(a, 3, b)")
+@operator("relax.flatten", shares="perhaps", calls="x(a, b) | x(a) | x() | x(a, 3, b)")
 def flatten(site: Site, x: Tensor) -> StructInfo:
     """All elements along one axis."""
     dims = site.dims(x)
@@ -55,7 +55,7 @@ def flatten_definition(out: Result, x: te.Tensor) -> te.Tensor:
     return reshaped(out, x)
 
 
-@operator("relax.nn.batch_flatten", calls="x(a, b) | x(a, 3, b)")
+@operator("relax.nn.batch_flatten", shares="perhaps", calls="x(a, b) | x(a, 3, b)")
 def batch_flatten(site: Site, data: Tensor) -> StructInfo:
     """All axes except the first merged into one."""
     rank(site, data, 0, 2, -1)
@@ -140,6 +140,7 @@ def permute_dims_definition(out: Result, x: te.Tensor, axes: Sequence[int] | Non
 
 @operator(
     "relax.expand_dims",
+    shares="perhaps",
     calls="""
     x(a, b) | x(a) | x(), axis=0 | -1 | [0, 1]
     x(a, b), axis=[1, 3]
@@ -197,6 +198,7 @@ def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...
 
 @operator(
     "relax.squeeze",
+    shares="perhaps",
     calls="""
     x(a, 1, b), axis=1 | [1] | [-2]
     x(1, 4), axis=None | [0]
@@ -771,6 +773,7 @@ def _beside_nothing(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor
 
 @operator(
     "relax.reshape",
+    shares="perhaps",
     calls="""
     x(a, 4), shape(a * 4) | shape(a, 2, 2) | shape(4, a) | shape(2, a, 2)
     x(a, b), shape(a * b) | shape(b, a) | shape(a, 1, b)

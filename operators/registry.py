@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rlx.grammar.nodes.ast import Call, StructInfo
 from rlx.grammar.suggest import LIMIT
@@ -191,6 +191,9 @@ tensor expressions, tuples of scalars for shapes, numbers, texts, data types); r
 tuple.
 """
 
+Sharing = Literal["never", "perhaps", "surely"]
+"""Whether the result of an operator lies in the memory of its first operand."""
+
 _LOWERED = ("relax.builtin.", "relax.memory.", "relax.vm.")
 
 declared: dict[str, Operator] = {}
@@ -213,9 +216,12 @@ class Operator(OperatorSignature):
         Patterns of calls that break one premise each.
     kept
         The reason why no call of it is compiled to loops; empty if it does not need one.
+    shares
+        Whether its result lies in the memory of its first operand: for ``"perhaps"``, a compiler
+        may choose to copy.
     """
 
-    __slots__ = ("_compute", "_normalizer", "_plans", "broken", "calls", "kept", "pure")
+    __slots__ = ("_compute", "_normalizer", "_plans", "broken", "calls", "kept", "pure", "shares")
 
     def __init__(
         self,
@@ -226,12 +232,14 @@ class Operator(OperatorSignature):
         calls: str,
         broken: str,
         kept: str,
+        shares: Sharing,
         compute: Compute | None,
         normalizer: Normalizer | None,
         defaults: Mapping[str, object],
     ) -> None:
         super().__init__(name, rule, defaults)
         self.pure, self.calls, self.broken, self.kept = pure, calls, broken, kept
+        self.shares = shares
         self._compute, self._normalizer = compute, normalizer
         self._plans: dict[object, tuple[Reader, ...]] = {}
 
@@ -324,8 +332,8 @@ class Operator(OperatorSignature):
         Returns
         -------
         Plain
-            New arrays, or an argument itself if the operator is declared so; never a view of an
-            argument.
+            New arrays; for an operator whose result surely lies in the memory of its operand, that
+            operand or a view of it.
 
         Raises
         ------
@@ -341,7 +349,8 @@ class Operator(OperatorSignature):
         values = arguments(self, call, args, run)
         # Infinities and NaN are values, whatever makes them.
         with np.errstate(all="ignore"):
-            return unshared(compute(*values), args)
+            result = compute(*values)
+        return result if self.shares == "surely" else unshared(result, args)
 
     @property
     def has_form(self) -> bool:
@@ -366,6 +375,7 @@ def operator(
     calls: str = "",
     broken: str = "",
     kept: str = "",
+    shares: Sharing = "never",
     compute: Compute | None = None,
     normalizer: Normalizer | None = None,
     **defaults: object,
@@ -388,6 +398,8 @@ def operator(
         colon.
     kept
         The reason why no call of it is compiled to loops, if it follows from nothing else.
+    shares
+        Whether the result lies in the memory of the first operand.
     compute
         The function that computes it; the same as :func:`computes` says.
     normalizer
@@ -405,6 +417,7 @@ def operator(
             calls=calls,
             broken=broken,
             kept=kept,
+            shares=shares,
             compute=compute,
             normalizer=normalizer,
             defaults=defaults,

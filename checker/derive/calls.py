@@ -8,7 +8,7 @@ from rlx.checker.derive.arguments import check_arguments
 from rlx.checker.derive.message_text import callee, definition, of_global, own, show, written
 from rlx.checker.derive.state import DerivationState, Effects
 from rlx.checker.lowered.operators import LOWERED
-from rlx.checker.overwritten import IN_PLACE
+from rlx.checker.memory import IN_PLACE
 from rlx.grammar.diagnostic import Edit
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo

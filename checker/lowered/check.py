@@ -11,7 +11,7 @@ from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece
 from rlx.checker.lowered.operators import KILLS, STORAGE, TENSOR
 from rlx.checker.lowered.run_time_checks import RunTimeChecks
 from rlx.checker.lowered.slot_values import KnownValues
-from rlx.checker.overwritten import either
+from rlx.checker.memory import either
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node, Span

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rlx.checker.lowered.first_access import UNKNOWN, UNUSED, MemoryAccess, first_accesses
-from rlx.checker.overwritten import SAME_MEMORY, is_noalias
+from rlx.checker.memory import is_noalias, sharing
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.visit import bindings_in, expressions, result_of
 
@@ -99,12 +99,12 @@ class CallEffects:
             case ast.Op(op_name=name), _:
                 written = tuple(v for v in call.attrs.values() if isinstance(v, ast.Expr))
                 values = tuple(_flat((*call.args, *written)))
-                same = values if name in SAME_MEMORY else ()
                 if name in _KEEPING:
                     return _unknown(call.args)
-                return Effect(
-                    _all(values, MemoryAccess(name not in SAME_MEMORY, False)), result=same
-                )
+                shares = sharing(name)
+                reads = {"never": True, "perhaps": None, "surely": False}[shares]
+                result = () if shares == "never" else values
+                return Effect(_all(values, MemoryAccess(reads, False)), result=result)
             case ast.ExternFunc(global_symbol=name), args:
                 return _external(name, args)
         return _unknown(call.args)

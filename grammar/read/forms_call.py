@@ -137,10 +137,21 @@ def call_with_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
     attrs = {name: context.coerce.attr(value) for name, value in a.keywords.items()}
     packed = isinstance(callee.value, str) and (apart or _names_no_function(context, a, callee))
     op = ast.op("relax.call_dps_packed" if packed else "relax." + a.head[2:])
-    where, spans = a.attribute_spans(), _spans(positional)
+    where, spans, spelled = a.attribute_spans(), _spans(positional), a.spelled()
+    if a.head == "R.call_tir_inplace" and _names_tuple(context, arguments, args[1]):
+        spelled = {**spelled, 1: "a tuple"}
     return ast.Call(
-        op, tuple(args), infos, attrs, spans, info_spans, a.span, where, a.head_span, a.spelled()
+        op, tuple(args), infos, attrs, spans, info_spans, a.span, where, a.head_span, spelled
     )
+
+
+def _names_tuple(context: ReadContext, entry: Entry, found: ast.Expr) -> bool:
+    """Whether a text has a variable that holds a tuple in the place of its fields."""
+    given = None if isinstance(entry.value, Sequence) else context.coerce.expr(entry)
+    match found:
+        case ast.Tuple(fields=(only,)) if only is given:
+            return False
+    return isinstance(given, ast.Var)
 
 
 @form("R.emit_with_ty", "R.emit_with_type", "R.emit_with_sinfo")

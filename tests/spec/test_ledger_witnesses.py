@@ -208,6 +208,28 @@ def test_ledger_87_a_kernel_has_another_symbol() -> None:
     assert (found.code, found.severity) == ("WF13-name", "warning")
 
 
+def test_ledger_88_a_view_is_an_alias_and_a_reshape_may_be_one() -> None:
+    import numpy as np
+
+    from rlx.semantics.machine import load
+    from rlx.semantics.outcome import Returned
+    from rlx.semantics.values import Tensor
+
+    kernel = (
+        "@I.ir_module\nclass M:\n    @T.prim_func\n    def clear(A: T.Buffer((2, 2), 'float32')):\n"
+        "        A[0, 0] = T.float32(0)\n    @R.function(pure=False)\n"
+        f"    def main(x: {OUT}):\n        y = R.{{}}(x, R.shape([2, 2]))\n        _ = cls.clear(y)\n        return x\n"
+    )
+    for operator, first in ("memory.view", 0.0), ("reshape", 1.0):
+        (module,) = check_text(kernel.format(operator)).modules
+        ended = load(module).run("main", [Tensor(np.ones(4, np.float32))])
+        assert isinstance(ended, Returned)
+        assert ended.value.data[0] == first  # type: ignore[attr-defined]
+        call = f"z = R.call_inplace_packed('f', y, inplace_indices=[0], sinfo_args={OUT})"
+        lines = f"y = R.{operator}(x, R.shape([4]))", call, "w = R.add(z, x)"
+        assert _module(X, *lines) == ["warning USE-overwritten-after"]
+
+
 def test_ledger_58_a_tensor_that_nobody_placed() -> None:
     from rlx.semantics.machine import load
     from rlx.semantics.outcome import Returned

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from rlx.checker.derive.state import DerivationState
-from rlx.checker.overwritten import IN_PLACE
+from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.operators import lookup

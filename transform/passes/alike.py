@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.checker.overwritten import IN_PLACE
+from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.grammar.nodes.python_places import here, module_of
