@@ -61,6 +61,16 @@ def _reduction(name: str, c: OperatorCall) -> ast.Expr:
     return call(name, x, axis=_axes(c, x), keepdims=c.flag("keepdims"))
 
 
+def _logsumexp(c: OperatorCall) -> ast.Expr:
+    """The logarithm of a sum of powers, computed as Relay does: without the largest of them."""
+    (x,) = c.operands(1)
+    axes = _axes(c, x)
+    top = call("max", x, axis=axes, keepdims=True)
+    total = call("sum", call("exp", call("subtract", x, top)), axis=axes, keepdims=True)
+    found = call("add", call("log", total), top)
+    return found if c.flag("keepdims") else call("squeeze", found, axis=axes)
+
+
 def _variance(c: OperatorCall) -> ast.Expr:
     """The mean square of the differences from the second operand, which need not be the mean."""
     x, mean = c.operands(2)
@@ -129,6 +139,7 @@ ROWS: dict[str, Row] = {
     **dict.fromkeys(IDENTITIES.split(), _identity),
     **{name: partial(_reduction, name) for name in ("sum", "mean", "max", "min", "prod")},
     **{name: partial(_index_of, name) for name in ("argmax", "argmin")},
+    "logsumexp": _logsumexp,
     **{name: partial(_scan, name) for name in ("cumsum", "cumprod")},
     "all": partial(_quantifier, "min"),
     "any": partial(_quantifier, "max"),

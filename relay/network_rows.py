@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 
 from rlx.grammar.nodes import ast, tir
 from rlx.operators.layout import pieces
 from rlx.relay.elementwise_rows import Row
-from rlx.relay.operator_call import OperatorCall, call, reshaped, scalar, sizes, times
+from rlx.relay.operator_call import (
+    OperatorCall,
+    call,
+    parts_of,
+    plus,
+    reshaped,
+    scalar,
+    sizes,
+    times,
+)
 
 LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 """The layouts of data by the number of spatial axes, where none is said."""
@@ -20,9 +29,29 @@ def _kind(c: OperatorCall) -> str | None:
     return c.string("out_dtype") or None if c.given("out_dtype") is not None else None
 
 
+def _weight(c: OperatorCall, weight: ast.Expr, layout: str, axes: int, groups: int = 1) -> None:
+    """Compare ``channels`` and ``kernel_size`` with the weight, which says both; ``groups`` are
+    those that share its output channels.
+    """
+    parts, lengths = pieces(layout), dict[str, tir.PrimExpr]()
+    dims = c.known_dims(weight)
+    if dims is None or len(dims) != len(parts) or not {"O", "I"} <= {axis for axis, _ in parts}:
+        c.given("channels"), c.given("kernel_size")
+        return
+    for (axis, _), dim in zip(parts, dims, strict=True):
+        lengths[axis] = times(lengths[axis], dim) if axis in lengths else dim
+    c.said("kernel_size", [lengths.get(axis, tir.IntImm(1)) for axis in SPATIAL[axes]])
+    channels = times(lengths["O"], tir.IntImm(groups))
+    each = times(channels, lengths["I"])  # of a depthwise convolution, for each input channel
+    is_each = isinstance(each, tir.IntImm) and c.given("channels") == each.value
+    if not (is_each and c.given("groups") == getattr(channels, "value", None)):
+        c.said("channels", [channels])
+
+
 def _conv(axes: int, c: OperatorCall) -> ast.Expr:
     data, weight = c.operands(2)
-    c.given("channels"), c.given("kernel_size")  # both follow from the weight
+    kernel_layout = c.string("kernel_layout", f"OI{SPATIAL[axes]}")
+    _weight(c, weight, kernel_layout, axes)
     return call(
         f"nn.conv{axes}d",
         data,
@@ -32,7 +61,7 @@ def _conv(axes: int, c: OperatorCall) -> ast.Expr:
         dilation=c.integers("dilation", (1,) * axes),
         groups=c.integer("groups", 1),
         data_layout=c.string("data_layout", LAYOUTS[axes]),
-        kernel_layout=c.string("kernel_layout", f"OI{SPATIAL[axes]}"),
+        kernel_layout=kernel_layout,
         out_layout=c.string("out_layout") or None,
         out_dtype=_kind(c),
     )
@@ -40,7 +69,8 @@ def _conv(axes: int, c: OperatorCall) -> ast.Expr:
 
 def _conv_transpose(axes: int, c: OperatorCall) -> ast.Expr:
     data, weight = c.operands(2)
-    c.given("channels"), c.given("kernel_size")
+    kernel_layout = c.string("kernel_layout", f"IO{SPATIAL[axes]}")
+    _weight(c, weight, kernel_layout, axes, c.integer("groups", 1))
     return call(
         f"nn.conv{axes}d_transpose",
         data,
@@ -51,7 +81,7 @@ def _conv_transpose(axes: int, c: OperatorCall) -> ast.Expr:
         dilation=c.integers("dilation", (1,) * axes),
         groups=c.integer("groups", 1),
         data_layout=c.string("data_layout", LAYOUTS[axes]),
-        kernel_layout=c.string("kernel_layout", f"IO{SPATIAL[axes]}"),
+        kernel_layout=kernel_layout,
         out_layout=c.string("out_layout") or None,
         out_dtype=_kind(c),
     )
@@ -103,13 +133,14 @@ def _adaptive_pool(axes: int, c: OperatorCall) -> ast.Expr:
 
 def _dense(c: OperatorCall) -> ast.Expr:
     x, weight = c.operands(2)
-    c.given("units")  # follows from the weight
+    c.said("units", (c.known_dims(weight) or ())[:1])
     return call("matmul", x, call("permute_dims", weight), out_dtype=_kind(c))
 
 
 def _product(transposed: bool, c: OperatorCall) -> ast.Expr:
     a, b = c.operands(2)
-    c.given("units")
+    dims = (c.known_dims(b) or ())[-2:]
+    c.said("units", dims[:1] if c.flag("transpose_b", transposed) else dims[1:])
     if c.flag("transpose_a"):
         a = _turned(c, a)
     if c.flag("transpose_b", transposed):
@@ -211,6 +242,89 @@ def _pad(c: OperatorCall) -> ast.Expr:
     )
 
 
+def _lrn(c: OperatorCall) -> ast.Expr:
+    """Each number through a power of the squares around it, along an axis."""
+    (x,) = c.operands(1)
+    axis, rank, size = c.axis_of(x, "axis", 1), c.rank(x), c.integer("size", 5)
+    if size < 1 or size % 2 == 0:
+        c.fail(f"expected an odd size, found {size}")
+    length = c.dims(x)[axis]
+    widths = [0] * (2 * rank)
+    widths[2 * axis : 2 * axis + 2] = [size // 2] * 2
+    padded = call("nn.pad", call("multiply", x, x), pad_width=tuple(widths), pad_value=0.0)
+    windows = [_window(padded, axis, start, length) for start in range(size)]
+    squares = reduce(partial(call, "add"), windows)
+    kind = c.kind_of(x)
+    scaled = call("multiply", squares, scalar(c.finite("alpha", 1e-5) / size, kind))
+    base = call("add", scaled, scalar(c.finite("bias", 2.0), kind))
+    return call("divide", x, call("power", base, scalar(c.finite("beta", 0.75), kind)))
+
+
+def _window(x: ast.Expr, axis: int, start: int, length: tir.PrimExpr) -> ast.Expr:
+    """As many elements of an axis from a number on."""
+    numbers = (tir.IntImm(axis), tir.IntImm(start), plus(length, start))
+    return call("strided_slice", x, *(ast.Tuple((ast.PrimValue(n),)) for n in numbers))
+
+
+def _blocks(c: OperatorCall) -> tuple[ast.Expr, list[tir.PrimExpr], tir.IntImm, bool]:
+    """The image, its batch, channels, height and width, the size of a block, and whether the
+    channels come first.
+    """
+    (x,) = c.operands(1)
+    layout, size = c.string("layout", "NCHW"), c.integer("block_size")
+    if layout not in ("NCHW", "NHWC"):
+        c.fail(f"expected the layout NCHW or NHWC, found {layout!r}")
+    if c.rank(x) != 4:
+        c.fail(f"expected an image of rank 4, found an operand of rank {c.rank(x)}")
+    if size < 1:
+        c.fail(f"expected a block_size of at least 1, found {size}")
+    dims = dict(zip(layout, c.dims(x), strict=True))
+    return x, [dims[axis] for axis in "NCHW"], tir.IntImm(size), layout == "NCHW"
+
+
+def _whole(c: OperatorCall, what: str, dim: tir.PrimExpr, size: int) -> tir.PrimExpr:
+    """How many parts of a size are in a dimension, of which nothing may be left."""
+    if isinstance(dim, tir.IntImm) and dim.value % size:
+        c.fail(f"the {what} {dim.value} is not a multiple of {size}")
+    return parts_of(dim, size)
+
+
+def _depth_to_space(c: OperatorCall) -> ast.Expr:
+    x, (n, channels, h, w), b, first = _blocks(c)
+    mode = c.string("mode", "DCR")
+    if mode not in ("DCR", "CRD"):
+        c.fail(f"expected the mode DCR or CRD, found {mode!r}")
+    depth = _whole(c, "number of channels", channels, b.value**2)
+    parts = (b, b, depth) if mode == "DCR" else (depth, b, b)
+    cut = (n, *parts, h, w) if first else (n, h, w, *parts)
+    turned = call(
+        "permute_dims", call("reshape", x, ast.ShapeExpr(cut)), axes=_TO_SPACE[first, mode]
+    )
+    high, wide = times(h, b), times(w, b)
+    shape = (n, depth, high, wide) if first else (n, high, wide, depth)
+    return call("reshape", turned, ast.ShapeExpr(shape))
+
+
+_TO_SPACE = {
+    (True, "DCR"): (0, 3, 4, 1, 5, 2),
+    (True, "CRD"): (0, 1, 4, 2, 5, 3),
+    (False, "DCR"): (0, 1, 3, 2, 4, 5),
+    (False, "CRD"): (0, 1, 4, 2, 5, 3),
+}
+"""The order of the axes, with the parts of a block beside its place."""
+
+
+def _space_to_depth(c: OperatorCall) -> ast.Expr:
+    x, (n, channels, h, w), b, first = _blocks(c)
+    high, wide = _whole(c, "height", h, b.value), _whole(c, "width", w, b.value)
+    cut = (n, channels, high, b, wide, b) if first else (n, high, b, wide, b, channels)
+    axes = (0, 3, 5, 1, 2, 4) if first else (0, 1, 3, 2, 4, 5)
+    turned = call("permute_dims", call("reshape", x, ast.ShapeExpr(cut)), axes=axes)
+    depth = times(channels, times(b, b))
+    shape = (n, depth, high, wide) if first else (n, high, wide, depth)
+    return call("reshape", turned, ast.ShapeExpr(shape))
+
+
 def _l2_normalize(c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
     squares = call("sum", call("multiply", x, x), axis=c.axes(), keepdims=True)
@@ -286,17 +400,20 @@ ROWS: dict[str, Row] = {
     "nn.batch_norm": _batch_norm,
     "nn.bias_add": _bias_add,
     "nn.dense": _dense,
+    "nn.depth_to_space": _depth_to_space,
     "nn.dropout": _dropout,
     "nn.group_norm": partial(_channel_norm, "nn.group_norm"),
     "nn.instance_norm": partial(_channel_norm, "nn.instance_norm"),
     "nn.l2_normalize": _l2_normalize,
     "nn.layer_norm": _layer_norm,
     "nn.leaky_relu": _leaky_relu,
+    "nn.lrn": _lrn,
     "nn.log_softmax": partial(_along, "nn.log_softmax"),
     "nn.matmul": partial(_product, False),
     "nn.pad": _pad,
     "nn.prelu": _prelu,
     "nn.fast_softmax": partial(_along, "nn.softmax"),
+    "nn.space_to_depth": _space_to_depth,
     "nn.upsampling": _upsampling,
     "nn.softmax": partial(_along, "nn.softmax"),
     "qnn.dequantize": partial(_quantize, "dequantize", "float32"),

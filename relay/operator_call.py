@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import NoReturn
 
@@ -147,10 +147,30 @@ class OperatorCall:
 
     def dims(self, operand: ast.Expr) -> tuple[tir.PrimExpr, ...]:
         """The dimensions of an operand, which must be known."""
-        info = self.info(operand)
-        if not isinstance(info, ast.TensorStructInfo) or not isinstance(info.shape, ast.ShapeExpr):
+        found = self.known_dims(operand)
+        if found is None:
             self.fail("the shape of the operand is not known")
-        return info.shape.values
+        return found
+
+    def known_dims(self, operand: ast.Expr) -> tuple[tir.PrimExpr, ...] | None:
+        """The dimensions of an operand, if they are known."""
+        info = self.info(operand)
+        if isinstance(info, ast.TensorStructInfo) and isinstance(info.shape, ast.ShapeExpr):
+            return info.shape.values
+        return None
+
+    def said(self, name: str, wanted: Sequence[tir.PrimExpr]) -> None:
+        """An attribute that repeats dimensions of an operand; one that contradicts them is wrong."""
+        if self.given(name) is None or not wanted:
+            return
+        given = self.integers(name)
+        if len(given) == 1:
+            given *= len(wanted)
+        known = [dim.value if isinstance(dim, tir.IntImm) else None for dim in wanted]
+        pairs = zip(given, known, strict=False)
+        if len(given) != len(known) or any(size not in (None, said) for said, size in pairs):
+            one, found = ([str(n) for n in sizes] for sizes in (given, wanted))
+            self.fail(f"{name} is {', '.join(one)}, but the weight has {', '.join(found)}")
 
     def fields(self, operand: ast.Expr) -> int:
         """The number of fields of an operand that is a tuple."""
@@ -196,6 +216,11 @@ def times(a: tir.PrimExpr, b: tir.PrimExpr) -> tir.PrimExpr:
     if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm):
         return tir.IntImm(a.value * b.value)
     return tir.Mul(a, b)
+
+
+def plus(a: tir.PrimExpr, n: int) -> tir.PrimExpr:
+    """A dimension and a number."""
+    return tir.IntImm(a.value + n) if isinstance(a, tir.IntImm) else tir.Add(a, tir.IntImm(n))
 
 
 def reshaped(c: OperatorCall, x: ast.Expr, shape: tuple[int, ...]) -> ast.Expr:

@@ -154,6 +154,27 @@ def _strided_slice(c: OperatorCall) -> ast.Expr:
     return call("strided_slice", x, axes=axes, begin=begin, end=end, strides=strides)
 
 
+def _slice_like(c: OperatorCall) -> ast.Expr:
+    """The front of some axes, as long as those of the second operand; without axes, of all."""
+    x, like = c.operands(2)
+    rank, given = c.rank(x), c.axes("axes") or tuple(range(c.rank(x)))
+    axes, lengths = [axis % rank if -rank <= axis < rank else axis for axis in given], c.dims(like)
+    if not all(axis in range(min(rank, len(lengths))) for axis in axes):
+        c.fail(
+            f"the axes {list(given)} are not those of operands of rank {rank} and {len(lengths)}"
+        )
+    _fit(c, [(c.dims(x)[axis], lengths[axis]) for axis in axes])
+    bounds = (map(tir.IntImm, axes), (tir.IntImm(0) for _ in axes), (lengths[a] for a in axes))
+    return call("strided_slice", x, *(ast.Tuple(tuple(map(ast.PrimValue, b))) for b in bounds))
+
+
+def _fit(c: OperatorCall, pairs: list[tuple[tir.PrimExpr, tir.PrimExpr]]) -> None:
+    for whole, part in pairs:
+        match whole, part:
+            case tir.IntImm(value=length), tir.IntImm(value=wanted) if wanted > length:
+                c.fail(f"an axis of length {length} has no {wanted} elements")
+
+
 def _full(c: OperatorCall) -> ast.Expr:
     (value,) = c.operands(1)
     kind = c.element_type() if c.given("dtype") else None
@@ -319,6 +340,7 @@ ROWS: dict[str, Row] = {
     "reverse_sequence": _reverse_sequence,
     "scatter_elements": _scatter_elements,
     "shape_of": _shape_of,
+    "slice_like": _slice_like,
     "sort": _sort,
     "split": _split,
     "squeeze": _squeeze,

@@ -10,6 +10,7 @@ PARAMETERS = {
     "i": "Tensor[(2, 3), int32]",
     "p": "Tensor[(2, 3), bool]",
     "a": "Tensor[(2, 4, 6), float32]",
+    "q": "Tensor[(2, 3, 5), float32]",
     "b": "Tensor[(2, 5, 6), float32]",
     "l": "Tensor[(1, 4, 8), float32]",
     "m": "Tensor[(1, 4, 8, 8), float32]",
@@ -129,6 +130,18 @@ OTHERS = """
     nn.bias_add(%m, %g)
     nn.bias_add(%x, %v, axis=-1)
     nn.dense(%x, %w, units=4)
+    nn.dense(%x, %w)
+    nn.depth_to_space(%m, block_size=2, layout="NCHW", mode="DCR")
+    nn.depth_to_space(%m, block_size=2, mode="CRD")
+    nn.depth_to_space(%m, block_size=2, layout="NHWC")
+    nn.space_to_depth(%m, block_size=2)
+    nn.space_to_depth(%m, block_size=2, layout="NHWC")
+    nn.lrn(%m, size=3, axis=1, bias=1f, alpha=0.5f, beta=0.75f)
+    nn.lrn(%m)
+    logsumexp(%x, axis=[1], keepdims=True)
+    logsumexp(%x)
+    slice_like(%a, %q)
+    slice_like(%a, %q, axes=[-1])
     nn.dropout(%x, rate=0.5f)
     nn.group_norm(%m, %g, %g, num_groups=2)
     nn.instance_norm(%m, %g, %g)

@@ -12,6 +12,8 @@ from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.visit import sequences
 
 UNIT = ast.TupleStructInfo(())
+COPY = "vm.builtin.copy"
+"""Returns its argument, so that a call of it may say more of the type than is known."""
 
 
 class Emitter:
@@ -113,9 +115,9 @@ class Emitter:
         self.put(ast.VarBinding(var, value))
         return var
 
-    def effect(self, value: ast.Expr) -> None:
-        """Emit a call whose result is not used."""
-        self.put(ast.VarBinding(ast.Var("_", UNIT), value))
+    def effect(self, value: ast.Expr, info: ast.StructInfo = UNIT) -> None:
+        """Emit a call whose result, of the given type, is not used."""
+        self.put(ast.VarBinding(ast.Var("_", info), value))
 
 
 def _names(function: ast.Function) -> Iterator[str]:

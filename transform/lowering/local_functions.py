@@ -62,8 +62,9 @@ def _lifted(module: IRModule, *, closures: bool) -> IRModule:
             functions[gv] = function
             if isinstance(function, ast.Function) and has_local:
                 prefix = f"{gv.name_hint}_" if closures else ""
-                called = _only_called(function, closures)
-                task = _Task(prefix, names, infos, called, closures, {}, types)
+                callees = _callees(function)
+                called = _only_called(function, callees, closures)
+                task = _Task(prefix, names, infos, callees, called, closures, {}, types)
                 functions[gv] = _Lifter(task).function(function)
                 functions.update(task.made)
     if has_local and len(functions) == len(module.functions):
@@ -88,12 +89,17 @@ def _untyped(module: IRModule) -> dict[ast.GlobalVar, ast.Function]:
     }
 
 
-def _only_called(function: ast.Function, closures: bool) -> set[ast.Var]:
+def _callees(function: ast.Function) -> set[ast.Var]:
+    """The variables that are used only as callees."""
+    used = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
+    called = Counter(expr.op for expr in expressions(function) if isinstance(expr, ast.Call))
+    return {var for var, times in used.items() if times == called[var]}
+
+
+def _only_called(function: ast.Function, callees: set[ast.Var], closures: bool) -> set[ast.Var]:
     """The variables of local functions that are used only as callees, and whose calls can pass what
     they captured: no scalar that is a shape variable, too, and no closure, whose type is lost.
     """
-    used = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
-    called = Counter(expr.op for expr in expressions(function) if isinstance(expr, ast.Call))
     held = {
         binding.var: free_vars(binding.value)
         for binding in bindings(function)
@@ -102,7 +108,7 @@ def _only_called(function: ast.Function, closures: bool) -> set[ast.Var]:
     found = {
         var
         for var, captured in held.items()
-        if used[var] == called[var] and all(v.shape_var is None for v in captured)
+        if var in callees and all(v.shape_var is None for v in captured)
     }
     while closures:
         holding = {var for var in found if any(v in held and v not in found for v in held[var])}
@@ -121,8 +127,10 @@ class _Task(NamedTuple):
         How the names of lifted functions begin; the names that are taken.
     infos
         What is known of each variable.
+    callees
+        The variables that are used only as callees.
     called
-        The variables of local functions that are used only as callees.
+        Those of local functions among them whose calls pass what was captured.
     closures
         Whether the other local functions become closures.
     made
@@ -134,6 +142,7 @@ class _Task(NamedTuple):
     prefix: str
     names: set[str]
     infos: Mapping[Any, StructInfo]
+    callees: set[ast.Var]
     called: set[ast.Var]
     closures: bool
     made: dict[ast.GlobalVar, ast.Function]
@@ -176,11 +185,23 @@ class _Lifter(Rewriter):
         if not isinstance(function, ast.Function) or not self._task.closures:
             return super().var_binding(binding)
         value = self._closure(function, var)
-        if isinstance(value, ast.Call):
-            self._closures[var] = function
         plain = replace(var, struct_info_annotation=None, annotation_span=None)
         self.renamed[var] = plain
-        return (replace(binding, var=plain, value=value),)
+        if not isinstance(value, ast.Call):
+            return (replace(binding, var=plain, value=value),)
+        return self._named(var, plain, value, function)
+
+    def _named(
+        self, var: ast.Var, plain: ast.Var, value: ast.Call, function: ast.Function
+    ) -> tuple[ast.Binding, ...]:
+        """Bind a closure. Its type is not known; where it is more than a callee, it is cast to it."""
+        if var in self._task.callees:
+            self._closures[var] = function
+            return (ast.VarBinding(plain, value),)
+        info = self._known(var)
+        assert info is not None
+        made = type(plain)(f"{plain.name_hint}_closure", None)
+        return ast.VarBinding(made, value), ast.MatchCast(plain, made, info)
 
     def expr(self, expr: Expr) -> Expr:
         if isinstance(expr, ast.Function) and self._task.closures:
@@ -242,10 +263,13 @@ class _Lifter(Rewriter):
             inner.renamed[var] = again
             given = (*params[: len(captured)], *further[len(captured) :])
             if given:
-                inner._closures[again] = function
-            itself = ast.VarBinding(again, _closure(target, given) if given else target)
+                itself = inner._named(var, again, _closure(target, given), function)
+                if var in inner._closures:
+                    inner._closures[again] = function
+            else:
+                itself = (ast.VarBinding(again, target),)
             assert isinstance(body, ast.SeqExpr)
-            body = replace(body, blocks=(ast.BindingBlock((itself,)), *body.blocks))
+            body = replace(body, blocks=(ast.BindingBlock(itself), *body.blocks))
         made = inner.function(replace(function, body=body))
         attrs = {k: v for k, v in made.attrs.items() if k != "global_symbol"} | {"private": True}
         self._task.made[target] = replace(

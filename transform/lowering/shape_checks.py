@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order.demands import FEW, repeats_too_much
 from rlx.solver.order.subtype import says_nothing
-from rlx.transform.lowering.emitter import Emitter, number, packed
+from rlx.transform.lowering.emitter import COPY, Emitter, number, packed
 from rlx.transform.lowering.heap import EQUAL_HEAP, EQUAL_NUMBER, NOTHING, STORE
 from rlx.transform.lowering.heap_values import HeapValues
 from rlx.transform.lowering.passes import PassError
@@ -77,7 +78,15 @@ class ShapeChecks:
         self._functions: list[tuple[ast.Expr, ast.FuncStructInfo, str]] = []
         self.types_functions = False
 
-    def check(self, value: ast.Expr, info: ast.StructInfo, where: str, proved: bool) -> None:
+    def check(
+        self,
+        value: ast.Expr,
+        info: ast.StructInfo,
+        where: str,
+        proved: bool,
+        *,
+        typed: bool = True,
+    ) -> None:
         """Compare a value with an annotation.
 
         Parameters
@@ -86,6 +95,8 @@ class ShapeChecks:
             The description of the value in the message of a failing check.
         proved
             Whether the check is proved: then only the numbers of shape variables are stored.
+        typed
+            Whether the type of the value says which tuples are in it.
 
         Raises
         ------
@@ -99,9 +110,11 @@ class ShapeChecks:
                 f"VMShapeLower: {place}: its tuples stand for each other's fields so often that the"
                 f" checks would be more than {FEW:,}; pass fewer fields, or cast to R.Object"
             )
-        self._compare(value, info, where, proved)
+        self._compare(value, info, where, proved, typed)
 
-    def _compare(self, value: ast.Expr, info: ast.StructInfo, where: str, proved: bool) -> None:
+    def _compare(
+        self, value: ast.Expr, info: ast.StructInfo, where: str, proved: bool, typed: bool
+    ) -> None:
         match info:
             case ast.TensorStructInfo():
                 self._tensor(value, info, where, proved)
@@ -120,10 +133,15 @@ class ShapeChecks:
                 if not proved:
                     count = number(len(infos))
                     self._call("vm.builtin.check_tuple_info", value, count, where=where)
-                for k, field in enumerate(infos):
-                    if not isinstance(field, ast.ObjectStructInfo):
-                        part = self._emitter.emit(ast.TupleGetItem(value, k), "field")
-                        self._compare(part, field, f"{where}, field {k}", proved)
+                further = [
+                    k for k, f in enumerate(infos) if not isinstance(f, ast.ObjectStructInfo)
+                ]
+                if further and not typed:
+                    objects = ast.TupleStructInfo((OBJECT,) * len(infos))
+                    value = self._emitter.emit(packed(COPY, value, info=objects), "fields")
+                for k in further:
+                    part = self._emitter.emit(ast.TupleGetItem(value, k), "field")
+                    self._compare(part, infos[k], f"{where}, field {k}", proved, typed)
             case ast.FuncStructInfo() if not proved:
                 self._call("vm.builtin.check_func_info", value, where=where)
                 if not says_nothing(info):

@@ -16,7 +16,7 @@ from rlx.grammar.print.show import show
 from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import CheckPlan, plan
-from rlx.transform.lowering.emitter import Emitter, operator_name
+from rlx.transform.lowering.emitter import COPY, Emitter, operator_name, packed
 from rlx.transform.lowering.heap_values import HeapValues, symbolic
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.lowering.shape_checks import ShapeChecks
@@ -204,7 +204,7 @@ class _ShapeLowering(Emitter):
             if not isinstance(value, ast.Var):
                 value = self.emit(value, "gv")
             where = f"{self._name}: the result: {self._shown(ret)}"
-            self._checks.check(value, ret, where, False)
+            self._checks.check(value, ret, where, False, typed=False)
             self._checks.finish()
         return value
 
@@ -226,9 +226,12 @@ class _ShapeLowering(Emitter):
         if binding.by_shape:  # the value may be a shape, or a tensor that has it
             self._checks.dims(value, numbers(info), where, proved)
         else:
-            self._checks.check(value, info, where, proved)
+            self._checks.check(value, info, where, proved, typed=proved)
         self._checks.finish()
         if binding.var is not None:
+            if isinstance(info, ast.TupleStructInfo | ast.FuncStructInfo) and not proved:
+                # Only what is known to be one can be indexed, or called.
+                value = packed(COPY, value, info=_without_variables(info))
             self.put(ast.VarBinding(self._erased(binding.var), value, span=binding.span))
 
     def var_binding(self, binding: ast.VarBinding) -> None:

@@ -58,15 +58,18 @@ class RemovePurityChecking(ModulePass):
     """Functions get ``relax.force_pure``; calls that only promise purity become plain calls."""
 
     def apply(self, module: IRModule) -> IRModule:
-        """The module with ``relax.force_pure`` on every function that is declared pure."""
+        """The module with ``relax.force_pure`` on every function that is declared pure, also on
+        local ones.
+        """
+        relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+        promises = bool(_PROMISING & {operator_name(e) for e in expressions(module)})
+        if promises or any(map(local_functions, relax)):
+            return _Unwrapped().module(module)
         functions = {
             name: _forced(f) if isinstance(f, ast.Function) else f
             for name, f in module.functions.items()
         }
-        forced = replace(module, functions=functions)
-        if not _PROMISING & {operator_name(e) for e in expressions(module)}:
-            return forced
-        return _Unwrapped().module(forced)
+        return replace(module, functions=functions)
 
 
 def _forced(function: ast.Function) -> ast.Function:
@@ -82,6 +85,9 @@ _PROMISING = frozenset(
 
 
 class _Unwrapped(Rewriter):
+    def function(self, function: ast.Function) -> ast.Function:
+        return _forced(super().function(function))
+
     def call(self, call: ast.Call) -> ast.Expr:
         made = super().call(call)
         assert isinstance(made, ast.Call)

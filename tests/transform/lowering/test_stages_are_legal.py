@@ -1,4 +1,4 @@
-"""LAW: what each stage of lowering makes of a legal program is legal, also when it is printed and read.
+"""LAW: what each stage of lowering makes of a legal program is legal, also when it is printed and read, and ends as before.
 
 ``python -m tests.transform.lowering.test_stages_are_legal COUNT SEED`` tries as many generated programs.
 """
@@ -8,13 +8,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
+from rlx import run
 from rlx.checker import check_text
 from rlx.generate.campaign.programs import is_legal, program
 from rlx.grammar.nodes import ast
 from rlx.grammar.read.parser import parse
+from rlx.transform.lowering.local_functions import LambdaLift
 from rlx.transform.lowering.passes import PassError
+from rlx.transform.lowering.structure import RemovePurityChecking
 from rlx.vm.compilation import STAGES
 
 CAPTURED = """
@@ -41,6 +45,108 @@ GIVEN = [
     "R.unique(R.concat([x, y]))",
 ]
 """Values with dimensions that no variable names, and with such as have a name."""
+
+
+MATRIX = 'R.Tensor((2, 3), "float32")'
+ADDING = f"""
+    @R.function
+    def f(y: {MATRIX}) -> {MATRIX}:
+        return R.add(x, y)
+"""
+LOOP = f"""
+    @R.function
+    def loop(i: R.Tensor((), "int64"), s: {MATRIX}) -> {MATRIX}:
+        c = R.less(i, R.const(4, "int64"))
+        if c:
+            r = loop(R.add(i, R.const(1, "int64")), R.add(s, x))
+        else:
+            r = s
+        return r
+"""
+CLOSURES = {
+    "recursive": f"{LOOP}    return loop(R.const(0, 'int64'), x)",
+    "recursive, in a tuple": f"{LOOP}    t = (loop, x)\n    g = t[0]\n    return g(R.const(0, 'int64'), x)",
+    "recursive, captured": f"""{LOOP}
+    @R.function
+    def user(y: {MATRIX}) -> {MATRIX}:
+        a = loop(R.const(0, "int64"), y)
+        return loop(R.const(3, "int64"), a)
+    return user(x)
+""",
+    "in a tuple": f"{ADDING}    t = (f, x)\n    g = t[0]\n    return g(x)",
+    "another name": f"{ADDING}    g = f\n    return g(g(x))",
+    "passed on": f"""{ADDING}
+    @R.function
+    def twice(k: R.Callable(({MATRIX},), {MATRIX}), y: {MATRIX}) -> {MATRIX}:
+        return k(k(y))
+    return twice(f, x)
+""",
+    "on two ways": f"""{ADDING}
+    if R.less(R.const(0.0, "float32"), R.max(x)):
+        g = f
+    else:
+        g = f
+    return g(x)
+""",
+    "promises inside": f"""
+    @R.function
+    def nested(y: {MATRIX}) -> {MATRIX}:
+        @R.function
+        def deeper(z: {MATRIX}) -> {MATRIX}:
+            q = R.call_pure_packed("vm.builtin.copy", z, sinfo_args=({MATRIX},))
+            return q
+        return deeper(y)
+    return nested(x)
+""",
+    "a cast to a tuple": f"""
+    o: R.Object = (x, (x, x))
+    t = R.match_cast(o, R.Tuple(R.Object, R.Tuple(R.Object, {MATRIX})))
+    u = R.match_cast(t[0], {MATRIX})
+    return R.add(u, t[1][1])
+""",
+    "a destination that is returned": f"""
+    y = R.call_dps_packed("my.exp", (x,), out_sinfo={MATRIX})
+    return R.add(x, y)
+""",
+}
+"""Bodies with closures, casts and calls from outside, which stages give another form."""
+
+
+def body_of(name: str) -> str:
+    """A program with a body of the table."""
+    return f"@R.function\ndef main(x: {MATRIX}) -> {MATRIX}:\n{CLOSURES[name]}\n"
+
+
+def my_exp(given: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """A function that returns the result it was given memory for, as NumPy does."""
+    return np.exp(given, out=out)
+
+
+@pytest.mark.parametrize("name", CLOSURES)
+def test_each_stage_is_legal_and_ends_as_before(name: str) -> None:
+    text, x = body_of(name), np.full((2, 3), 0.5, np.float32)
+    assert check_text(text).ok
+    module = parse(text).modules[0]
+    wanted = run(module, inputs=[x], packed={"my.exp": my_exp}).numpy()
+    seen: set[str] = set()
+
+    def holds(made: ast.IRModule, stage: str) -> None:
+        text = str(made)
+        if text in seen:
+            return
+        seen.add(text)
+        report = check_text(text)
+        assert report.ok, f"{stage}: {report.errors[0]}\n{text}"
+        found = run(report.modules[0], inputs=[x], packed={"my.exp": my_exp})
+        assert found.ok, f"{stage}: {found}"
+        np.testing.assert_array_equal(found.numpy(), wanted)
+
+    for each in (LambdaLift, RemovePurityChecking):
+        holds(each()(module), each.__name__)
+    now = module
+    for stage in STAGES:
+        now = stage()(now)
+        holds(now, stage.__name__)
 
 
 def refused(text: str) -> Iterator[str]:
