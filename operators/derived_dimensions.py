@@ -14,9 +14,9 @@ from rlx.grammar.nodes.ast import (
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
-    TupleStructInfo,
 )
 from rlx.grammar.nodes.node import changed, same
+from rlx.grammar.nodes.struct_infos import rebuilt
 from rlx.grammar.nodes.tir import Add, Binary, IntImm, Mul, PrimExpr, Sub, Var
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ def shortened(info: StructInfo, ctx: OperatorContext) -> StructInfo:
     """The struct info with every dimension in its normal form under the facts, where that is
     shorter.
     """
+    return rebuilt(info, lambda part: _shortened(part, ctx))
+
+
+def _shortened(info: StructInfo, ctx: OperatorContext) -> StructInfo:
     if type(info) is TensorStructInfo:
         shape = info.shape
         if type(shape) is not ShapeExpr or not _any_long(shape.values):
@@ -39,10 +43,6 @@ def shortened(info: StructInfo, ctx: OperatorContext) -> StructInfo:
         if info.values is None or not _any_long(info.values):
             return info
         return changed(info, values=_dims(info.values, ctx))
-    if type(info) is TupleStructInfo:
-        return changed(
-            info, fields=same(info.fields, [shortened(field, ctx) for field in info.fields])
-        )
     return info
 
 

@@ -14,11 +14,10 @@ from rlx.grammar.nodes.ast import (
     StringImm,
     StructInfo,
     TensorStructInfo,
-    TupleStructInfo,
     Var,
     VDevice,
 )
-from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.struct_infos import OBJECT, rebuilt
 from rlx.grammar.nodes.tir import EQ, FloorMod, IntImm
 from rlx.grammar.nodes.vdevices import NUMBERS, SHORT, numbered
 from rlx.operators.dim_arithmetic import ZERO, const, exact, floordiv, mul
@@ -68,12 +67,12 @@ def _device(target: object) -> VDevice | None:
 
 
 def _placed(info: StructInfo, device: VDevice | None) -> StructInfo:
-    match info:
-        case TensorStructInfo():
-            return TensorStructInfo(info.shape, info.dtype, info.ndim, device)
-        case TupleStructInfo(fields=parts):
-            return TupleStructInfo(tuple(_placed(part, device) for part in parts))
-    return info
+    def placed(part: StructInfo) -> StructInfo:
+        if not isinstance(part, TensorStructInfo):
+            return part
+        return TensorStructInfo(part.shape, part.dtype, part.ndim, device)
+
+    return rebuilt(info, placed)
 
 
 @operator("relax.device", kept=_MOVES, calls="string('llvm'), prim(0)")

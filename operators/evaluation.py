@@ -113,14 +113,21 @@ def unshared(result: Plain, args: Sequence[Plain]) -> Plain:
     """
     import numpy as np
 
-    if isinstance(result, tuple):
-        return tuple(unshared(part, args) for part in result)
-    if isinstance(result, np.ndarray):
-        for arg in args:
-            for array in arg if isinstance(arg, tuple) else (arg,):
-                if isinstance(array, np.ndarray) and np.may_share_memory(result, array):
-                    return result.copy()
-    return result
+    done: dict[int, Plain] = {}  # tuples may share their fields
+
+    def apart(part: Plain) -> Plain:
+        if isinstance(part, tuple):
+            if id(part) not in done:
+                done[id(part)] = tuple([apart(field) for field in part])
+            return done[id(part)]
+        if isinstance(part, np.ndarray):
+            for arg in args:
+                for array in arg if isinstance(arg, tuple) else (arg,):
+                    if isinstance(array, np.ndarray) and np.may_share_memory(part, array):
+                        return part.copy()
+        return part
+
+    return apart(result)
 
 
 def _one(

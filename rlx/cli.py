@@ -56,13 +56,23 @@ they have read it. `check` and `fmt` give up single files.
 
 def relax_check() -> int:
     """`relax-check`"""
-    from rlx.commands.check import main
-
-    return guarded(main, sys.argv[1:], "relax-check")
+    return _interruptible(lambda: guarded(_command("check"), sys.argv[1:], "relax-check"))
 
 
 def main() -> int:
     """`rlx COMMAND …`"""
+    return _interruptible(_named_command)
+
+
+def _interruptible(run: Callable[[], int]) -> int:
+    """Run an entry point. Ctrl-C ends it without a traceback while it still imports, too."""
+    try:
+        return run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _named_command() -> int:
     arguments = sys.argv[1:]
     if not arguments or arguments[0] in ("-h", "--help"):
         return guarded(_help, arguments, "rlx")
@@ -72,16 +82,27 @@ def main() -> int:
     if name not in COMMANDS:
         complain(f"rlx: no command {name!r}{_near(name)}\n\n{_usage()}")
         return 2
-    from importlib import import_module
 
     def command() -> int:
-        return guarded(import_module(COMMANDS[name][0]).main, rest, f"rlx {name}")
+        return guarded(_command(name), rest, f"rlx {name}")
 
     if name not in LIMITED or sys.stdout is not sys.__stdout__:  # a caller in this process reads it
         return command()
     from rlx.checker.driver.time_limit import supervised
 
     return supervised(command, f"rlx {name}")
+
+
+def _command(name: str) -> Callable[[Sequence[str], str], int]:
+    """A command that is imported when it runs: that, too, may be interrupted, or go wrong."""
+
+    def run(argv: Sequence[str], prog: str) -> int:
+        from importlib import import_module
+
+        status: int = import_module(COMMANDS[name][0]).main(argv, prog)
+        return status
+
+    return run
 
 
 def _help(arguments: Sequence[str], prog: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rlx.grammar.nodes.ast_nodes import StructInfo
@@ -193,6 +193,37 @@ def _float(number: float, kind: DataType) -> float:
     raise DoesNotFit(f"{number} does not fit into {kind}")
 
 
+def values_inside(values: Sequence[Value]) -> Iterator[Value]:
+    """The distinct values, including those nested in tuples, in order."""
+    seen: set[int] = set()
+    pending = list(reversed(values))
+    while pending:
+        value = pending.pop()
+        if isinstance(value, TupleValue):
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            pending.extend(reversed(value.fields))
+        yield value
+
+
+def rebuilt(value: Value, change: Callable[[Value], Value]) -> Value:
+    """A value in which others are put for those that are not tuples.
+
+    A tuple that occurs in several places is rebuilt once.
+    """
+    done: dict[int, TupleValue] = {}
+
+    def build(item: Value) -> Value:
+        if not isinstance(item, TupleValue):
+            return change(item)
+        if id(item) not in done:
+            done[id(item)] = TupleValue(tuple([build(field) for field in item.fields]))
+        return done[id(item)]
+
+    return build(value)
+
+
 def fitted_arguments(
     args: Sequence[Value], function: Callable[[FunctionName], Value | None]
 ) -> tuple[Value, ...]:
@@ -212,7 +243,7 @@ def fitted_arguments(
     found = list(args)
     for k, arg in enumerate(found):
         if _has_misfit(arg):
-            found[k] = _fitted(arg)
+            found[k] = rebuilt(arg, _fitted)
         if isinstance(arg, FunctionName):
             called = function(arg)
             if called is None:
@@ -224,14 +255,10 @@ def fitted_arguments(
 
 def _has_misfit(value: Value) -> bool:
     """Whether a scalar in a value is not what its type would make of it."""
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, TupleValue):
-            pending.extend(item.fields)
-        elif isinstance(item, Scalar) and _number(item) is not item.value:
-            return True
-    return False
+    return any(
+        isinstance(item, Scalar) and _number(item) is not item.value
+        for item in values_inside([value])
+    )
 
 
 def fitted_scalar(number: Any, kind: DataType) -> Scalar:
@@ -260,9 +287,4 @@ def _same(a: float, b: float) -> bool:
 
 
 def _fitted(value: Value) -> Value:
-    match value:
-        case Scalar():
-            return replace(value, value=_number(value))
-        case TupleValue(fields=fields):
-            return TupleValue(tuple(_fitted(field) for field in fields))
-    return value
+    return replace(value, value=_number(value)) if isinstance(value, Scalar) else value

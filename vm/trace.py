@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from rlx.grammar.diagnostic import Source
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.semantics.run.trace import LIMIT, Trace, TraceRecorder
-from rlx.semantics.values import Storage, Tensor, TupleValue, Value
+from rlx.semantics.values import Storage, Tensor, Value, values_inside
 from rlx.vm.executable import Executable
 from rlx.vm.faults import RunError
 from rlx.vm.instructions import (
@@ -135,16 +135,13 @@ def _arguments(step: MachineStep) -> Iterator[Value]:
     """The tensors and pieces of memory that a call is given."""
     if not isinstance(step.instruction, CallInstruction):
         return
-    pending: list[Value] = [
+    given = [
         step.registers[arg.number]
         for arg in step.instruction.args
         if arg.kind is ArgumentKind.REGISTER and arg.number != VM_STATE
     ]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, TupleValue):
-            pending.extend(value.fields)
-        elif isinstance(value, Tensor | Storage):
+    for value in values_inside(given):
+        if isinstance(value, Tensor | Storage):
             yield value
 
 

@@ -28,7 +28,7 @@ DEFAULT = 300.0
 FORKS = hasattr(os, "fork")
 """Without it, the time limit ends the whole command instead of the work on one file."""
 
-UNABLE, BUG = 2, 101
+UNABLE, BUG, INTERRUPTED = 2, 101, 130
 """The exit statuses of a command that was ended, and of one that met a mistake of ours."""
 
 
@@ -400,6 +400,8 @@ def supervised(run: Callable[[], int], prog: str) -> int:
             _lifts.append(told)
             try:
                 status = run()
+            except KeyboardInterrupt:  # before the command is there, or behind it
+                status = INTERRUPTED
             except SystemExit as stop:  # argparse ends the command in this way
                 status = stop.code if isinstance(stop.code, int) else 0
             _flush()

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.node import Node, changed, same
 from rlx.grammar.nodes.tir import PrimExpr
 
 OBJECT = ast.ObjectStructInfo()
@@ -25,6 +25,24 @@ def fields_or_itself(info: StructInfo) -> tuple[StructInfo, ...]:
     result.
     """
     return info.fields if isinstance(info, ast.TupleStructInfo) else (info,)
+
+
+def rebuilt(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> StructInfo:
+    """An annotation in whose tuples others are put for those that are not tuples.
+
+    A tuple that occurs in several places is rebuilt once: tuples may share their fields.
+    """
+    done: dict[int, StructInfo] = {}
+
+    def build(part: StructInfo) -> StructInfo:
+        if type(part) is not ast.TupleStructInfo:
+            return change(part)
+        if id(part) not in done:
+            fields = part.fields  # type: ignore[attr-defined]
+            done[id(part)] = changed(part, fields=same(fields, [build(each) for each in fields]))
+        return done[id(part)]
+
+    return build(info)
 
 
 def numbers(info: StructInfo) -> tuple[PrimExpr, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from rlx.semantics import values as v
 from rlx.semantics.arrays import forwards
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.store import Store
-from rlx.semantics.values import TupleValue, Value, fitted_scalar
+from rlx.semantics.values import Value, fitted_scalar, values_inside
 
 Plain = Any
 """An array, a number, a tuple of plain values (of integers: a shape), a string, a data type, or
@@ -27,7 +27,7 @@ _PLAIN: dict[type, Callable[[Any], Plain]] = {
     v.Storage: lambda x: x.data,
     v.ShapeValue: lambda x: x.values,
     v.Scalar: lambda x: x.value,
-    v.TupleValue: lambda x: tuple([to_plain(field) for field in x.fields]),
+    v.TupleValue: lambda x: _plain_tuple(x, {}),
     v.StringValue: lambda x: x.value,
     v.DataTypeValue: lambda x: x.value,
     v.Null: lambda x: None,
@@ -39,6 +39,19 @@ def to_plain(value: v.Value) -> Plain:
     """A value in plain form for NumPy code; functions remain values."""
     convert = _PLAIN.get(type(value))
     return value if convert is None else convert(value)
+
+
+def _plain_tuple(value: v.TupleValue, done: dict[int, Plain]) -> Plain:
+    """A tuple of plain values; tuples that share their fields share the new ones."""
+    found = done.get(id(value))
+    if found is None:
+        found = done[id(value)] = tuple(
+            [
+                _plain_tuple(field, done) if isinstance(field, v.TupleValue) else to_plain(field)
+                for field in value.fields
+            ]
+        )
+    return found
 
 
 def to_value(
@@ -72,47 +85,59 @@ def to_value(
         case None:
             return v.NULL
         case tuple() | list():
-            if result and all(type(item) is int for item in result):
-                return v.ShapeValue(tuple(result))
-            return v.TupleValue(tuple(to_value(item, args, device) for item in result))
+            return _group(result, args, device, {})
     return v.Opaque(result)
 
 
+def _group(
+    items: Sequence[Plain],
+    args: Sequence[v.Value],
+    device: v.Device | None,
+    done: dict[int, v.Value],
+) -> v.Value:
+    """A tuple of plain values as a value; tuples that share their fields share the new ones."""
+    if id(items) not in done:
+        if items and all(type(item) is int for item in items):
+            return v.ShapeValue(tuple(items))
+        done[id(items)] = v.TupleValue(
+            tuple(
+                [
+                    _group(item, args, device, done)
+                    if isinstance(item, tuple | list)
+                    else to_value(item, args, device)
+                    for item in items
+                ]
+            )
+        )
+    return done[id(items)]
+
+
 def _tensor(array: Any, args: Sequence[v.Value], device: v.Device | None) -> v.Value:
-    pending = list(args)
-    while pending:
-        arg = pending.pop()
+    for arg in values_inside(args):
         if isinstance(arg, v.Tensor) and arg.data is array:
             return arg
-        if isinstance(arg, v.TupleValue):
-            pending.extend(arg.fields)
     return v.Tensor(forwards(np.asarray(array)), device)
 
 
 def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:
     """A plain value converted by an annotation: a tuple of integers may be a shape or a tuple."""
-    match info:
-        case ast.ShapeStructInfo():
-            return v.ShapeValue(tuple(plain))
-        case ast.PrimStructInfo(dtype=kind):
-            return fitted_scalar(plain, kind)
-        case ast.TupleStructInfo(fields=infos) if isinstance(plain, tuple | list):
-            return v.TupleValue(tuple(typed(p, i) for p, i in zip(plain, infos, strict=True)))
-    return to_value(plain)
+    done: dict[tuple[int, int], v.Value] = {}  # tuples may share their fields
 
+    def value(part: Plain, said: ast.StructInfo | None) -> v.Value:
+        match said:
+            case ast.ShapeStructInfo():
+                return v.ShapeValue(tuple(part))
+            case ast.PrimStructInfo(dtype=kind):
+                return fitted_scalar(part, kind)
+            case ast.TupleStructInfo(fields=infos) if isinstance(part, tuple | list):
+                key = id(part), id(said)
+                if key not in done:
+                    pairs = zip(part, infos, strict=True)
+                    done[key] = v.TupleValue(tuple([value(p, i) for p, i in pairs]))
+                return done[key]
+        return to_value(part)
 
-def values_inside(values: Sequence[Value]) -> Iterator[Value]:
-    """The distinct values, including those nested in tuples, in order."""
-    seen: set[int] = set()
-    pending = list(reversed(values))
-    while pending:
-        value = pending.pop()
-        if isinstance(value, TupleValue):
-            if id(value) in seen:
-                continue
-            seen.add(id(value))
-            pending.extend(reversed(value.fields))
-        yield value
+    return value(plain, info)
 
 
 def readable(store: Store, values: Sequence[Value], code: str) -> None:

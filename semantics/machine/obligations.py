@@ -19,9 +19,8 @@ from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone
 from rlx.semantics.faults import Stop
 from rlx.semantics.live_memory import current, total
-from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.struct_info_of import struct_info_of
-from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value, values_inside
 from rlx.spec.registry import rule
 
 Number = Callable[[tir.PrimExpr], Any]

@@ -38,7 +38,6 @@ from rlx.semantics.machine.numpy_conversion import (
     readable,
     to_plain,
     to_value,
-    values_inside,
 )
 from rlx.semantics.operator_memory import bounded
 from rlx.semantics.values import (
@@ -49,8 +48,9 @@ from rlx.semantics.values import (
     ShapeValue,
     StringValue,
     Tensor,
-    TupleValue,
     Value,
+    rebuilt,
+    values_inside,
 )
 from rlx.spec.registry import rule
 
@@ -241,12 +241,16 @@ LARGEST_ELEMENT = 8
 
 
 def _arrays(result: Any) -> Iterator[Any]:
-    """The arrays in what an operator gave."""
-    if isinstance(result, np.ndarray):
-        yield result
-    elif isinstance(result, tuple | list):
-        for item in result:
-            yield from _arrays(item)
+    """The arrays in what an operator gave; tuples may share their fields."""
+    seen: set[int] = set()
+    pending = [result]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, np.ndarray):
+            yield item
+        elif isinstance(item, tuple | list) and id(item) not in seen:
+            seen.add(id(item))
+            pending.extend(item)
 
 
 _TYPED_BY = {"relax.one_hot": 1}
@@ -268,11 +272,9 @@ def _scalar(result: Any, values: Sequence[Value]) -> Value:
 
 def _device(values: Sequence[Value]) -> Device | None:
     """The device of the operands: OBL-place has them on one."""
-    for value in values:
+    for value in values_inside(values):
         if isinstance(value, Tensor) and value.device is not None:
             return value.device
-        if isinstance(value, TupleValue) and (found := _device(value.fields)) is not None:
-            return found
     return None
 
 
@@ -285,15 +287,11 @@ def to_vdevice(at: Instruction[Device | None], c: Configuration) -> Configuratio
         raise IllFormedStop(
             "E-to-vdevice-device", "the device is not a virtual device of the module"
         )
-    return bind(at, c, _moved(value, device))
 
+    def moved(part: Value) -> Value:
+        return Tensor(part.data.copy(), device) if isinstance(part, Tensor) else part
 
-def _moved(value: Value, device: Device) -> Value:
-    if isinstance(value, Tensor):
-        return Tensor(value.data.copy(), device)
-    if isinstance(value, TupleValue):
-        return TupleValue(tuple(_moved(field, device) for field in value.fields))
-    return value
+    return bind(at, c, rebuilt(value, moved))
 
 
 def target_device(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device | None:
@@ -317,7 +315,7 @@ def hint_on_device(at: Instruction[Device | None], c: Configuration) -> Configur
         device = device or _named(each, c)
     if device is not None and isinstance(value, Tensor) and value.device != device:
         readable(c.version.store, (value,), "E-evaluate-written")
-        value = _moved(value, device)
+        value = Tensor(value.data.copy(), device)
     return bind(at, c, value)
 
 

@@ -18,7 +18,7 @@ from rlx.semantics.live_memory import TooMuchMemory, current
 from rlx.semantics.machine.builtin_words import TAKES, misused
 from rlx.semantics.machine.builtins import BUILTINS, READING
 from rlx.semantics.machine.message_text import kind
-from rlx.semantics.machine.numpy_conversion import readable, values_inside
+from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.native.write_analysis import fills, loads, returns
 from rlx.semantics.store import Blank, Change, Store, Version
 from rlx.semantics.values import (
@@ -29,8 +29,8 @@ from rlx.semantics.values import (
     ShapeValue,
     Storage,
     Tensor,
-    TupleValue,
     Value,
+    values_inside,
 )
 from rlx.spec.registry import rule
 
@@ -230,14 +230,9 @@ def _writes(func: tir.PrimFunc) -> frozenset[int]:
 
 def memory(values: Sequence[Value]) -> Iterator[Any]:
     """The arrays of the tensors in values."""
-    pending = list(reversed(values))
-    while pending:
-        value = pending.pop()
-        match value:
-            case Tensor(data=data) | Storage(data=data):
-                yield data
-            case TupleValue(fields=fields):
-                pending.extend(reversed(fields))
+    for value in values_inside(values):
+        if isinstance(value, Tensor | Storage):
+            yield value.data
 
 
 @rule("E-packed", "step")

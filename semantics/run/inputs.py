@@ -18,7 +18,6 @@ from rlx.grammar.nodes.node import replace
 from rlx.grammar.print.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.live_memory import TooMuchMemory, current, total
-from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.run.files import FileError, load
 from rlx.semantics.run.literals import from_python, literal, value_of
 from rlx.semantics.values import (
@@ -30,6 +29,7 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
     fitted,
+    values_inside,
 )
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import substitute

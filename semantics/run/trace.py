@@ -16,8 +16,8 @@ a list that begins with its kind:
 `.`   the value that the step yields: text, parts
 ====  =====================================================================================
 
-Parts are the objects in a value, each with the path to it: ``[["", 3]]`` of a tensor, ``[["[0]",
-3], ["[1]", 4]]`` of a tuple. Objects of the same memory are aliases. Cells are null for a single
+Parts are the first objects in a value, each with the path to it: ``[["", 3]]`` of a tensor,
+``[["[0]", 3], ["[1]", 4]]`` of a tuple. Objects of the same memory are aliases. Cells are null for a single
 element, otherwise the elements as text: see :mod:`rlx.semantics.run.cells`.
 """
 
@@ -43,6 +43,11 @@ from rlx.spec.typeset import typeset
 VERSION = 2
 SMALL = 4
 """Tensors of at most this number of elements are shown wherever they are mentioned."""
+
+PARTS = 250
+"""The maximum number of fields of a value whose objects are recorded: tuples may share their
+fields, so that there are exponentially many paths.
+"""
 
 LIMIT = 10_000
 """The maximum number of recorded steps."""
@@ -177,17 +182,22 @@ class TraceRecorder:
         """The objects in a value by their paths; those that are new get numbers."""
         parts: list[tuple[str, int]] = []
         stack: list[tuple[str, Any]] = [("", value)]
-        while stack:
+        room = PARTS
+        while stack and room:
+            room -= 1
             path, item = stack.pop()
             if isinstance(item, TupleValue):
-                fields = [(f"{path}[{k}]", field) for k, field in enumerate(item.fields)]
+                fields = [(f"{path}[{k}]", field) for k, field in enumerate(item.fields[:room])]
                 stack.extend(reversed(fields))
             elif isinstance(item, (Tensor, Storage)):
-                if id(item) not in self._objects:
-                    self._add(item)
-                number, _ = self._objects[id(item)]
-                parts.append((path, number))
+                parts.append((path, self._number(item)))
         return parts
+
+    def _number(self, item: Tensor | Storage) -> int:
+        if id(item) not in self._objects:
+            self._add(item)
+        number, _ = self._objects[id(item)]
+        return number
 
     def _add(self, item: Tensor | Storage) -> None:
         number = len(self._objects) + 1
@@ -222,10 +232,10 @@ class TraceRecorder:
         return number
 
     def _label(self, value: Value) -> str:
+        assert isinstance(value, (Tensor, Storage))
         small = isinstance(value, Tensor) and value.data.size <= SMALL
         shown = tensor_line(value) if small else tensor_kind(value)
-        number, _ = self._objects[id(value)]
-        return f"#{number} {shown}"
+        return f"#{self._number(value)} {shown}"
 
     def _memory(self, before: Configuration) -> None:
         """What the step changed in the store."""

@@ -5,10 +5,11 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
-from rlx.cli import COMMANDS
+from rlx.cli import COMMANDS, main
 
 
 def rlx(*argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -33,6 +34,21 @@ def test_no_command_is_wrong_usage() -> None:
     done = rlx("chekc")
     assert done.returncode == 2
     assert done.stderr.startswith("rlx: no command 'chekc'; did you mean 'check'?\n")
+
+
+@pytest.mark.parametrize("name", ["fuzz", "prove"])
+def test_an_interrupt_during_imports_is_no_traceback(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "interrupted.py").write_text("raise KeyboardInterrupt", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(COMMANDS, name, ("interrupted", ""))
+    monkeypatch.setattr(sys, "argv", ["rlx", name])
+    assert main() == 130
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -520,3 +520,21 @@ def test_a_step_of_a_program_without_a_text_stands_nowhere() -> None:
         at = following
     assert recorder.steps
     assert {tuple(step[1:3]) for step in recorder.steps} == {(-1, -1)}
+
+
+@pytest.mark.parametrize("backend", ["steps", "vm"])
+def test_tuples_that_share_their_fields(
+    backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A value with 2**64 paths to one tensor; the trace has the first of them."""
+    lines = ["v0 = (x, x)", *(f"v{i} = (v{i - 1}, v{i - 1})" for i in range(1, 64))]
+    body = "".join(f"    {line}\n" for line in lines)
+    head = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n'
+    (tmp_path / "doubled.rlx").write_text(f"{head}{body}    return v63\n", "utf-8")
+    argv = [str(tmp_path / "doubled.rlx"), "--input", "x=[1,2]", "--backend", backend]
+    status, out = step(capsys, *argv)
+    assert status == 0
+    assert out.splitlines()[-1].startswith("returned ((((")
+    assert len(out.splitlines()) < 100 and max(map(len, out.splitlines())) < 1000
+    status, _ = step(capsys, *argv, "--html", str(tmp_path / "page.html"))
+    assert status == 0 and (tmp_path / "page.html").stat().st_size < 5_000_000
