@@ -310,14 +310,16 @@ def _spelled(diagnostic: Diagnostic, words: Sequence[tuple[str, str]]) -> Diagno
 
 
 def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """One of those on the same mistake; no note on a text that is not understood where an error
-    inside of it says why.
+    """One of those on the same mistake, or on a word that cannot be read; no note on a text that
+    is not understood where an error inside of it says why.
     """
     first: dict[object, Diagnostic] = {}
     for each in diagnostics:
         if each.mistake is not None:
             first.setdefault(each.mistake, each)
     diagnostics = [d for d in diagnostics if d.mistake is None or first[d.mistake] is d]
+    unread = {d.span for d in diagnostics if d.code == "PARSE" and d.is_error} - {None}
+    diagnostics = [d for d in diagnostics if d.code == "PARSE" or d.span not in unread]
     wrong = [d.span for d in diagnostics if d.is_error and d.span]
     return [d for d in diagnostics if not (d.code == "PARSE-opaque" and _holds_one(d, wrong))]
 

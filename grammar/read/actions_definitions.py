@@ -17,6 +17,7 @@ from rlx.grammar.read.comments import PRINTED
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms_info import without_unknown
 from rlx.grammar.read.function_bodies import FUNCTION_WORDS, PRIM_WORDS, add_function
+from rlx.grammar.read.lexer import no_name
 from rlx.grammar.read.partial_nodes import (
     CapturedName,
     Declared,
@@ -253,8 +254,7 @@ class DefinitionActions:
         self, span: Span, name: Entry, annotation: Entry, default: Entry | None
     ) -> Any:
         if name.value in ("None", "True", "False"):
-            words = f"{name.value!r} is a keyword of Python: nothing can have this name"
-            self.reports.error(words, name.span)
+            self.reports.error(no_name(name.value), name.span)
         if default is not None:
             self._default(name, default)
         elif self._defaults_in is self.scope.frame:

@@ -55,8 +55,8 @@ TOKEN = re.compile(
     | (?P<newline>\r?\n(?>[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
-    | (?P<DEF>def[ \t\f]++{MEMBER})
-    | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b[^:()\n]*+:{_BODY})
+    | (?P<DEF>def[ \t\f]++(?!in[ \t]){MEMBER})
+    | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b(?![ \t]*:[ \t]*(?:[RT]\.|\r?\n))[^:()\n]*+:{_BODY})
     | (?P<TARGET>{_WORD}[ \t\f]*+=(?!=))
     | (?P<HEAD>{_WORD}(?>\.{MEMBER})*+\()
     | (?P<STRING>{_STRING})
@@ -83,11 +83,15 @@ argument or a target is matched without trying the other tokens that start with 
 _KEYWORDS = "class return pass assert if elif else for in while with as not"
 KEYWORDS = {word: word.upper() for word in _KEYWORDS.split()}
 _RESERVED = {**KEYWORDS, "and": "OP", "or": "OP"}
-_VALUES = frozenset(["None", "True", "False"])
+VALUES = frozenset(["None", "True", "False"])
+"""Keywords that are operands."""
 _NO_NAMES = frozenset(kwlist)
-_NAMES = frozenset(["DEF", "TARGET"])
-_ENDS_IN_LINE = (",", ")", ":", "]")
-"""What stands directly behind a name in an expression or a head, but not behind `is` or `break`."""
+_WORDS = frozenset(["DEF", "TARGET", "NAME", *_RESERVED.values()])
+_ENDS = (",", ")", ":", "]")
+"""What stands directly behind a name in an expression or a head, but not behind a keyword."""
+_BEFORE_OPERANDS = frozenset(["RETURN", "TARGET", "OP", "SIGN"])
+_NAMED = frozenset(["FOR", "CLASS", "AS"])
+"""A name stands behind these."""
 _SIGNS = "LPAR RPAR LSQB RSQB LBRACE RBRACE COMMA COLON EQUAL AT TILDE DOT SEMICOLON"
 PUNCTUATION = dict(zip("()[]{},:=@~.;", _SIGNS.split(), strict=True))
 """The terminals that Lark names after their characters."""
@@ -147,9 +151,18 @@ class Lexer:
         return self._with_layout() if self.layout else self._flat()
 
     def _flat(self) -> Iterator[Token]:
+        last = ""
         for found in self._raw(self.start):
-            if found.type != "newline":
-                yield found
+            kind = found.type
+            if kind == "newline":
+                continue
+            wrong = kind in _WORDS and last in CONTINUED
+            if wrong and self._is_wrong_name(found, last, loop=False):
+                self._refuse_keyword(found)
+                kind = "TARGET" if kind == "TARGET" else "NAME"
+                found = token(kind, found.value, found.start, found.end)
+            last = kind
+            yield found
         yield token(END, "", self.end, self.end)
 
     def _raw(self, at: int) -> Iterator[Token]:
@@ -180,11 +193,12 @@ class Lexer:
                     kind = reserved.get(value, "NAME")
                 case "HEAD" | "TARGET":
                     # A keyword in front of a bracket or `=` stays one: `return (a, b)`, `not(x)`.
+                    # Nothing else stands in front of `=`, so that it is there a wrong name.
                     word = value.rstrip("(= \t\f")
-                    if word in reserved:
-                        kind, value, at = reserved[word], word, start + len(word)
-                    elif kind == "TARGET":
+                    if kind == "TARGET":
                         value = word
+                    elif word in reserved:
+                        kind, value, at = reserved[word], word, start + len(word)
                 case "nothing":
                     continue
             if kind == "AT" and (word := _BROKEN_WORD.match(text, at, end)) is not None:
@@ -219,7 +233,7 @@ class Lexer:
         unary = 0  # operators in front of one operand
         too_deep = False  # they are, in this statement
         last = ""  # token on this line
-        skip_line = False
+        skip_line = loop = False
         for found in self._raw(self.start):
             kind = found.type
             if kind == "newline":
@@ -242,12 +256,15 @@ class Lexer:
                 continue
             if skip_line:
                 continue
-            if kind in _NAMES or (
-                kind == "NAME" and self.text.startswith(_ENDS_IN_LINE if last else ",", found.end)
-            ):
+            if kind in _WORDS and self._is_wrong_name(found, last, loop=loop):
                 self._refuse_keyword(found)
+                kind = kind if kind in ("DEF", "TARGET") else "NAME"
+                found = token(kind, found.value, found.start, found.end)
             if not last:
                 layout.starts_with(kind)
+                loop = kind == "FOR"
+            elif kind == "IN":
+                loop = False
             last = kind
             unary = unary + 1 if kind in UNARY else 0
             if unary > MAX_NESTING and not too_deep:
@@ -270,14 +287,37 @@ class Lexer:
         for kind in (*closing, *["_DEDENT" for _ in layout.indents[1:]], END):
             yield token(kind, "", self.stopped, self.stopped)
 
+    def _is_wrong_name(self, found: Token, last: str, *, loop: bool) -> bool:
+        """Whether a keyword of Python stands where a name does, behind the token ``last`` of its
+        line; ``loop`` between `for` and `in`.
+        """
+        kind = found.type
+        word: str = found.value
+        if kind == "DEF":
+            word = word.split()[-1]
+        if word not in _NO_NAMES:
+            return False
+        if kind in ("DEF", "TARGET") or last in _NAMED:
+            return True
+        text, end = self.text, found.end
+        known = word in self._refused
+        if not last:
+            if text.startswith((",", "[") if known else ",", end):
+                return True
+            return _ANNOTATED.match(text, end, self.end) is not None
+        if loop and last == "COMMA":
+            return word != "in" or text.startswith(" in", end)
+        if known and last in _BEFORE_OPERANDS:
+            return word != "not"
+        return word not in VALUES and text.startswith(_ENDS, end)
+
     def _refuse_keyword(self, name: Token) -> None:
-        """Report a name that Python does not allow; `True` is one where something is bound to it."""
+        """Report a name that Python does not allow, once."""
         word = name.value.split()[-1]
-        if word in _NO_NAMES - self._refused and (name.type != "NAME" or word not in _VALUES):
+        if word not in self._refused:
             self._refused.add(word)
-            start = self.text.index(word, name.start)
-            words = f"{word!r} is a keyword of Python: nothing can have this name"
-            self.report(words, start, start + len(word))
+            start = self.text.rindex(word, name.start, name.end)
+            self.report(no_name(word), start, start + len(word))
 
     def _no_block(self, at: int) -> Iterator[Token]:
         """Report a head without a block that ends at an offset, and give it one."""
@@ -315,6 +355,11 @@ class Lexer:
                 return found.start
             before = kind
         return 0
+
+
+def no_name(word: str) -> str:
+    """The message on a keyword of Python where a name stands."""
+    return f"{word!r} is a keyword of Python: nothing can have this name"
 
 
 def words_of(text: str, span: Span) -> Iterator[Token]:
@@ -447,6 +492,8 @@ def _ignore(message: str, start: int, end: int) -> None:
     """What can't be a token is said by the lexer that looks ahead."""
 
 
+_ANNOTATED = re.compile(rf"[ \t]*+:[ \t]*+[RT]\.\w++(?:\({_BALANCED}\))?+[ \t]*+=(?!=)")
+"""What stands behind a variable with an annotation, but not behind `else` and `try`."""
 _NEXT_LINE = re.compile(r"(?>[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(

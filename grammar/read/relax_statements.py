@@ -9,10 +9,11 @@ from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.coerce import is_shape
-from rlx.grammar.read.entries import Entry, Rejected
+from rlx.grammar.read.entries import Entry, Rejected, Token
 from rlx.grammar.read.forms_info import without_unknown
 from rlx.grammar.read.forms_value import Cast, constant
 from rlx.grammar.read.function_bodies import AFTER_RETURN, add_attributes, relax_function
+from rlx.grammar.read.lexer import VALUES, no_name, words_of
 from rlx.grammar.read.lost_names import lose
 from rlx.grammar.read.partial_nodes import (
     Form,
@@ -269,6 +270,13 @@ class RelaxStatements(BranchReader):
     # ------------------------------------------------------------ what is no binding
 
     def store(self, target: Entry, value: Entry, span: Span) -> Any:
+        words = [*words_of(self.context.text, target.span)]
+        for word in words:
+            if word.value in VALUES:
+                raise Rejected(no_name(word.value), word.start, word.end)
+        names = _in_brackets(words)
+        if names:
+            return self.unpack(names, value, span)
         raise Rejected("expected a variable on the left of =", *target.span)
 
     def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> Any:
@@ -424,3 +432,14 @@ def _is_plain(value: Any) -> bool:
         and not value.sinfo_args
         and value.op.op_name != "relax.shape_of"
     )
+
+
+def _in_brackets(words: list[Token]) -> list[Entry] | None:
+    """The names of a target `(a, b)` or `[a, b]`; None if there is anything else."""
+    first, *inside, last = (word.type for word in words)
+    if (first, last) not in (("LPAR", "RPAR"), ("LSQB", "RSQB")):
+        return None
+    commas = inside[1::2]
+    if not commas or {*inside[::2]} != {"NAME"} or {*commas} != {"COMMA"}:
+        return None
+    return [Entry(word.value, word.start, word.end) for word in words[1:-1:2]]

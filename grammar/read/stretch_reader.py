@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
@@ -26,7 +27,7 @@ from rlx.grammar.read.actions_definitions import DefinitionActions
 from rlx.grammar.read.actions_statements import StatementActions
 from rlx.grammar.read.automaton import Action, Callbacks, read
 from rlx.grammar.read.entries import END, Entry, Rejected, Token, token
-from rlx.grammar.read.lexer import Lexer
+from rlx.grammar.read.lexer import VALUES, Lexer
 from rlx.grammar.read.module_statements import ModuleStatements
 from rlx.grammar.read.partial_nodes import Open, Signature
 from rlx.grammar.read.prim_statements import PrimStatements
@@ -158,6 +159,8 @@ class StretchReader:
 
     def read_quoted(self, text: str) -> Entry | None:
         """Parse a quoted dimension; its spans are those of the text inside the quotes."""
+        if iskeyword(text.strip()) and text.strip() not in VALUES:
+            return None
         inner = StretchReader(text, self.scope)
         entry = inner.read_expression(0, len(text))
         return None if inner.reports.diagnostics else entry
