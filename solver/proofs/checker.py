@@ -453,9 +453,12 @@ class Checker(Algebra):
         return found
 
     def shape(self, step: Step, code: str, terms: int, *kinds: str) -> None:
-        """The numbers of polynomials and proofs, and the kinds of the facts, that a rule takes."""
-        right = len(step.terms) == terms and " ".join(step.kinds) in kinds
-        self.need(code, right, "the rule takes other facts or polynomials")
+        """The number of polynomials and the kinds of facts that a rule takes; what is 0 is also at
+        least 0.
+        """
+        found = " ".join(step.kinds)
+        right = len(step.terms) == terms and {found, found.replace("eq", "ge")} & {*kinds}
+        self.need(code, bool(right), "the rule takes other facts or polynomials")
 
     def remainder(self, step: Step, code: str, result: Poly, sign: list[Poly]) -> tuple[Poly, Poly]:
         """``A - B*result`` and ``B - 1 - A + B*result`` for a positive B; for a negative one, those

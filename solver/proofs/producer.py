@@ -46,7 +46,7 @@ from rlx.solver.proofs.checker import (
 from rlx.solver.smt import loaded_z3
 
 _FUEL = 400_000
-_PROGRAMS = 300
+_PROGRAMS = 150
 """The maximum number of linear programs for one certificate."""
 _ROWS = 240
 _SPLITS = 6
@@ -566,7 +566,7 @@ class Draft:
             if known < 0:
                 raise NotFoundError("a constant is negative")
             return [({(): known}, ())] if known else []
-        number = self.index.get(beside("ge", poly))
+        number = self.index.get(beside("ge", poly), self.index.get(beside("eq", poly)))
         if number is None:
             key = terms(poly)
             if self.failed.get(key, -1) >= depth:
@@ -1217,7 +1217,7 @@ def _solved(
             )
     z3 = loaded_z3()
     solver = z3.SimpleSolver()
-    solver.set("rlimit", 3_000_000)
+    solver.set("rlimit", 600_000)
     solver.from_string("\n".join(lines))
     if str(solver.check()) != "sat":
         return None
