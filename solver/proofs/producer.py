@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from keyword import iskeyword
 from math import lcm
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from rlx.solver.poly import Poly as EnginePoly
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import (
     FALSE,
+    RULES,
     TRUE,
     Checker,
     Cond,
@@ -148,8 +150,7 @@ class Draft:
         checker = self.checker
         variables: dict[str, list[Any]] = {}
         for var, (low, high) in self.ranges:
-            wide = var.dtype.code == "uint" and var.dtype.bits >= 64 or var.dtype.bits > 64
-            variables[self.names[var]] = [low, high] + (["wide"] if wide else [])
+            variables[self.names[var]] = [low, high]
         self.claimed = {
             "version": 1,
             "goal": self.texts[-1],
@@ -162,8 +163,8 @@ class Draft:
         self.known = len(checker.facts)
         for number, cond in enumerate(checker.facts):
             self.index.setdefault(cond, number)
-        read = Reader(checker, self.texts[-1])
-        self.targets = _parts(negate(read.cond(read.form)))
+        form = Reader(checker, self.texts[-1]).form
+        self.targets = _parts(negate(beside("ne", form) if isinstance(form, dict) else form))
 
     # Steps
 
@@ -199,13 +200,12 @@ class Draft:
         if cond is None:
             conds = [] if rule == "sum" else [checker.facts[use] for use in uses]
             facts = [dict(c[1]) if c[0] in ("ge", "eq", "ne") else {} for c in conds]
-            step = Step(
-                given, {(atom or 0,): 1}, operands, list(polys), facts, [c[0] for c in conds], 0
-            )
+            kinds = " ".join(c[0] for c in conds)
+            step = Step(given, rule, {(atom or 0,): 1}, operands, list(polys), facts, kinds, 0)
             if proofs is None:
                 try:
                     checker.work = 1 << 40
-                    cond = getattr(checker, rule.replace("-", "_"))(step)
+                    cond = getattr(checker, RULES[rule][0])(step)
                 except RefusedError as error:
                     raise NotFoundError(f"{rule}: {error}") from None
             else:
@@ -1083,7 +1083,7 @@ def _names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
     names: dict[tir.Var, str] = {}
     for var in variables:
         name = var.name
-        while name in names.values():
+        while name in names.values() or iskeyword(name):
             name += "_"
         names[var] = name
     return names
