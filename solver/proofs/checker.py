@@ -1,15 +1,11 @@
-"""A checker of proofs about integers, in the calculus of `spec/proofs.md`.
-
-It imports nothing of rlx: this file and Python's standard library suffice to check a certificate,
-and `python checker.py FILE` works without the package.
+"""A checker of proofs about integers, in the calculus of `spec/proofs.md`. It imports nothing of
+rlx: `python checker.py FILE` works without the package.
 
 A certificate claims that a goal holds for all integers in given ranges that satisfy the
 assumptions, wherever the goal is defined. Its proof is a refutation. The first facts are the
 ranges, the assumptions, the divisors that cannot be zero, and the negation of the goal. Each step
-adds one fact, and states it exactly as this file writes it; the last fact is ``false``.
-
-A quotient with the divisor zero is some number here. Evaluation discards it or has no value at all,
-so what holds for every such number holds wherever the goal is defined.
+adds one fact, and states it exactly as this file writes it; the last fact is ``False``. A quotient
+with the divisor zero is some number here: evaluation discards it or has no value at all.
 """
 
 from __future__ import annotations
@@ -18,9 +14,9 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Callable
 from keyword import iskeyword
-from typing import Any, NamedTuple
+from types import SimpleNamespace as Step
+from typing import Any
 
 Mono = tuple[int, ...]
 Poly = dict[Mono, int]
@@ -32,15 +28,14 @@ FALSE: Cond = ("or", ())
 DEPTH, WORK, BITS, CASES, LENGTH = 100, 4_000_000, 13_000, 4_096, 16_000_000
 """Limits: nesting, operations on terms, bits of a number, cases of a table, length of a text."""
 _SIGNS = {"ge": ">=", "eq": "==", "ne": "!="}
+_COMPARED = {"Eq": ("eq", 1, 0), "NotEq": ("ne", 1, 0), "Lt": ("ge", -1, -1)}
+_COMPARED |= {"LtE": ("ge", -1, 0), "Gt": ("ge", 1, -1), "GtE": ("ge", 1, 0)}
+"""The kind of ``a - b`` beside 0, its sign and what is added."""
 _CAST = re.compile(r"(u?int)([1-9]\d{0,3})\Z")
 
 
 class RefusedError(Exception):
-    """A certificate proves nothing; ``code`` is the premise that fails."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(f"{code}: {message}")
-        self.code = code
+    """A certificate proves nothing; ``args`` are the premise that fails, and a message."""
 
 
 def combine(*parts: tuple[int, Poly]) -> Poly:
@@ -62,17 +57,17 @@ def value(poly: Poly) -> int | None:
     return None if poly.keys() - {()} else poly.get((), 0)
 
 
-def terms(poly: Poly) -> tuple[tuple[Mono, int], ...]:
-    """The terms in one order, so that equal polynomials are equal tuples."""
-    return tuple(sorted(poly.items()))
-
-
 def beside(kind: str, poly: Poly) -> Cond:
     """A polynomial beside 0; decided if it is constant."""
     known = value(poly)
     if known is None:
-        return (kind, terms(poly))
+        return (kind, tuple(sorted(poly.items())))
     return TRUE if {"ge": known >= 0, "eq": known == 0, "ne": known != 0}[kind] else FALSE
+
+
+def as_cond(form: Poly | Cond) -> Cond:
+    """A condition, or that a number is not 0."""
+    return beside("ne", form) if isinstance(form, dict) else form
 
 
 def negate(cond: Cond) -> Cond:
@@ -94,32 +89,18 @@ def join(kind: str, *conds: Cond) -> Cond:
     return flat[0] if len(flat) == 1 else (kind, tuple(flat))
 
 
-class Step(NamedTuple):
-    """A step, with what it names looked up: an atom, polynomials, the polynomials of facts."""
-
-    given: dict[str, Any]
-    rule: str
-    atom: Poly
-    operands: tuple[Any, ...]
-    terms: list[Poly]
-    facts: list[Poly]
-    kinds: str
-    depth: int
-
-
 class Checker:
-    """The facts of a proof, and the rules that add to them. Atoms of polynomials are variables
-    (``"var"``), quotients (``"div"``), ``max(P, 0)`` (``"max"``), and 1 or 0 for a condition
-    (``"choice"``).
+    """The facts of a proof, and the rules that add to them. Atoms are variables (``"var"``),
+    quotients (``"div"``), ``max(P, 0)`` (``"max"``), and 1 or 0 for a condition (``"choice"``).
     """
 
     def __init__(self) -> None:
         self.atoms: list[tuple[str, tuple[Any, ...]]] = []
-        self.names: list[str] = []
         self.named: dict[str, int] = {}
         self.numbers: dict[object, int] = {}
         self.facts: list[Cond] = []
         self.used: list[bool] = []
+        self.divisors: list[Poly] = []
         self.closed, self.waiting, self.work = False, "", WORK
 
     def need(self, label: str, holds: bool, message: str) -> None:
@@ -128,17 +109,15 @@ class Checker:
             raise RefusedError(label, message)
 
     def spend(self, amount: int) -> None:
-        """Count work."""
         self.work -= amount
         self.need("PF01-work", self.work >= 0, "the proof needs too much work")
 
     def mul(self, a: Poly, b: Poly) -> Poly:
         """The product of polynomials."""
-        self.spend(1 + 4 * len(a) * len(b))
         total: Poly = {}
         for left, x in a.items():
             for right, y in b.items():
-                self.spend(len(left) + len(right) + (x.bit_length() + y.bit_length()) // 64)
+                self.spend(5 + len(left + right) + (x.bit_length() + y.bit_length()) // 64)
                 mono = tuple(sorted(left + right))
                 total[mono] = total.get(mono, 0) + x * y
         small = all(c.bit_length() < BITS for c in total.values())
@@ -146,12 +125,10 @@ class Checker:
         return {m: c for m, c in total.items() if c}
 
     def define(self, name: str, atom: tuple[str, tuple[Any, ...]]) -> Poly:
-        """A new atom."""
         good = name.isidentifier() and not iskeyword(name) and name not in self.named
         self.need("PF01-names", good, f"{name!r:.40} cannot be a name")
         self.named[name] = self.numbers[atom] = len(self.atoms)
         self.atoms.append(atom)
-        self.names.append(name)
         return {(self.numbers[atom],): 1}
 
     def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
@@ -161,22 +138,19 @@ class Checker:
         return name
 
     def atom(self, kind: str, *operands: Any) -> Poly:
-        """The atom of a kind with these operands."""
-        atom = (kind, operands)
-        found = self.numbers.get(atom)
-        return self.define(self.name(atom), atom) if found is None else {(found,): 1}
+        if (kind, operands) not in self.numbers:
+            self.define(self.name((kind, operands)), (kind, operands))
+        return {(self.numbers[kind, operands],): 1}
 
     def div(self, a: Poly, b: Poly) -> Poly:
-        """The quotient ``a // b``."""
         top, below = value(a), value(b)
         if below and top is not None:
             return shift({}, top // below)
-        return a if below == 1 else self.atom("div", terms(a), terms(b))
-
-    def positive_part(self, a: Poly) -> Poly:
-        """``max(a, 0)``"""
-        known = value(a)
-        return self.atom("max", terms(a)) if known is None else shift({}, max(known, 0))
+        return (
+            a
+            if below == 1
+            else self.atom("div", tuple(sorted(a.items())), tuple(sorted(b.items())))
+        )
 
     def choose(self, cond: Cond, a: Poly, b: Poly) -> Poly:
         """``a`` if a condition holds, otherwise ``b``."""
@@ -184,28 +158,23 @@ class Checker:
             return a if cond == TRUE else b
         return combine((1, b), (1, self.mul(self.atom("choice", cond), combine((1, a), (-1, b)))))
 
+    def as_number(self, form: Poly | Cond) -> Poly:
+        return form if isinstance(form, dict) else self.choose(form, {(): 1}, {})
+
     def truncdiv(self, a: Poly, b: Poly) -> Poly:
-        """The quotient rounded towards zero, by the signs of both numbers."""
-        known, opposite = value(b), shift(b, 0, -1)
-        if known is not None and known < 0:
-            return shift(self.truncdiv(a, opposite), 0, -1)
-        signs = ((b, 1),) if known is not None else ((b, 1), (opposite, -1))
-        up, *down = (
-            self.choose(
-                beside("ge", a),
-                shift(self.div(a, c), 0, sign),
-                shift(self.div(shift(a, 0, -1), c), 0, -sign),
-            )
-            for c, sign in signs
+        """The quotient rounded towards zero: down if the signs agree, otherwise up."""
+        down, up = ([beside("ge", shift(each, 0, sign)) for each in (a, b)] for sign in (1, -1))
+        opposite = shift(self.div(shift(a, 0, -1), b), 0, -1)
+        return self.choose(
+            join("or", join("and", *down), join("and", *up)), self.div(a, b), opposite
         )
-        return self.choose(beside("ge", b), up, down[0]) if down else up
 
     def text(self, poly: Poly) -> str:
         """A polynomial as text: higher powers first, the constant last."""
-        parts: list[str] = []
+        parts, names = list[str](), [*self.named]
         for mono, coef in sorted(poly.items(), key=lambda t: (-len(t[0]), t[0])):
             number = [str(abs(coef))] if abs(coef) != 1 or not mono else []
-            parts += ["-" if coef < 0 else "+", "*".join(number + [self.names[i] for i in mono])]
+            parts += ["-" if coef < 0 else "+", "*".join(number + [names[i] for i in mono])]
         parts[:2] = ["".join(parts[:2]).lstrip("+")]
         return " ".join(parts) or "0"
 
@@ -224,28 +193,20 @@ class Checker:
         good = whole and all(type(given[key]) is kind for key, kind in fields.items())
         self.need("PF01-fields", good and given["version"] == 1, "the fields are others")
         for name, limits in given["variables"].items():
-            shaped = isinstance(limits, list) and len(limits) == 2
-            whole = shaped and all(type(x) is int or x is None for x in limits)
-            self.need("PF01-range", whole, f"the range of {name:.40}")
+            good = isinstance(limits, list) and [type(x) in (int, type(None)) for x in limits]
+            self.need("PF01-range", good == [True, True], f"the range of {name:.40}")
             var = self.define(name, ("var", (name,)))
             for limit, sign in zip(limits, (1, -1), strict=True):
                 self.add(TRUE if limit is None else beside("ge", shift(var, -sign * limit, sign)))
         for name, text in given["names"].items():
             self.waiting, count = name, len(self.atoms)
-            read = Reader(self, text)
-            fresh = not self.waiting and read.form == {(count,): 1}
+            fresh = self.parse(text) == {(count,): 1} and not self.waiting
             self.need("PF01-names", fresh, f"{name:.40} names nothing new")
-        for text in given["assume"]:
-            self.assume(text)
-        self.assume(given["goal"], negate)
-
-    def assume(self, text: object, change: Callable[[Cond], Cond] = lambda cond: cond) -> None:
-        """A condition is true, or its opposite; its divisors are not zero."""
-        read = Reader(self, text)
-        for divisor in read.divisors:
-            self.add(beside("ne", divisor))
-        form = read.form
-        self.add(change(beside("ne", form) if isinstance(form, dict) else form))
+        for text, negated in [*((each, False) for each in given["assume"]), (given["goal"], True)]:
+            cond = as_cond(self.parse(text))
+            for divisor in self.divisors:
+                self.add(beside("ne", divisor))
+            self.add(negate(cond) if negated else cond)
 
     def add(self, cond: Cond) -> None:
         """A new fact; each part of a conjunction is one."""
@@ -273,32 +234,32 @@ class Checker:
         self.closed = closed
 
     def step(self, given: Any, depth: int) -> None:
-        """One step adds one fact."""
         name = given.get("rule") if isinstance(given, dict) else None
         self.need("PF01-steps", isinstance(name, str) and name in RULES, "expected a rule")
-        method, takes = RULES[name]
-        fields = {key: kind for key, kind in FIELDS.items() if key in takes}
-        whole = given.keys() == {"rule", *fields}
-        good = whole and all(type(given[key]) is kind for key, kind in fields.items())
-        self.need("PF01-steps", good, f"{name} takes other fields")
+        method, code, takes, atoms, count, wanted = RULES[name]
+        kinds = {key: list for key in takes.split()} | ({"atom": str} if atoms else {})
+        whole = given.keys() == {"rule", "gives", *kinds} and type(given["gives"]) is str
+        whole = whole and all(type(given[key]) is kind for key, kind in kinds.items())
+        self.need("PF01-steps", whole, f"{name} takes other fields")
         self.spend(10)
-        index = self.named.get(given["atom"], -1) if "atom" in fields else -1
+        index = self.named.get(given.get("atom", ""), -1)
         kind, operands = self.atoms[index] if index >= 0 else ("", ())
-        self.need(
-            "PF01-steps", "atom" not in fields or kind in takes, "the name is of another kind"
-        )
+        self.need("PF01-steps", not atoms or kind == atoms, "the name is of another kind")
         polys = [self.number(text) for text in given.get("terms", ())]
         facts = [] if name == "sum" else [self.fact(each) for each in given.get("uses", ())]
+        sorts = " ".join(sort for sort, _ in facts)
+        fit = name == "sum" or {sorts, sorts.replace("eq", "ge")} & set(wanted.split(", "))
+        fit = fit and count in (len(polys), -1)
+        self.need(f"{code}-of", bool(fit), "the rule takes other facts or polynomials")
         known = [dict(parts) if sort in _SIGNS else {} for sort, parts in facts]
-        kinds = " ".join(sort for sort, _ in facts)
-        step = Step(given, name, {(index,): 1}, operands, polys, known, kinds, depth)
-        cond: Cond = getattr(self, method)(step)
+        found = {"code": code, "point": {(index,): 1}, "operands": operands, "depth": depth}
+        found |= {"polys": polys, "facts": known, "kinds": sorts}
+        cond: Cond = getattr(self, method)(Step(**given, **found))
         self.need("PF01-stated", given["gives"] == self.sentence(cond), "it gives another fact")
         self.need("PF01-used", cond != TRUE, "the step says nothing")
         self.add(cond)
 
     def fact(self, number: object) -> Cond:
-        """A fact, which is used now."""
         known = type(number) is int and 0 <= number < len(self.facts)
         self.need("PF01-fact", known, f"there is no fact {number!r:.40}")
         self.used[number] = True  # type: ignore[index]
@@ -306,26 +267,108 @@ class Checker:
 
     def number(self, text: object) -> Poly:
         """A polynomial, written as this file writes it."""
-        found = Reader(self, text).form
+        found = self.parse(text)
         right = isinstance(found, dict) and self.text(found) == text
         self.need("PF01-stated", right, "a polynomial is written differently")
         return found  # type: ignore[return-value]
 
-    def shape(self, step: Step, code: str, terms: int, *kinds: str) -> None:
-        """The number of polynomials and the kinds of facts that a rule takes; what is 0 is also at
-        least 0.
+    # Texts
+
+    def parse(self, text: object) -> Poly | Cond:
+        """A number or condition in the syntax of Python; ``divisors`` are then those that are
+        evaluated whenever the whole is.
         """
-        right = len(step.terms) == terms and step.kinds in kinds
-        right = right or (len(step.terms) == terms and step.kinds.replace("eq", "ge") in kinds)
-        self.need(code, right, "the rule takes other facts or polynomials")
+        self.need("PF01-text", isinstance(text, str) and len(text) <= LENGTH, "expected a text")
+        self.spend(len(str(text)))
+        self.divisors.clear()
+        try:
+            return self.visit(ast.parse(str(text), mode="eval").body)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            raise RefusedError("PF01-text", f"cannot read {str(text)[:60]!r}") from None
+
+    def visit(self, node: ast.expr) -> Poly | Cond:
+        """The number or condition that a part of a text is."""
+        match node:
+            case ast.Constant(value=bool() as known):
+                return TRUE if known else FALSE
+            case ast.Constant(value=int() as known):
+                return shift({}, known)
+            case ast.Name(id=name) if name in self.named:
+                return {(self.named[name],): 1}
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return shift(self.as_number(self.visit(operand)), 0, -1)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return negate(as_cond(self.visit(operand)))
+            case ast.BoolOp(op=word, values=[first, *others]):
+                conds, mark = [as_cond(self.visit(first))], len(self.divisors)
+                conds += [as_cond(self.visit(other)) for other in others]
+                del self.divisors[mark:]
+                return join("and" if isinstance(word, ast.And) else "or", *conds)
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                a, b = self.as_number(self.visit(left)), self.as_number(self.visit(right))
+                self.need("PF01-text", type(op).__name__ in _COMPARED, "another comparison")
+                kind, sign, constant = _COMPARED[type(op).__name__]
+                return beside(kind, shift(combine((1, a), (-1, b)), constant, sign))
+            case ast.BinOp():
+                rest = [node]
+                while isinstance(rest[-1].left, ast.BinOp):
+                    rest.append(rest[-1].left)
+                result = self.as_number(self.visit(rest[-1].left))
+                for each in reversed(rest):
+                    right = self.as_number(self.visit(each.right))
+                    result = self.binary(type(each.op).__name__, result, right)
+                return result
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+                return self.call(name, args)
+        raise RefusedError("PF01-text", f"{type(node).__name__} is not of the language")
+
+    def binary(self, word: str, a: Poly, b: Poly) -> Poly:
+        """An operator on two numbers."""
+        self.spend(len(a) + len(b) + 1)
+        if word in ("FloorDiv", "Mod", "truncdiv", "truncmod"):
+            self.divisors += [] if value(b) else [b]
+            quotient = self.truncdiv(a, b) if word.startswith("t") else self.div(a, b)
+            exact = word in ("FloorDiv", "truncdiv")
+            return quotient if exact else combine((1, a), (-1, self.mul(b, quotient)))
+        if word in ("min", "max"):
+            difference = combine((1, a), (-1, b))
+            known, key = value(difference), tuple(sorted(difference.items()))
+            larger = self.atom("max", key) if known is None else shift({}, max(known, 0))
+            return combine((1, b), (1, larger)) if word == "max" else combine((1, a), (-1, larger))
+        self.need("PF01-text", word in ("Add", "Sub", "Mult"), f"{word} is not known")
+        return (
+            self.mul(a, b) if word == "Mult" else combine((1, a), (-1 if word == "Sub" else 1, b))
+        )
+
+    def call(self, name: str, args: list[ast.expr]) -> Poly | Cond:
+        """A choice, a cast, or an operator by name; int64 and wider types keep a number."""
+        cast = _CAST.match(name)
+        first = self.visit(args[0]) if args else {}
+        marks = len(self.divisors)
+        others = [self.visit(arg) for arg in args[1:]]
+        if name in ("min", "max", "truncdiv", "truncmod") and len(args) == 2:
+            return self.binary(name, self.as_number(first), self.as_number(others[0]))
+        if name in ("select", "if_then_else") and len(args) == 3:
+            del self.divisors[marks:]
+            cond, (a, b) = as_cond(first), others
+            if isinstance(a, tuple) and isinstance(b, tuple):
+                return join("or", join("and", cond, a), join("and", negate(cond), b))
+            return self.choose(cond, self.as_number(a), self.as_number(b))
+        good = len(args) == 1 and (cast is not None or name == "bool")
+        self.need("PF01-text", good, f"{name:.40} is not known")
+        number, signed = self.as_number(first), name.startswith("int")
+        if cast is None or (signed and int(cast[2]) >= 64):
+            return as_cond(first) if cast is None else number
+        size, low = shift({}, 1 << int(cast[2])), signed << (int(cast[2]) - 1)
+        return combine((1, number), (-1, self.mul(size, self.div(shift(number, low), size))))
 
     # The rules
 
     def sum(self, step: Step) -> Cond:
         """PF02: a sum of products of facts."""
-        total, kind, last, uses = Poly(), "eq", [-1], step.given["uses"]
-        self.need("PF02-uses", len(uses) == len(step.terms), "a factor for each product")
-        for product, numbers in zip(step.terms, uses, strict=True):
+        total, kind, last, uses = Poly(), "eq", [-1], step.uses
+        self.need("PF02-uses", len(uses) == len(step.polys), "a factor for each product")
+        for product, numbers in zip(step.polys, uses, strict=True):
             facts = [self.fact(each) for each in (numbers if isinstance(numbers, list) else [-1])]
             ordered = numbers == sorted(numbers) and (not numbers or numbers > last)
             self.need("PF02-uses", ordered, "the facts stand in another order")
@@ -343,8 +386,7 @@ class Checker:
 
     def cut(self, step: Step) -> Cond:
         """PF03: ``D*Y + D - 1 >= 0`` gives ``Y >= 0`` for a positive D."""
-        self.shape(step, "PF03-of", 2, "ge", "ge ge")
-        (divisor, result), known = step.terms, value(step.terms[0])
+        (divisor, result), known = step.polys, value(step.polys[0])
         positive = [] if known is not None and known > 0 else [shift(divisor, -1)]
         self.need("PF03-divisor", step.facts[1:] == positive, "the divisor is not positive")
         slack = combine((1, self.mul(divisor, result)), (-1, step.facts[0]))
@@ -358,84 +400,73 @@ class Checker:
         """PF04, PF05: the remainder of a quotient of A and B is at least 0 and less than a positive
         B; of a negative one, take ``-A`` and ``-B``. What leaves such a remainder is the quotient.
         """
-        exact, (top, divisor) = step.rule == "quotient", map(dict, step.operands)
-        code, known = "PF05" if exact else "PF04", value(divisor)
-        self.shape(step, f"{code}-of", int(exact), "", "ge", *("ge ge", "ge ge ge") * exact)
+        (top, divisor), exact = map(dict, step.operands), step.code == "PF05"
+        known = value(divisor)
         signs = step.facts[: known is None]
         sign = 1 if (known > 0 if known is not None else signs == [shift(divisor, -1)]) else -1
         proved = known != 0 if known is not None else signs == [shift(divisor, -1, sign)]
-        self.need(f"{code}-divisor", proved, "the divisor may be zero")
-        product = self.mul(divisor, step.terms[0] if exact else step.atom)
+        self.need(f"{step.code}-divisor", proved, "the divisor may be zero")
+        product = self.mul(divisor, step.polys[0] if exact else step.point)
         low = combine((sign, top), (-sign, product))
         both = beside("ge", low), beside("ge", shift(combine((sign, divisor), (-1, low)), -1))
         left = [beside("ge", poly) for poly in step.facts[known is None :]]
         if exact:
             right = left == [cond for cond in both if cond != TRUE]
             self.need("PF05-remainder", right, "the remainder is another")
-            return beside("eq", combine((1, step.atom), (-1, step.terms[0])))
-        self.need("PF04-of", not left, "one fact for the sign of the divisor is enough")
+            return beside("eq", combine((1, step.point), (-1, step.polys[0])))
+        self.need("PF04-of", not left, "the divisor is constant")
         return both[step.rule == "floor-high"]
 
     def pair(self, step: Step) -> Cond:
         """PF06: what is not 0 and at least 0 is at least 1. PF07: what is at least 0 and at most 0
         is 0. PF09: nothing is both 0 and not 0.
         """
-        kinds, code = {"strict": ("ne ge", "PF06"), "squeeze": ("ge ge", "PF07")}.get(
-            step.rule, ("eq ne", "PF09")
-        )
-        self.shape(step, f"{code}-of", 0, kinds)
         a, b = step.facts
-        equal = b == shift(a, 0, -1) or (b == a and code != "PF07")
-        self.need(f"{code}-equal", equal, "the facts are about different numbers")
-        if step.rule == "clash":
+        equal = b == shift(a, 0, -1) or (b == a and step.code != "PF07")
+        self.need(f"{step.code}-equal", equal, "the facts are about different numbers")
+        if step.code == "PF09":
             return FALSE
-        return beside("eq", a) if step.rule == "squeeze" else beside("ge", shift(b, -1))
+        return beside("eq", a) if step.code == "PF07" else beside("ge", shift(b, -1))
 
     def factor(self, step: Step) -> Cond:
         """PF08: a factor of what is not 0 is not 0."""
-        self.shape(step, "PF08-of", 2, "ne")
-        product = self.mul(*step.terms)
+        product = self.mul(*step.polys)
         self.need("PF08-product", product == step.facts[0], "the product is another")
-        return beside("ne", step.terms[0])
+        return beside("ne", step.polys[0])
 
-    def atom_fact(self, step: Step) -> Cond:
+    def extreme(self, step: Step) -> Cond:
         """PF10: ``max(P, 0)`` is at least 0 and P, and one of them. PF11: a choice is 1 where its
         condition holds, otherwise 0.
         """
-        if step.rule in ("max-zero", "choice-low"):
-            return beside("ge", step.atom)
-        if step.rule == "choice-high":
-            return beside("ge", shift(step.atom, 1, -1))
-        cond, wanted = step.operands[0], {(): 1}
-        if step.rule.startswith("max"):
+        part, cond, wanted = step.rule.partition("-")[2], step.operands[0], {(): 1}
+        if step.code == "PF10":
             cond, wanted = beside("ge", dict(cond)), dict(cond)
-        other = combine((1, step.atom), (-1, wanted))
-        if step.rule == "max-least":
-            return beside("ge", other)
+        other = combine((1, step.point), (-1, wanted))
+        if part != "cases":
+            high = {"zero": step.point, "low": step.point, "least": other}
+            return beside("ge", high.get(part, shift(other, 0, -1)))
         yes = join("and", cond, beside("eq", other))
-        return join("or", yes, join("and", negate(cond), beside("eq", step.atom)))
+        return join("or", yes, join("and", negate(cond), beside("eq", step.point)))
 
     def branch(self, step: Step) -> Cond:
         """PF12: each alternative of a fact is impossible. PF13: a number is one of
         those between two limits. PF14: what cannot be false is a fact.
         """
-        proofs, conds, gives = step.given["proofs"], list[Cond](), FALSE
-        match step.rule:
-            case "cases":
-                self.shape(step, "PF12-of", 0, "or", "ne")
-                conds = [*self.facts[step.given["uses"][0]][1]]
+        proofs, conds, gives = step.proofs, list[Cond](), FALSE
+        match step.code:
+            case "PF12":
+                conds = [*self.facts[step.uses[0]][1]]
                 if step.kinds == "ne":
                     conds = [beside("ge", shift(step.facts[0], -1, sign)) for sign in (1, -1)]
-            case "table":
-                self.shape(step, "PF13-of", 1, "ge ge")
-                low = value(combine((1, step.terms[0]), (-1, step.facts[0])))
-                high = value(combine((1, step.terms[0]), (1, step.facts[1])))
+            case "PF13":
+                low = value(combine((1, step.polys[0]), (-1, step.facts[0])))
+                high = value(combine((1, step.polys[0]), (1, step.facts[1])))
                 limited = low is not None and high is not None and high - low < CASES
                 self.need("PF13-limits", limited, "the facts are no limits, or too wide ones")
                 values = range(low or 0, (high or 0) + 1)
-                conds = [beside("eq", shift(step.terms[0], -each)) for each in values]
+                conds = [beside("eq", shift(step.polys[0], -each)) for each in values]
             case _:
-                gives = Reader(self, step.given["gives"]).form  # type: ignore[assignment]
+                gives = self.parse(step.gives)  # type: ignore[assignment]
                 self.need(
                     "PF14-gives",
                     isinstance(gives, tuple) and gives[0] in _SIGNS,
@@ -448,138 +479,26 @@ class Checker:
         return gives
 
 
-class Reader:
-    """Reads a condition or number, in the syntax of Python; ``divisors`` are those that are
-    evaluated whenever the whole is.
-    """
-
-    def __init__(self, algebra: Checker, text: object) -> None:
-        algebra.need("PF01-text", isinstance(text, str) and len(text) <= LENGTH, "expected a text")
-        self.algebra, self.divisors = algebra, list[Poly]()
-        algebra.spend(len(str(text)))
-        try:
-            tree = ast.parse(str(text), mode="eval").body
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            raise RefusedError("PF01-text", f"cannot read {str(text)[:60]!r}") from None
-        self.form = self.visit(tree)
-
-    def number(self, node: ast.expr) -> Poly:
-        """An expression as a number."""
-        form = self.visit(node)
-        return form if isinstance(form, dict) else self.algebra.choose(form, {(): 1}, {})
-
-    def cond(self, node: ast.expr) -> Cond:
-        """An expression as a truth value."""
-        form = self.visit(node)
-        return beside("ne", form) if isinstance(form, dict) else form
-
-    def visit(self, node: ast.expr) -> Poly | Cond:
-        """The form of an expression."""
-        match node:
-            case ast.Constant(value=bool() as known):
-                return TRUE if known else FALSE
-            case ast.Constant(value=int() as known):
-                return shift({}, known)
-            case ast.Name(id=name) if name in self.algebra.named:
-                return {(self.algebra.named[name],): 1}
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return shift(self.number(operand), 0, -1)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return negate(self.cond(operand))
-            case ast.BoolOp(op=word, values=[first, *others]):
-                conds, mark = [self.cond(first)], len(self.divisors)
-                conds += map(self.cond, others)
-                del self.divisors[mark:]
-                return join("and" if isinstance(word, ast.And) else "or", *conds)
-            case ast.Compare(left=left, ops=[word], comparators=[right]):
-                return self.compared(word, self.number(left), self.number(right))
-            case ast.BinOp():
-                rest = [node]
-                while isinstance(rest[-1].left, ast.BinOp):
-                    rest.append(rest[-1].left)
-                value = self.number(rest[-1].left)
-                for each in reversed(rest):
-                    value = self.binary(type(each.op).__name__, value, self.number(each.right))
-                return value
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-                return self.call(name, args)
-        raise RefusedError("PF01-text", f"not of the language: {ast.unparse(node):.60}")
-
-    def compared(self, word: ast.cmpop, a: Poly, b: Poly) -> Cond:
-        """A comparison of two numbers."""
-        left, right = combine((1, b), (-1, a)), combine((1, a), (-1, b))
-        match word:
-            case ast.Eq() | ast.NotEq():
-                return beside("eq" if isinstance(word, ast.Eq) else "ne", right)
-            case ast.Lt() | ast.LtE():
-                return beside("ge", shift(left, -isinstance(word, ast.Lt)))
-            case ast.Gt() | ast.GtE():
-                return beside("ge", shift(right, -isinstance(word, ast.Gt)))
-        raise RefusedError("PF01-text", "not a comparison of the language")
-
-    def binary(self, word: str, a: Poly, b: Poly) -> Poly:
-        """An operator on two numbers."""
-        algebra = self.algebra
-        algebra.spend(len(a) + len(b) + 1)
-        if word in ("FloorDiv", "Mod", "truncdiv", "truncmod"):
-            self.divisors += [] if value(b) else [b]
-            quotient = algebra.truncdiv(a, b) if word.startswith("t") else algebra.div(a, b)
-            exact = word in ("FloorDiv", "truncdiv")
-            return quotient if exact else combine((1, a), (-1, algebra.mul(b, quotient)))
-        if word in ("min", "max"):
-            larger = algebra.positive_part(combine((1, a), (-1, b)))
-            return combine((1, b), (1, larger)) if word == "max" else combine((1, a), (-1, larger))
-        algebra.need("PF01-text", word in ("Add", "Sub", "Mult"), f"{word} is not known")
-        return (
-            algebra.mul(a, b) if word == "Mult" else combine((1, a), (1 - 2 * (word == "Sub"), b))
-        )
-
-    def call(self, name: str, args: list[ast.expr]) -> Poly | Cond:
-        """A choice, a cast, or an operator by name; int64 and wider types keep a number."""
-        cast = _CAST.match(name)
-        match name, args:
-            case (("min" | "max" | "truncdiv" | "truncmod"), [a, b]):
-                return self.binary(name, self.number(a), self.number(b))
-            case (("select" | "if_then_else"), [chosen, a, b]):
-                cond, mark = self.cond(chosen), len(self.divisors)
-                yes, no = self.visit(a), self.visit(b)
-                del self.divisors[mark:]
-                if isinstance(yes, tuple) and isinstance(no, tuple):
-                    return join("or", join("and", cond, yes), join("and", negate(cond), no))
-                one, other = (
-                    form if isinstance(form, dict) else self.algebra.choose(form, {(): 1}, {})
-                    for form in (yes, no)
-                )
-                return self.algebra.choose(cond, one, other)
-            case "bool", [operand]:
-                return self.cond(operand)
-            case _, [operand] if cast is not None:
-                number, bits, signed = self.number(operand), int(cast[2]), cast[1] == "int"
-                if signed and bits >= 64:
-                    return number
-                size, low = shift({}, 1 << bits), signed << (bits - 1)
-                quotient = self.algebra.div(shift(number, low), size)
-                return combine((1, number), (-1, self.algebra.mul(size, quotient)))
-        raise RefusedError("PF01-text", f"{name:.40} is not known")
-
-
-FIELDS = {"gives": str, "atom": str, "terms": list, "uses": list, "proofs": list}
+# Each rule's method, code, fields, kind of atom, number of polynomials, and kinds of facts: what is
+# 0 is also at least 0.
 RULES = {
-    "sum": ("sum", "gives terms uses"),
-    "cut": ("cut", "gives terms uses"),
-    "quotient": ("division", "gives atom div terms uses"),
-    **dict.fromkeys(("floor-low", "floor-high"), ("division", "gives atom div uses")),
-    **dict.fromkeys(("strict", "squeeze", "clash"), ("pair", "gives uses")),
-    "factor": ("factor", "gives terms uses"),
-    **dict.fromkeys(("max-zero", "max-least", "max-cases"), ("atom_fact", "gives atom max")),
-    **dict.fromkeys(
-        ("choice-low", "choice-high", "choice-cases"), ("atom_fact", "gives atom choice")
-    ),
-    "cases": ("branch", "gives uses proofs"),
-    "table": ("branch", "gives terms uses proofs"),
-    "lemma": ("branch", "gives proofs"),
+    "sum": ("sum", "PF02", "terms uses", "", -1, ""),
+    "cut": ("cut", "PF03", "terms uses", "", 2, "ge, ge ge"),
+    **dict.fromkeys(("floor-low", "floor-high"), ("division", "PF04", "uses", "div", 0, ", ge")),
+    "quotient": ("division", "PF05", "terms uses", "div", 1, ", ge, ge ge, ge ge ge"),
+    "strict": ("pair", "PF06", "uses", "", 0, "ne ge"),
+    "squeeze": ("pair", "PF07", "uses", "", 0, "ge ge"),
+    "factor": ("factor", "PF08", "terms uses", "", 2, "ne"),
+    "clash": ("pair", "PF09", "uses", "", 0, "eq ne"),
+    **{f"max-{each}": ("extreme", "PF10", "", "max", 0, "") for each in ("zero", "least", "cases")},
+    **{
+        f"choice-{each}": ("extreme", "PF11", "", "choice", 0, "")
+        for each in ("low", "high", "cases")
+    },
+    "cases": ("branch", "PF12", "uses proofs", "", 0, "or, ne"),
+    "table": ("branch", "PF13", "terms uses proofs", "", 1, "ge ge"),
+    "lemma": ("branch", "PF14", "proofs", "", 0, ""),
 }
-"""Each rule's method, and the fields of its steps with the kinds of its atom."""
 
 
 def check(certificate: Any, checker: Checker | None = None) -> None:
@@ -588,7 +507,7 @@ def check(certificate: Any, checker: Checker | None = None) -> None:
     try:
         checker.claim(certificate)
         checker.run(certificate["proof"])
-    except (RecursionError, ValueError, OverflowError) as error:
+    except (RecursionError, ValueError) as error:
         raise RefusedError("PF01-work", f"too large: {error}") from error
 
 
@@ -601,8 +520,6 @@ def read(text: str) -> Any:
         return dict(pairs)
 
     try:
-        if len(text) > LENGTH:
-            raise ValueError("the text is too long")
         return json.loads(text, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         raise RefusedError("PF01-fields", f"no certificate: {error}") from error

@@ -34,15 +34,14 @@ from rlx.solver.proofs.checker import (
     Cond,
     Mono,
     Poly,
-    Reader,
     RefusedError,
     Step,
+    as_cond,
     beside,
     check,
     combine,
     negate,
     shift,
-    terms,
     value,
 )
 from rlx.solver.smt import loaded_z3
@@ -69,6 +68,11 @@ class Drafting(Checker):
     def __init__(self) -> None:
         super().__init__()
         self.taken: set[str] = set()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the atoms."""
+        return [*self.named]
 
     def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
         letter = {"div": "q", "max": "m", "choice": "c"}[atom[0]]
@@ -163,8 +167,8 @@ class Draft:
         self.known = len(checker.facts)
         for number, cond in enumerate(checker.facts):
             self.index.setdefault(cond, number)
-        form = Reader(checker, self.texts[-1]).form
-        self.targets = _parts(negate(beside("ne", form) if isinstance(form, dict) else form))
+        form = checker.parse(self.texts[-1])
+        self.targets = _parts(negate(as_cond(form)))
 
     # Steps
 
@@ -201,7 +205,16 @@ class Draft:
             conds = [] if rule == "sum" else [checker.facts[use] for use in uses]
             facts = [dict(c[1]) if c[0] in ("ge", "eq", "ne") else {} for c in conds]
             kinds = " ".join(c[0] for c in conds)
-            step = Step(given, rule, {(atom or 0,): 1}, operands, list(polys), facts, kinds, 0)
+            step = Step(
+                **given,
+                code=RULES[rule][1],
+                point={(atom or 0,): 1},
+                operands=operands,
+                polys=list(polys),
+                facts=facts,
+                kinds=kinds,
+                depth=0,
+            )
             if proofs is None:
                 try:
                     checker.work = 1 << 40
@@ -338,7 +351,7 @@ class Draft:
             case "div", (EnginePoly() as a, EnginePoly() as b):
                 return checker.div(self.back(scope, a), self.back(scope, b))
             case "relu", (EnginePoly() as a,):
-                return checker.positive_part(self.back(scope, a))
+                return checker.binary("max", self.back(scope, a), {})
             case "prod", (EnginePoly() as a, EnginePoly() as b):
                 return checker.mul(self.back(scope, a), self.back(scope, b))
             case "ind", (EngineCond() as cond,):
@@ -568,7 +581,7 @@ class Draft:
             return [({(): known}, ())] if known else []
         number = self.index.get(beside("ge", poly), self.index.get(beside("eq", poly)))
         if number is None:
-            key = terms(poly)
+            key = tuple(sorted(poly.items()))
             if self.failed.get(key, -1) >= depth:
                 raise NotFoundError("tried before")
             self.failed[key] = depth
@@ -762,7 +775,7 @@ class Draft:
                 divisor = dict(operands[1])
                 number = self.index.get(beside("ge", shift(divisor, -1)))
                 if number is not None and value(divisor) is None:
-                    found[terms(divisor)] = (divisor, number)
+                    found[tuple(sorted(divisor.items()))] = (divisor, number)
         for index, (low, number) in self.lows().items():
             if low == 1 and any(index in mono for mono in poly):
                 found.setdefault((((index,), 1),), ({(index,): 1}, number))
