@@ -47,7 +47,7 @@ from rlx.solver.proofs.checker import (
 from rlx.solver.smt import loaded_z3
 
 _FUEL = 400_000
-_PROGRAMS = 150
+_PROGRAMS = 100
 """The maximum number of linear programs for one certificate."""
 _ROWS = 240
 _SPLITS = 6
@@ -128,7 +128,7 @@ class Below(NamedTuple):
 
     steps: list[Found]
     first: int
-    count: int
+    facts: int
 
 
 class Draft:
@@ -1036,7 +1036,6 @@ class Draft:
                 waiting += _inside(checker.atoms[index])
         names = {checker.names[index]: self.definition(index) for index in sorted(needed)}
         found = {**self.claimed, "names": names, "proof": proof}
-        check(found)
         return found
 
     def emitted(
@@ -1060,8 +1059,8 @@ class Draft:
                 proofs = []
                 for below in step["proofs"]:
                     inner = dict(numbers)
-                    inner |= {below.first + i: count + i for i in range(below.count)}
-                    proofs.append(self.emitted(below.steps, inner, count + below.count))
+                    inner |= {below.first + i: count + i for i in range(below.facts)}
+                    proofs.append(self.emitted(below.steps, inner, count + below.facts))
                 step["proofs"] = proofs
             if number is not None:
                 numbers[number] = count
@@ -1081,14 +1080,32 @@ class Draft:
         raise AssertionError(index)
 
 
-def certificate(
+def found(
     goal: PrimExpr, facts: Sequence[PrimExpr], ranges: Sequence[tuple[tir.Var, Range]]
 ) -> dict[str, Any] | None:
-    """A certificate of a goal, or None if none is found."""
+    """A certificate of a goal, or None if none is found.
+
+    Raises
+    ------
+    RefusedError
+        If what was found is none: a mistake of this module.
+    """
+    if any(_wide(node) for node in tir.postorder(goal, *facts)):
+        return None
     try:
-        return Draft(goal, facts, ranges).certificate()
+        made = Draft(goal, facts, ranges).certificate()
     except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
         return None
+    check(made)
+    return made
+
+
+def _wide(node: PrimExpr) -> bool:
+    """Whether a node has a type of values beyond int64, of which a cast to int64 wraps."""
+    match node:
+        case tir.Var(dtype=kind) | tir.IntImm(dtype=kind) | tir.Cast(dtype=kind):
+            return kind.bits > 64 or (kind.code == "uint" and kind.bits == 64)
+    return False
 
 
 def _names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
@@ -1154,7 +1171,7 @@ def _needed(steps: list[Found]) -> tuple[list[Found], set[int]]:
             for below in step["proofs"]:
                 inner, outside = _needed(below.steps)
                 needed |= {n for n in outside if n < below.first}
-                proofs.append(Below(inner, below.first, below.count))
+                proofs.append(Below(inner, below.first, below.facts))
             step["proofs"] = proofs
         kept.append(Found(step, number))
     return kept[::-1], needed
@@ -1230,7 +1247,7 @@ def _solved(
             )
     z3 = loaded_z3()
     solver = z3.SimpleSolver()
-    solver.set("rlimit", 600_000)
+    solver.set("rlimit", 200_000)
     solver.from_string("\n".join(lines))
     if str(solver.check()) != "sat":
         return None
