@@ -29,6 +29,8 @@ class MachineSession(Session):
     values.
     """
 
+    int64 = True
+
     def __init__(self, state: ContextState, statistics: Statistics) -> None:
         super().__init__(Int64State(state.ranges, state.facts, state.definitions), statistics)
 

@@ -12,6 +12,7 @@ from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import Components, ContextState, constraints
+from rlx.solver.proofs.evidence import PARANOID
 from rlx.solver.question import Question, named
 from rlx.solver.tactics import SEARCH, TACTICS, Tactic, decide, holds_simply
 from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict
@@ -22,6 +23,9 @@ _KEPT = 40_000
 
 class Session:
     """A state of a context with its normal form and cached answers."""
+
+    int64 = False
+    """Whether a value beyond 64 bits counts as a failure of a goal."""
 
     def __init__(
         self,
@@ -97,6 +101,10 @@ class Session:
         except tir.TooLargeError as reason:
             verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
+        if isinstance(verdict, Proved):
+            verdict.asked(condition, self.state, self.int64)
+            if PARANOID:
+                _ = verdict.certificate
         self.statistics.count(means)
         self.statistics.time(perf_counter() - started, condition)
         return verdict

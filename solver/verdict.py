@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr, Var
+
+if TYPE_CHECKING:
+    from rlx.solver.context import ContextState
 
 CONTRADICTORY = "contradictory assumptions"
 """No values satisfy the assumptions."""
@@ -80,8 +83,38 @@ class Proved(Verdict):
         it.
     """
 
+    __slots__ = ("_evidence",)
+
+    _evidence: Any
     means: str
     divisors: tuple[PrimExpr, ...] = ()
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """The proof as data for JSON, which ``rlx verify-proof`` checks without the prover. It is
+        made when it is first asked for.
+
+        Where no steps are found, its field ``"proof"`` says so: ``"by SMT, unchecked"``.
+
+        Raises
+        ------
+        AttributeError
+            If the verdict was not given by a prover.
+        """
+        if isinstance(self._evidence, tuple):
+            from rlx.solver.proofs.evidence import certificate
+
+            object.__setattr__(self, "_evidence", certificate(*self._evidence, self.means))
+        return self._evidence
+
+    def asked(
+        self, goal: PrimExpr | tuple[PrimExpr, PrimExpr], state: ContextState, int64: bool = False
+    ) -> Proved:
+        """This verdict, which says from now on what it was asked about: a condition, or whether two
+        expressions are equal.
+        """
+        object.__setattr__(self, "_evidence", (goal, state, int64))
+        return self
 
     @property
     def status(self) -> str:

@@ -94,6 +94,16 @@ def _parser(prog: str) -> ArgumentParser:
         help="show the tactics that were tried, and why the answer holds",
     )
     parser.add_argument(
+        "--proof",
+        action="store_true",
+        help="show the steps of the proof",
+    )
+    parser.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help="write the proof to a file, which rlx verify-proof checks",
+    )
+    parser.add_argument(
         "--smtlib",
         action="store_true",
         help="print the question as SMT-LIB 2 instead of answering it",
@@ -104,14 +114,16 @@ def _parser(prog: str) -> ArgumentParser:
 def _answer(options: Namespace) -> int:
 
     from rlx.solver import api
+    from rlx.solver.verdict import Proved
 
     lower = dict(_lower(text) for text in options.lower)
     asked = (options.goal, options.assume, lower)
     if options.smtlib:
-        if options.explain:
-            raise ValueError(
-                "--smtlib only prints the question; it cannot be combined with --explain"
-            )
+        for name in ("explain", "proof", "certificate"):
+            if getattr(options, name):
+                raise ValueError(
+                    f"--smtlib only prints the question; it cannot be combined with --{name}"
+                )
         script = api.to_smtlib(*asked, int64=options.int64)
         record = {"version": 1, "goal": options.goal, "smtlib": script}
         if options.format == "json":
@@ -121,10 +133,23 @@ def _answer(options: Namespace) -> int:
         return 0
     verdict = api.prove(*asked, int64=options.int64)
     explanation = api.explain(*asked, int64=options.int64) if options.explain else None
+    record = _record(options.goal, verdict, explanation)
+    shown = explanation or _sentence(verdict)
+    if isinstance(verdict, Proved) and (options.proof or options.certificate):
+        certificate = verdict.certificate
+        if options.proof:
+            from rlx.solver.proofs.text import proof_text
+
+            record["certificate"] = certificate
+            shown += f"\n{proof_text(certificate)}"
+        if options.certificate:
+            from rlx.writing import write
+
+            write(options.certificate, json_text(certificate) + "\n")
     if options.format == "json":
-        write_data(json_text(_record(options.goal, verdict, explanation)) + "\n")
+        write_data(json_text(record) + "\n")
     else:
-        say(f"{explanation or _sentence(verdict)}\n")
+        say(f"{shown}\n")
     return EXIT_CODES[verdict.status]
 
 

@@ -1,0 +1,77 @@
+"""``rlx verify-proof``: whether a file is a proof, by a checker that shares nothing with the prover."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rlx.grammar.streams import complain_line, say
+
+_LENGTH = 16_000_000
+_REFUSED = 1
+
+
+def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> int:
+    """Check certificates.
+
+    Returns
+    -------
+    int
+        0 if each file is a proof, 1 if one is not or cannot be read, 2 for wrong usage.
+    """
+    from rlx.grammar.command_line import CommandParser
+    from rlx.solver.proofs import checker
+
+    parser = CommandParser(
+        prog=prog,
+        description="Check certificates, which rlx prove --certificate writes.",
+        epilog="exit status: 0 every file is a proof; 1 one is not; 2 wrong usage.",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a certificate; - for stdin")
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    status = 0
+    for path in options.files:
+        try:
+            found = checker.read(_text(path))
+            checker.check(found)
+        except checker.RefusedError as error:
+            code, message = error.args
+            complain_line(f"{path}: refused: {message} ({code})")
+            status = _REFUSED
+        except (OSError, UnicodeDecodeError) as error:
+            complain_line(f"{path}: {error}")
+            status = _REFUSED
+        else:
+            say(f"{path}: proved{_claimed(found)}\n")
+    return status
+
+
+def _text(path: str) -> str:
+    if path == "-":
+        return sys.stdin.read(_LENGTH + 1)
+    with open(path, encoding="utf-8") as file:
+        return file.read(_LENGTH + 1)
+
+
+def _claimed(found: dict[str, object]) -> str:
+    """What a certificate proves."""
+    goal, assume, variables = found["goal"], found["assume"], found["variables"]
+    assert isinstance(assume, list)
+    assert isinstance(variables, dict)
+    limits = [_limits(name, *limits) for name, limits in variables.items()]
+    lines = [f"{goal}", *(f"if {text}" for text in assume)]
+    lines += [f"for {', '.join(limits)}"] if limits else []
+    return "".join(f"\n  {line}" for line in lines)
+
+
+def _limits(name: str, low: int | None, high: int | None) -> str:
+    if low is None:
+        return f"every integer {name}" if high is None else f"{name} <= {high}"
+    return f"{name} >= {low}" if high is None else f"{low} <= {name} <= {high}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,499 @@
+"""A checker of proofs about integers, in the calculus of `spec/proofs.md`. It imports nothing of
+rlx: `python checker.py < FILE` works without the package.
+
+A certificate claims that a goal holds wherever it is defined, for all integers within ranges that
+satisfy assumptions. Its proof is a refutation: the first facts are the ranges, the assumptions,
+divisors that are not zero, and the negated goal. Each step adds one fact, and states it exactly as
+this file writes it; the last is ``False``. With the divisor zero, a quotient is some number here."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from keyword import iskeyword
+from types import SimpleNamespace as Step
+from typing import Any
+
+Mono = tuple[int, ...]
+Poly = dict[Mono, int]
+"""Coefficients by monomial, which is a sorted tuple of the numbers of atoms; none is zero."""
+Cond = tuple[Any, ...]
+"""``("ge" | "eq" | "ne", terms of a polynomial)`` beside 0, or ``("and" | "or", conditions)``."""
+TRUE, FALSE = Cond(("and", ())), Cond(("or", ()))
+DEPTH, WORK, BITS, CASES = 100, 4_000_000, 13_000, 4_096
+"""Limits: nesting, operations on terms, bits of a number, cases of a table."""
+_SIGNS = {"ge": ">=", "eq": "==", "ne": "!="}
+_COMPARED = {"Eq": ("eq", 1, 0), "NotEq": ("ne", 1, 0), "Lt": ("ge", -1, -1)}
+_COMPARED |= {"LtE": ("ge", -1, 0), "Gt": ("ge", 1, -1), "GtE": ("ge", 1, 0)}
+_CAST = re.compile(r"(u?int)([1-9]\d{0,3})\Z")
+
+
+class RefusedError(Exception):
+    """A certificate proves nothing; ``args`` are the premise that fails, and a message."""
+
+
+def combine(*parts: tuple[int, Poly]) -> Poly:
+    """A sum of multiples of polynomials."""
+    total: Poly = {}
+    for factor, poly in parts:
+        for mono, coef in poly.items():
+            total[mono] = total.get(mono, 0) + factor * coef
+    return {m: c for m, c in total.items() if c}
+
+
+def shift(poly: Poly, constant: int, factor: int = 1) -> Poly:
+    """``factor * poly + constant``"""
+    return combine((factor, poly), (constant, {(): 1}))
+
+
+def value(poly: Poly) -> int | None:
+    return None if poly.keys() - {()} else poly.get((), 0)
+
+
+def beside(kind: str, poly: Poly) -> Cond:
+    """A polynomial beside 0; decided if it is constant."""
+    known = value(poly)
+    if known is None:
+        return (kind, tuple(sorted(poly.items())))
+    return TRUE if {"ge": known >= 0, "eq": known == 0, "ne": known != 0}[kind] else FALSE
+
+
+def as_cond(form: Poly | Cond) -> Cond:
+    return beside("ne", form) if isinstance(form, dict) else form
+
+
+def negate(cond: Cond) -> Cond:
+    kind, parts = cond
+    if kind == "ge":
+        return beside("ge", shift(dict(parts), -1, -1))
+    opposite = {"eq": "ne", "ne": "eq", "and": "or", "or": "and"}[kind]
+    return (opposite, parts if kind in _SIGNS else tuple(map(negate, parts)))
+
+
+def join(kind: str, *conds: Cond) -> Cond:
+    """The conjunction or disjunction of conditions, flat and without trivial parts."""
+    neutral, decided = (TRUE, FALSE) if kind == "and" else (FALSE, TRUE)
+    flat = [part for cond in conds for part in (cond[1] if cond[0] == kind else (cond,))]
+    if decided in flat:
+        return decided
+    flat = [part for part in flat if part != neutral]
+    return flat[0] if len(flat) == 1 else (kind, tuple(flat))
+
+
+class Checker:
+    """The facts of a proof, and the rules that add to them. Atoms are variables (``"var"``),
+    quotients (``"div"``), ``max(P, 0)`` (``"max"``), and 1 or 0 for a condition (``"choice"``).
+    """
+
+    def __init__(self) -> None:
+        self.atoms: list[tuple[str, tuple[Any, ...]]] = []
+        self.named: dict[str, int] = {}
+        self.numbers: dict[object, int] = {}
+        self.facts: list[Cond] = []
+        self.used: list[bool] = []
+        self.divisors: list[Poly] = []
+        self.closed, self.waiting, self.work = False, "", WORK
+
+    def need(self, label: str, holds: bool, message: str) -> None:
+        if not holds:
+            raise RefusedError(label, message)
+
+    def spend(self, amount: int) -> None:
+        self.work -= amount
+        self.need("PF01-work", self.work >= 0, "the proof needs too much work")
+
+    def mul(self, a: Poly, b: Poly) -> Poly:
+        total: Poly = {}
+        for left, x in a.items():
+            for right, y in b.items():
+                self.spend(5 + len(left + right) + (x.bit_length() + y.bit_length()) // 64)
+                mono = tuple(sorted(left + right))
+                total[mono] = total.get(mono, 0) + x * y
+        self.need("PF01-work", all(c.bit_length() < BITS for c in total.values()), "too large")
+        return {m: c for m, c in total.items() if c}
+
+    def define(self, name: str, atom: tuple[str, tuple[Any, ...]]) -> Poly:
+        good = name.isidentifier() and not iskeyword(name) and name not in self.named
+        self.need("PF01-names", good, f"{name!r:.40} cannot be a name")
+        self.named[name] = self.numbers[atom] = len(self.atoms)
+        self.atoms.append(atom)
+        return {(self.numbers[atom],): 1}
+
+    def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
+        """The name of a new atom: the one that waits for its definition."""
+        name, self.waiting = self.waiting, ""
+        self.need("PF01-names", name != "", "a quotient, maximum or choice has no name")
+        return name
+
+    def atom(self, kind: str, *operands: Any) -> Poly:
+        if (kind, operands) not in self.numbers:
+            self.define(self.name((kind, operands)), (kind, operands))
+        return {(self.numbers[kind, operands],): 1}
+
+    def div(self, a: Poly, b: Poly) -> Poly:
+        top, below = value(a), value(b)
+        if below and top is not None:
+            return shift({}, top // below)
+        return (
+            a
+            if below == 1
+            else self.atom("div", tuple(sorted(a.items())), tuple(sorted(b.items())))
+        )
+
+    def choose(self, cond: Cond, a: Poly, b: Poly) -> Poly:
+        """``a`` if a condition holds, otherwise ``b``."""
+        if cond in (TRUE, FALSE):
+            return a if cond == TRUE else b
+        return combine((1, b), (1, self.mul(self.atom("choice", cond), combine((1, a), (-1, b)))))
+
+    def as_number(self, form: Poly | Cond) -> Poly:
+        return form if isinstance(form, dict) else self.choose(form, {(): 1}, {})
+
+    def truncdiv(self, a: Poly, b: Poly) -> Poly:
+        """The quotient rounded towards zero: down if the signs agree, otherwise up."""
+        down, up = ([beside("ge", shift(each, 0, sign)) for each in (a, b)] for sign in (1, -1))
+        opposite = shift(self.div(shift(a, 0, -1), b), 0, -1)
+        agree = join("or", join("and", *down), join("and", *up))
+        return self.choose(agree, self.div(a, b), opposite)
+
+    def text(self, poly: Poly) -> str:
+        """A polynomial as text: higher powers first, the constant last."""
+        parts, names = list[str](), [*self.named]
+        for mono, coef in sorted(poly.items(), key=lambda t: (-len(t[0]), t[0])):
+            number = [str(abs(coef))] if abs(coef) != 1 or not mono else []
+            parts += ["-" if coef < 0 else "+", "*".join(number + [names[i] for i in mono])]
+        parts[:2] = ["".join(parts[:2]).lstrip("+")]
+        return " ".join(parts) or "0"
+
+    def sentence(self, cond: Cond) -> str:
+        """A condition as text."""
+        kind, parts = cond
+        if kind in _SIGNS:
+            return f"{self.text(dict(parts))} {_SIGNS[kind]} 0"
+        joined = f" {kind} ".join(f"({self.sentence(part)})" for part in parts)
+        return joined or ("True" if cond == TRUE else "False")
+
+    def claim(self, given: Any) -> None:
+        """What is claimed gives the facts that a proof begins with."""
+        fields = {"version": int, "goal": str, "assume": list, "variables": dict, "names": dict}
+        whole = isinstance(given, dict) and given.keys() == {*fields, "proof"}
+        good = whole and all(type(given[key]) is kind for key, kind in fields.items())
+        self.need("PF01-fields", good and given["version"] == 1, "the fields are others")
+        for name, limits in given["variables"].items():
+            good = isinstance(limits, list) and [type(x) in (int, type(None)) for x in limits]
+            self.need("PF01-range", good == [True, True], f"the range of {name:.40}")
+            var = self.define(name, ("var", (name,)))
+            for limit, sign in zip(limits, (1, -1), strict=True):
+                self.add(TRUE if limit is None else beside("ge", shift(var, -sign * limit, sign)))
+        for name, text in given["names"].items():
+            self.waiting, count = name, len(self.atoms)
+            fresh = self.parse(text) == {(count,): 1} and not self.waiting
+            self.need("PF01-names", fresh, f"{name:.40} names nothing new")
+        for text, negated in [*((each, False) for each in given["assume"]), (given["goal"], True)]:
+            cond = as_cond(self.parse(text))
+            for divisor in self.divisors:
+                self.add(beside("ne", divisor))
+            self.add(negate(cond) if negated else cond)
+
+    def add(self, cond: Cond) -> None:
+        """A new fact; each part of a conjunction is one."""
+        if cond[0] == "and":
+            for part in cond[1]:
+                self.add(part)
+        elif cond == FALSE:
+            self.closed = True
+        else:
+            self.facts.append(cond)
+            self.used.append(False)
+
+    def run(self, steps: object, assumed: Cond = TRUE, depth: int = 0) -> None:
+        """A proof that the facts, with one more, cannot all be true."""
+        before, closed = len(self.facts), self.closed
+        self.add(assumed)
+        start = len(self.facts)
+        self.need("PF01-steps", isinstance(steps, list) and depth < DEPTH, "expected steps")
+        for step in steps:  # type: ignore[attr-defined]
+            self.need("PF01-end", not self.closed, "steps follow after the end")
+            self.step(step, depth + 1)
+        self.need("PF01-end", self.closed, "the proof does not end in false")
+        self.need("PF01-used", all(self.used[start:]), "a step is not used")
+        del self.facts[before:], self.used[before:]
+        self.closed = closed
+
+    def step(self, given: Any, depth: int) -> None:
+        name = given.get("rule") if isinstance(given, dict) else None
+        self.need("PF01-steps", isinstance(name, str) and name in RULES, "expected a rule")
+        method, code, takes, atoms, count, wanted = RULES[name]
+        kinds = {key: list for key in takes.split()} | ({"atom": str} if atoms else {})
+        whole = given.keys() == {"rule", "gives", *kinds} and type(given["gives"]) is str
+        whole = whole and all(type(given[key]) is kind for key, kind in kinds.items())
+        self.need("PF01-steps", whole, f"{name} takes other fields")
+        self.spend(10)
+        index = self.named.get(given.get("atom", ""), -1)
+        kind, operands = self.atoms[index] if index >= 0 else ("", ())
+        self.need("PF01-steps", not atoms or kind == atoms, "the name is of another kind")
+        polys = [self.number(text) for text in given.get("terms", ())]
+        facts = [] if name == "sum" else [self.fact(each) for each in given.get("uses", ())]
+        sorts = " ".join(sort for sort, _ in facts)
+        fit = {sorts, sorts.replace("eq", "ge")} & {*wanted.split(", ")}
+        right = bool(fit) and count in (len(polys), -1)
+        self.need(f"{code}-of", right, "the rule takes other facts or polynomials")
+        known = [dict(parts) if sort in _SIGNS else {} for sort, parts in facts]
+        found = {"code": code, "point": {(index,): 1}, "operands": operands, "depth": depth}
+        found |= {"polys": polys, "facts": known, "kinds": sorts}
+        cond: Cond = getattr(self, method)(Step(**given, **found))
+        self.need("PF01-stated", given["gives"] == self.sentence(cond), "it gives another fact")
+        self.need("PF01-used", cond != TRUE, "the step says nothing")
+        self.add(cond)
+
+    def fact(self, number: object) -> Cond:
+        known = type(number) is int and 0 <= number < len(self.facts)
+        self.need("PF01-fact", known, f"there is no fact {number!r:.40}")
+        self.used[number] = True  # type: ignore[index]
+        return self.facts[number]  # type: ignore[index]
+
+    def number(self, text: object) -> Poly:
+        """A polynomial, written as this file writes it."""
+        found = self.parse(text)
+        right = isinstance(found, dict) and self.text(found) == text
+        self.need("PF01-stated", right, "a polynomial is written differently")
+        return found  # type: ignore[return-value]
+
+    def parse(self, text: object) -> Poly | Cond:
+        """A text in the syntax of Python; ``divisors`` are then those that are always evaluated."""
+        self.need("PF01-text", isinstance(text, str), "expected a text")
+        self.spend(len(str(text)))
+        self.divisors.clear()
+        try:
+            return self.visit(ast.parse(str(text), mode="eval").body)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            raise RefusedError("PF01-text", f"cannot read {str(text)[:60]!r}") from None
+
+    def visit(self, node: ast.expr) -> Poly | Cond:
+        """The number or condition that a part of a text is."""
+        match node:
+            case ast.Constant(value=bool() as known):
+                return TRUE if known else FALSE
+            case ast.Constant(value=int() as known):
+                return shift({}, known)
+            case ast.Name(id=name) if name in self.named:
+                return {(self.named[name],): 1}
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return shift(self.as_number(self.visit(operand)), 0, -1)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return negate(as_cond(self.visit(operand)))
+            case ast.BoolOp(op=word, values=[first, *others]):
+                conds, mark = [as_cond(self.visit(first))], len(self.divisors)
+                conds += [as_cond(self.visit(other)) for other in others]
+                del self.divisors[mark:]
+                return join("and" if isinstance(word, ast.And) else "or", *conds)
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                a, b = self.as_number(self.visit(left)), self.as_number(self.visit(right))
+                self.need("PF01-text", type(op).__name__ in _COMPARED, "another comparison")
+                kind, sign, constant = _COMPARED[type(op).__name__]
+                return beside(kind, shift(combine((1, a), (-1, b)), constant, sign))
+            case ast.BinOp():
+                rest = [node]
+                while isinstance(rest[-1].left, ast.BinOp):
+                    rest.append(rest[-1].left)
+                result = self.as_number(self.visit(rest[-1].left))
+                for each in reversed(rest):
+                    right = self.as_number(self.visit(each.right))
+                    result = self.binary(type(each.op).__name__, result, right)
+                return result
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+                return self.call(name, args)
+        raise RefusedError("PF01-text", f"{type(node).__name__} is not of the language")
+
+    def binary(self, word: str, a: Poly, b: Poly) -> Poly:
+        """An operator on two numbers."""
+        self.spend(len(a) + len(b) + 1)
+        if word in ("FloorDiv", "Mod", "truncdiv", "truncmod"):
+            self.divisors += [] if value(b) else [b]
+            quotient = self.truncdiv(a, b) if word.startswith("t") else self.div(a, b)
+            exact = word in ("FloorDiv", "truncdiv")
+            return quotient if exact else combine((1, a), (-1, self.mul(b, quotient)))
+        if word in ("min", "max"):
+            difference = combine((1, a), (-1, b))
+            known, key = value(difference), tuple(sorted(difference.items()))
+            larger = self.atom("max", key) if known is None else shift({}, max(known, 0))
+            return combine((1, b), (1, larger)) if word == "max" else combine((1, a), (-1, larger))
+        self.need("PF01-text", word in ("Add", "Sub", "Mult"), f"{word} is not known")
+        sign = -1 if word == "Sub" else 1
+        return self.mul(a, b) if word == "Mult" else combine((1, a), (sign, b))
+
+    def call(self, name: str, args: list[ast.expr]) -> Poly | Cond:
+        """A choice, a cast, or an operator by name; int64 and wider types keep a number."""
+        cast = _CAST.match(name)
+        first, mark = self.visit(args[0]) if args else {}, len(self.divisors)
+        others = [self.visit(arg) for arg in args[1:]]
+        if name in ("min", "max", "truncdiv", "truncmod") and len(args) == 2:
+            return self.binary(name, self.as_number(first), self.as_number(others[0]))
+        if name in ("select", "if_then_else") and len(args) == 3:
+            del self.divisors[mark:]
+            cond, (a, b) = as_cond(first), others
+            if isinstance(a, tuple) and isinstance(b, tuple):
+                return join("or", join("and", cond, a), join("and", negate(cond), b))
+            return self.choose(cond, self.as_number(a), self.as_number(b))
+        good = len(args) == 1 and (cast is not None or name == "bool")
+        self.need("PF01-text", good, f"{name:.40} is not known")
+        number, signed = self.as_number(first), name.startswith("int")
+        if cast is None or (signed and int(cast[2]) >= 64):
+            return as_cond(first) if cast is None else number
+        size, low = shift({}, 1 << int(cast[2])), signed << (int(cast[2]) - 1)
+        return combine((1, number), (-1, self.mul(size, self.div(shift(number, low), size))))
+
+    def sum(self, step: Step) -> Cond:
+        """PF02: a sum of products of facts."""
+        total, kind, last, uses = Poly(), "eq", [-1], step.uses
+        self.need("PF02-uses", len(uses) == len(step.polys), "a factor for each product")
+        for product, numbers in zip(step.polys, uses, strict=True):
+            facts = [self.fact(each) for each in (numbers if isinstance(numbers, list) else [-1])]
+            ordered = numbers == sorted(numbers) and (not numbers or numbers > last)
+            self.need("PF02-uses", ordered, "the facts stand in another order")
+            last = numbers
+            kinds = {"ge", *(each[0] for each in facts)}
+            self.need("PF02-kind", kinds <= {"ge", "eq"}, "a fact is neither >= 0 nor == 0")
+            if kinds == {"ge"}:
+                kind = "ge"
+                self.need("PF02-sign", (value(product) or 0) > 0, "the factor is not positive")
+            for _, poly in facts:
+                product = self.mul(product, dict(poly))
+            self.spend(len(total))
+            total = combine((1, total), (1, product))
+        return beside(kind, total)
+
+    def cut(self, step: Step) -> Cond:
+        """PF03: ``D*Y + D - 1 >= 0`` gives ``Y >= 0`` for a positive D."""
+        (divisor, result), known = step.polys, value(step.polys[0])
+        positive = [] if known is not None and known > 0 else [shift(divisor, -1)]
+        self.need("PF03-divisor", step.facts[1:] == positive, "the divisor is not positive")
+        slack = combine((1, self.mul(divisor, result)), (-1, step.facts[0]))
+        if step.kinds.startswith("eq") and not slack:
+            return beside("eq", result)
+        rest = value(combine((1, slack), (1, divisor)))
+        self.need("PF03-rest", rest is not None and rest > 0, "the rest is too small")
+        return beside("ge", result)
+
+    def division(self, step: Step) -> Cond:
+        """PF04: the remainder of a quotient is at least 0 and less than a positive divisor; signs
+        are turned for a negative one. PF05: what leaves such a remainder is the quotient."""
+        (top, divisor), exact = map(dict, step.operands), step.code == "PF05"
+        known = value(divisor)
+        signs = step.facts[: known is None]
+        sign = 1 if (known > 0 if known is not None else signs == [shift(divisor, -1)]) else -1
+        proved = known != 0 if known is not None else signs == [shift(divisor, -1, sign)]
+        self.need(f"{step.code}-divisor", proved, "the divisor may be zero")
+        product = self.mul(divisor, step.polys[0] if exact else step.point)
+        low = combine((sign, top), (-sign, product))
+        both = beside("ge", low), beside("ge", shift(combine((sign, divisor), (-1, low)), -1))
+        left = [beside("ge", poly) for poly in step.facts[known is None :]]
+        if exact:
+            right = left == [cond for cond in both if cond != TRUE]
+            self.need("PF05-remainder", right, "the remainder is another")
+            return beside("eq", combine((1, step.point), (-1, step.polys[0])))
+        self.need("PF04-of", not left, "the divisor is constant")
+        return both[step.rule == "floor-high"]
+
+    def pair(self, step: Step) -> Cond:
+        """PF06: what is not 0 and at least 0 is at least 1. PF07: what is at least 0 and at most 0
+        is 0. PF09: nothing is both 0 and not 0."""
+        a, b = step.facts
+        equal = b == shift(a, 0, -1) or (b == a and step.code != "PF07")
+        self.need(f"{step.code}-equal", equal, "the facts are about different numbers")
+        if step.code == "PF09":
+            return FALSE
+        return beside("eq", a) if step.code == "PF07" else beside("ge", shift(b, -1))
+
+    def factor(self, step: Step) -> Cond:
+        """PF08: a factor of what is not 0 is not 0."""
+        product = self.mul(*step.polys)
+        self.need("PF08-product", product == step.facts[0], "the product is another")
+        return beside("ne", step.polys[0])
+
+    def extreme(self, step: Step) -> Cond:
+        """PF10: ``max(P, 0)`` is at least 0 and P, and one of them. PF11: a choice is 1 where its
+        condition holds, otherwise 0."""
+        part, cond, wanted = step.rule.partition("-")[2], step.operands[0], {(): 1}
+        if step.code == "PF10":
+            cond, wanted = beside("ge", dict(cond)), dict(cond)
+        other = combine((1, step.point), (-1, wanted))
+        if part != "cases":
+            high = {"zero": step.point, "low": step.point, "least": other}
+            return beside("ge", high.get(part, shift(other, 0, -1)))
+        yes = join("and", cond, beside("eq", other))
+        return join("or", yes, join("and", negate(cond), beside("eq", step.point)))
+
+    def branch(self, step: Step) -> Cond:
+        """PF12: all alternatives of a fact are impossible. PF13: all values between two limits are.
+        PF14: what cannot be false is a fact."""
+        proofs, conds, gives = step.proofs, list[Cond](), FALSE
+        match step.code:
+            case "PF12":
+                conds = [*self.facts[step.uses[0]][1]]
+                if step.kinds == "ne":
+                    conds = [beside("ge", shift(step.facts[0], -1, sign)) for sign in (1, -1)]
+            case "PF13":
+                low = value(combine((1, step.polys[0]), (-1, step.facts[0])))
+                high = value(combine((1, step.polys[0]), (1, step.facts[1])))
+                limited = low is not None and high is not None and high - low < CASES
+                self.need("PF13-limits", limited, "the facts are no limits, or too wide ones")
+                values = range(low or 0, (high or 0) + 1)
+                conds = [beside("eq", shift(step.polys[0], -each)) for each in values]
+            case _:
+                gives = as_cond(self.parse(step.gives))
+                self.need("PF14-gives", gives[0] in _SIGNS, "a lemma is a comparison with 0")
+                conds = [negate(gives)]
+        self.need("PF12-proofs", len(proofs) == len(conds), f"expected {len(conds)} proofs")
+        for proof, cond in zip(proofs, conds, strict=True):
+            self.run(proof, cond, step.depth)
+        return gives
+
+
+# Each rule's method, code, fields, kind of atom, number of terms, kinds of facts (0 is also >= 0).
+RULES = {
+    "sum": ("sum", "PF02", "terms uses", "", -1, ""),
+    "cut": ("cut", "PF03", "terms uses", "", 2, "ge, ge ge"),
+    **dict.fromkeys(("floor-low", "floor-high"), ("division", "PF04", "uses", "div", 0, ", ge")),
+    "quotient": ("division", "PF05", "terms uses", "div", 1, ", ge, ge ge, ge ge ge"),
+    "strict": ("pair", "PF06", "uses", "", 0, "ne ge"),
+    "squeeze": ("pair", "PF07", "uses", "", 0, "ge ge"),
+    "factor": ("factor", "PF08", "terms uses", "", 2, "ne"),
+    "clash": ("pair", "PF09", "uses", "", 0, "eq ne"),
+    **{f"max-{x}": ("extreme", "PF10", "", "max", 0, "") for x in ("zero", "least", "cases")},
+    **{f"choice-{x}": ("extreme", "PF11", "", "choice", 0, "") for x in ("low", "high", "cases")},
+    "cases": ("branch", "PF12", "uses proofs", "", 0, "or, ne"),
+    "table": ("branch", "PF13", "terms uses proofs", "", 1, "ge ge"),
+    "lemma": ("branch", "PF14", "proofs", "", 0, ""),
+}
+
+
+def check(certificate: Any, checker: Checker | None = None) -> None:
+    """Check a certificate; raises RefusedError if it proves nothing."""
+    checker = Checker() if checker is None else checker
+    try:
+        checker.claim(certificate)
+        checker.run(certificate["proof"])
+    except (RecursionError, ValueError) as error:
+        raise RefusedError("PF01-work", f"too large: {error}") from error
+
+
+def read(text: str) -> Any:
+    """The certificate in a text; raises RefusedError if it is no JSON."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) != len(pairs):
+            raise ValueError("a name occurs twice in an object")
+        return dict(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError("PF01-fields", f"no certificate: {error}") from error
+
+
+if __name__ == "__main__":
+    check(read(sys.stdin.read()))
+    print("proved")

@@ -1,0 +1,70 @@
+"""The certificate of a verdict, made when it is asked for."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.stack import roomy
+from rlx.solver import prim_exprs
+from rlx.solver.context import Components, ContextState, constraints
+from rlx.solver.expression_text import show
+
+PARANOID = os.environ.get("RLX_PARANOID") == "1"
+"""Whether each proof is checked as it is made."""
+UNCHECKED = "unchecked"
+"""The last word of what stands in place of the steps where nothing was found."""
+
+
+@roomy
+def certificate(
+    goal: PrimExpr | tuple[PrimExpr, PrimExpr], state: ContextState, int64: bool, means: str
+) -> dict[str, Any]:
+    """The certificate of a goal that was proved; ``"proof"`` is a text if none was found.
+
+    Parameters
+    ----------
+    goal
+        A condition, or two expressions that are equal.
+    int64
+        Whether all values are also proved to fit into 64 bits: then this is part of the goal.
+    means
+        How the prover proved it.
+    """
+    from rlx.solver.overflow import obligation
+    from rlx.solver.proofs.checker import RefusedError
+    from rlx.solver.proofs.producer import found
+
+    if isinstance(goal, tuple):
+        goal = tir.EQ(*goal)
+    expanded, *facts = prim_exprs.expand([goal, *constraints(state)])
+    if int64:
+        expanded = obligation(expanded)
+    known = [fact for fact in facts if prim_exprs.uninterpreted(tir.postorder(fact)) is None]
+    near, far = Components(known).split(tir.free_vars(expanded))
+    refused = None
+    for assumed in (near, known) if far else (near,):
+        variables = dict.fromkeys(tir.free_vars(expanded, *assumed))
+        if assumed is known:
+            variables |= dict.fromkeys(state.ranges)
+        ranges = [(var, state.range_of(var)) for var in variables]
+        try:
+            result = found(expanded, assumed, ranges)
+        except RefusedError as error:
+            refused, result = error, None
+        if result is not None:
+            return result
+    if refused is not None and PARANOID:
+        raise RuntimeError(f"the certificate of {show(goal)} is refused: {refused}")
+    by = "SMT" if means.startswith("smt") else means
+    ranges = [(var, state.range_of(var)) for var in tir.free_vars(expanded, *near)]
+    return {
+        "version": 1,
+        "goal": show(expanded),
+        "assume": [show(fact) for fact in near],
+        "variables": {var.name: list(limits) for var, limits in ranges},
+        "names": {},
+        "proof": f"by {by}, {UNCHECKED}",
+    }
