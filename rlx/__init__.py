@@ -78,6 +78,7 @@ ROOMS = (
     "grammar",
     "old",
     "operators",
+    "refine",
     "relay",
     "semantics",
     "solver",
