@@ -1,0 +1,250 @@
+"""The question whether AFTER refines BEFORE: both are run on terms, and these are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.stack import recursion_room, roomy
+from rlx.refine.answer import Refinement
+from rlx.refine.definitions import Definitions, Unopened
+from rlx.refine.execute import CALL_TIR, Check, Execution, PrimFuncs, Unreadable
+from rlx.refine.facts import Facts
+from rlx.refine.matching import Exhausted, Matcher
+from rlx.refine.prim_funcs import LoopsOpener
+from rlx.refine.runs import differing
+from rlx.refine.terms import Application, ResultTerm, TensorTerm, Term
+from rlx.solver.context import Context
+from rlx.solver.prover import Prover
+
+LEVELS = ("bitwise", "real")
+FAULTS = ("may vanish", "kept")
+
+
+class InterfaceError(ValueError):
+    """The programs cannot be compared: they have other functions, or other parameters."""
+
+
+class _Outcome(Record):
+    """What comparing one function gave: the level of the proof, or the reason why there is none."""
+
+    level: str | None
+    reason: str
+    steps: tuple[str, ...]
+
+
+def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tuple[str, ...]:
+    """The functions to compare: the one of a name, or all public functions of BEFORE.
+
+    Raises
+    ------
+    InterfaceError
+        If one of them is not in AFTER.
+    """
+    ours = {gv.name_hint: f for gv, f in before.functions.items()}
+    theirs = {gv.name_hint: f for gv, f in after.functions.items()}
+    if entry is not None:
+        for side, functions in (("BEFORE", ours), ("AFTER", theirs)):
+            if entry not in functions:
+                known = ", ".join(functions) or "none"
+                raise InterfaceError(f"{side} has no function {entry!r}; it has: {known}")
+        return (entry,)
+    public = [name for name, f in ours.items() if "global_symbol" in f.attrs] or list(ours)
+    relax = [name for name in public if isinstance(ours[name], ast.Function)]
+    wanted = relax or public
+    for name in wanted:
+        if name not in theirs:
+            raise InterfaceError(f"the interface changed: AFTER has no function {name!r}")
+    if not wanted:
+        raise InterfaceError("BEFORE has no functions")
+    return tuple(wanted)
+
+
+@roomy
+def compare(
+    before: ast.IRModule,
+    after: ast.IRModule,
+    entry: str | None = None,
+    floats: str = "bitwise",
+    faults: str = "may vanish",
+    assume: Sequence[str] = (),
+) -> Refinement:
+    """Whether AFTER refines BEFORE; both are in normal form and without errors.
+
+    Raises
+    ------
+    InterfaceError
+        If they have other functions or parameters.
+    """
+    names = entries(before, after, entry)
+    level, steps = "bitwise", []
+    with recursion_room():
+        for name in names:
+            found = _Question(before, after, name, floats, faults, assume).answer()
+            steps += [f"{name}:", *(f"  {line}" for line in found.steps)]
+            if found.level is None:
+                example = differing(before, after, name) if not assume else None
+                if example is not None:
+                    return Refinement(
+                        "refuted", None, names, example, example.difference, tuple(steps)
+                    )
+                reason = found.reason if len(names) == 1 else f"{name}: {found.reason}"
+                return Refinement("unknown", None, names, None, reason, tuple(steps))
+            if found.level == "real":
+                level = "real"
+    return Refinement("proved", level, names, None, "", tuple(steps))
+
+
+class _Question:
+    """The comparison of one function."""
+
+    def __init__(
+        self,
+        before: ast.IRModule,
+        after: ast.IRModule,
+        name: str,
+        floats: str,
+        faults: str,
+        assume: Sequence[str],
+    ) -> None:
+        self._modules = (before, after)
+        self._name, self._floats, self._faults, self._assume = name, floats, faults, assume
+        self._context = Context()
+        self._definitions = Definitions(Prover(self._context))
+        self._prim_funcs = PrimFuncs()
+        self._loops = LoopsOpener()
+
+    def answer(self) -> _Outcome:
+        """The level at which the functions are equal, or why that is not proved."""
+        one, other = (module[self._name] for module in self._modules)
+        if isinstance(one, tir.PrimFunc) or isinstance(other, tir.PrimFunc):
+            if type(one) is not type(other):
+                raise InterfaceError(
+                    f"the interface changed: {self._name} is a PrimFunc on one side only"
+                )
+            assert isinstance(one, tir.PrimFunc) and isinstance(other, tir.PrimFunc)
+            if self._prim_funcs.shared(one) is self._prim_funcs.shared(other):
+                return _Outcome("bitwise", "", ("the PrimFuncs are the same",))
+            return _Outcome(None, "PrimFuncs are only compared where functions call them", ())
+        if len(one.params) != len(other.params):
+            raise InterfaceError(
+                f"the interface changed: {self._name} has {len(one.params)} parameters in"
+                f" BEFORE and {len(other.params)} in AFTER"
+            )
+        try:
+            return self._functions(one, other)
+        except Unreadable as error:
+            return _Outcome(None, str(error), ())
+        except Exhausted:
+            return _Outcome(None, "the limit of work is reached", ())
+        except RecursionError:
+            return _Outcome(None, "terms are nested too deep", ())
+
+    def _functions(self, one: ast.Function, other: ast.Function) -> _Outcome:
+        definitions = self._definitions
+        arguments = [
+            definitions.value_of(p.struct_info_annotation or OBJECT, ("parameter", k))
+            for k, p in enumerate(one.params)
+        ]
+        ours, theirs = (
+            Execution(module, definitions, self._prim_funcs) for module in self._modules
+        )
+        self._suppose(one)
+        try:
+            before = ours.entry(self._name, arguments)
+        except Unreadable as error:
+            raise Unreadable(f"BEFORE: {error}") from None
+        reading = Facts(self._context)
+        for fact in ours.facts:
+            if reading.is_index(fact):
+                self._context.assume(fact)
+        try:
+            after = theirs.entry(self._name, arguments)
+        except Unreadable as error:
+            raise Unreadable(f"AFTER: {error}") from None
+        reason = ""
+        for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
+            matcher = Matcher(self._context, self._opened, level)
+            reason = self._not_equal(matcher, ours, theirs, before, after)
+            if not reason:
+                return _Outcome(level, "", (*matcher.trail, f"equal ({level})"))
+        return _Outcome(None, reason, ())
+
+    def _suppose(self, function: ast.Function) -> None:
+        """Assume what the caller says about the sizes of BEFORE."""
+        from rlx.solver import question_parser
+
+        named = {var.name: var for var in function.shape_vars}
+        for text in self._assume:
+            self._context.assume(question_parser.parse(text, named))
+
+    def _not_equal(
+        self, matcher: Matcher, ours: Execution, theirs: Execution, before: Term, after: Term
+    ) -> str:
+        """Why the runs are not proved to be equal; empty if they are."""
+        if not matcher.applications(ours.last, theirs.last):
+            return "the calls of packed functions are not proved to be the same"
+        for check in theirs.checks:
+            if not self._passes(check, ours, matcher):
+                return f"AFTER may fail where BEFORE does not: {check.words}"
+        if self._faults == "kept":
+            for check in ours.checks:
+                if not self._found(check, theirs, matcher):
+                    return f"BEFORE may fail where AFTER does not: {check.words}"
+        if matcher.equal(before, after):
+            return ""
+        return _mismatch(matcher, ours, theirs)
+
+    def _passes(self, check: Check, ours: Execution, matcher: Matcher) -> bool:
+        """Whether a check of AFTER holds whenever BEFORE returns."""
+        if check.condition is not None and matcher.facts.holds(check.condition) is True:
+            return True
+        if self._found(check, ours, matcher):
+            return True
+        match check.key:
+            case ("call", Application() as made) if made.name == CALL_TIR:
+                return self._loops.safe(made, matcher.facts)
+        return False
+
+    def _found(self, check: Check, side: Execution, matcher: Matcher) -> bool:
+        """Whether the other side has the same check on a path that is always taken then."""
+        for known in side.checks:
+            if known.path != check.path[: len(known.path)]:
+                continue
+            if known.key == check.key:
+                return True
+            match known.key, check.key:
+                case ("call", Application() as p), ("call", Application() as q):
+                    if matcher.applications(p, q):
+                        return True
+        return False
+
+    def _opened(self, result: ResultTerm, level: str) -> TensorTerm:
+        application = result.of
+        if application.name == CALL_TIR:
+            return self._loops.open(result)
+        if level == "bitwise" and not self._definitions.exact(application):
+            raise Unopened("its definition rounds more than once")
+        return self._definitions.open(application)[result.path]
+
+
+def _mismatch(matcher: Matcher, ours: Execution, theirs: Execution) -> str:
+    """What could not be joined, for a person."""
+    found = matcher.mismatch
+    if found is None:
+        return "the results are not proved to be equal"
+
+    def shown(term: object) -> str:
+        if isinstance(term, TensorTerm):
+            name = ours.names.get(term) or theirs.names.get(term) or term.name
+            return f"{name}: {matcher.reasons[term]}" if term in matcher.reasons else name
+        text = " ".join(str(term).split())
+        return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+
+    why = f" ({found.reason})" if found.reason else ""
+    return f"these could not be joined{why}: {shown(found.before)}; {shown(found.after)}"
+
+
+_WIDTH = 160
