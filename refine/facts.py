@@ -212,7 +212,9 @@ def polynomial(expr: PrimExpr, limit: int = 200) -> dict[tuple[PrimExpr, ...], i
                 found: dict[tuple[PrimExpr, ...], int] = {}
                 for one, a in operands[0].items():
                     for other, b in operands[1].items():
-                        mono = tuple(sorted((*one, *other), key=id))
+                        mono = tuple(
+                            sorted((*one, *other), key=id)
+                        )  # only compared with others of now
                         found = add(found, {mono: a * b}, 1)
                 return found
         return {(node,): 1}

@@ -93,6 +93,7 @@ class Matcher:
         self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
         self._applications: dict[tuple[Application, Application], bool] = {}
         self._elements: list[dict[tuple[PrimExpr, PrimExpr], bool]] = [{}]
+        self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
         self.mismatch: Mismatch | None = None
@@ -223,6 +224,10 @@ class Matcher:
             if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
                 return True
             return self.elements(terms.element(a, axes), terms.element(b, axes))
+
+    def number(self, expr: PrimExpr) -> int:
+        """The number of an element, in the order in which they are met: a fixed order of factors."""
+        return self._numbers.setdefault(expr, len(self._numbers))
 
     def _may_open(self, tensor: TensorTerm) -> bool:
         return self.opened(tensor) is not None

@@ -9,22 +9,19 @@ from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine.answer import Refinement
+from rlx.refine.contracts import Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import Definitions, Unopened
 from rlx.refine.execute import CALL_TIR, Check, Execution, PrimFuncs, Unreadable
 from rlx.refine.facts import Facts
 from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import differing
-from rlx.refine.terms import Application, ResultTerm, TensorTerm, Term
+from rlx.refine.terms import Application, ResultTerm, TensorTerm, Term, TupleTerm, group
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 
 LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
-
-
-class InterfaceError(ValueError):
-    """The programs cannot be compared: they have other functions, or other parameters."""
 
 
 class _Outcome(Record):
@@ -70,6 +67,7 @@ def compare(
     floats: str = "bitwise",
     faults: str = "may vanish",
     assume: Sequence[str] = (),
+    contract: str | None = None,
 ) -> Refinement:
     """Whether AFTER refines BEFORE; both are in normal form and without errors.
 
@@ -80,17 +78,20 @@ def compare(
     """
     names = entries(before, after, entry)
     level, steps = "bitwise", []
+    todo = list(names)
     with recursion_room():
-        for name in names:
-            found = _Question(before, after, name, floats, faults, assume).answer()
+        for name in todo:  # grows by the recursive functions that are met
+            question = _Question(before, after, name, floats, faults, assume, contract)
+            found = question.answer()
+            todo += [each for each in question.recursive if each not in todo]
             steps += [f"{name}:", *(f"  {line}" for line in found.steps)]
             if found.level is None:
-                example = differing(before, after, name) if not assume else None
+                example = differing(before, after, name, contract, assume)
                 if example is not None:
                     return Refinement(
                         "refuted", None, names, example, example.difference, tuple(steps)
                     )
-                reason = found.reason if len(names) == 1 else f"{name}: {found.reason}"
+                reason = found.reason if len(todo) == 1 else f"{name}: {found.reason}"
                 return Refinement("unknown", None, names, None, reason, tuple(steps))
             if found.level == "real":
                 level = "real"
@@ -108,7 +109,10 @@ class _Question:
         floats: str,
         faults: str,
         assume: Sequence[str],
+        contract: str | None,
     ) -> None:
+        self._contract = contract
+        self.recursive: list[str] = []
         self._modules = (before, after)
         self._name, self._floats, self._faults, self._assume = name, floats, faults, assume
         self._context = Context()
@@ -128,11 +132,6 @@ class _Question:
             if self._prim_funcs.shared(one) is self._prim_funcs.shared(other):
                 return _Outcome("bitwise", "", ("the PrimFuncs are the same",))
             return _Outcome(None, "PrimFuncs are only compared where functions call them", ())
-        if len(one.params) != len(other.params):
-            raise InterfaceError(
-                f"the interface changed: {self._name} has {len(one.params)} parameters in"
-                f" BEFORE and {len(other.params)} in AFTER"
-            )
         try:
             return self._functions(one, other)
         except Unreadable as error:
@@ -156,14 +155,16 @@ class _Question:
             before = ours.entry(self._name, arguments)
         except Unreadable as error:
             raise Unreadable(f"BEFORE: {error}") from None
-        reading = Facts(self._context)
-        for fact in ours.facts:
-            if reading.is_index(fact):
-                self._context.assume(fact)
+        self._learn(ours.facts)
+        interface = Interface(self._name, one, other, theirs.function_names)
         try:
-            after = theirs.entry(self._name, arguments)
+            given = arguments_of(self._contract, interface, arguments, _Terms(theirs))
+            first = len(theirs.checks)
+            after = theirs.entry(self._name, given)
         except Unreadable as error:
             raise Unreadable(f"AFTER: {error}") from None
+        self.recursive += [*ours.recursive, *theirs.recursive]
+        self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
         reason = ""
         for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
             matcher = Matcher(self._context, self._opened, level)
@@ -171,6 +172,33 @@ class _Question:
             if not reason:
                 return _Outcome(level, "", (*matcher.trail, f"equal ({level})"))
         return _Outcome(None, reason, ())
+
+    def _learn(self, conditions: Sequence[tir.PrimExpr]) -> None:
+        """Assume conditions on sizes."""
+        reading = Facts(self._context)
+        for condition in conditions:
+            if reading.is_index(condition):
+                self._context.assume(condition)
+
+    def _accepted(self, interface: Interface, checks: Sequence[Check], ours: Execution) -> None:
+        """Make sure that AFTER takes the arguments of BEFORE.
+
+        Raises
+        ------
+        InterfaceError
+            If it may not.
+        """
+        for check in checks:
+            if any(known.key == check.key for known in ours.checks[: ours.accepted]):
+                continue
+            if check.condition is None:
+                raise interface.changed(f"{check.words} changed")
+            if self._contract == "sizes":
+                self._learn([check.condition])
+            elif Facts(self._context).holds(check.condition) is not True:
+                raise interface.changed(
+                    f'{check.words} requires {check.condition} in AFTER; see the contract "sizes"'
+                )
 
     def _suppose(self, function: ast.Function) -> None:
         """Assume what the caller says about the sizes of BEFORE."""
@@ -228,6 +256,25 @@ class _Question:
         if level == "bitwise" and not self._definitions.exact(application):
             raise Unopened("its definition rounds more than once")
         return self._definitions.open(application)[result.path]
+
+
+class _Terms:
+    """Arguments as terms."""
+
+    def __init__(self, after: Execution) -> None:
+        self._after = after
+
+    def group(self, fields: Sequence[Term]) -> Term:
+        """A tuple."""
+        return group(fields)
+
+    def fields(self, whole: Term) -> Sequence[Term] | None:
+        """The fields of a tuple."""
+        return whole.fields if isinstance(whole, TupleTerm) else None
+
+    def call(self, name: str, arguments: Sequence[Term]) -> Term:
+        """The result of a function of AFTER."""
+        return self._after.entry(name, arguments)
 
 
 def _mismatch(matcher: Matcher, ours: Execution, theirs: Execution) -> str:

@@ -497,7 +497,7 @@ def reduce_over(
         return substitute(
             combine.results[output], dict(zip((*combine.left, *combine.right), both, strict=True))
         )
-    inside = [tir.interned(e) for e in (guard, *sources)]
+    inside = [substitute(e, {}) for e in (guard, *sources)]
     height = 1 + max(map(_height, inside))
     own = [_bound(height, k, v.dtype) for k, v in enumerate(axes)]
     renamed = dict(zip(axes, own, strict=True))
@@ -543,12 +543,10 @@ def opened(reduction: Reduce, axes: Sequence[tir.Var]) -> tuple[PrimExpr, tuple[
 
 
 def substitute(expr: PrimExpr, values: Mapping[tir.Var, PrimExpr]) -> PrimExpr:
-    """An element with variables replaced; interned. Tensors that it reads are closed but for sizes,
+    """An element with variables replaced; interned, and with the type of each choice. Tensors that it reads are closed but for sizes,
     which :func:`instantiate` replaces.
     """
     root = tir.interned(expr)
-    if not values:
-        return root
 
     def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
         if type(node) is tir.Var:
@@ -562,6 +560,10 @@ def rebuilt(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
     """A node with other operands."""
     if not operands:
         return node
+    if type(node) is tir.Call and node.dtype is None:
+        kind = tir.type_of(operands[1]) if node.op == "if_then_else" else _CALLS.get(node.op)
+        if kind is not None:
+            return tir.Call(node.op, tuple(operands), kind, node.attrs)
     if type(node) is not Reduce:
         return tir.with_operands(node, operands)
     if all(a is b for a, b in zip(node.args, operands, strict=True)):
@@ -578,6 +580,10 @@ def rebuilt(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
         output=node.output,
         ordered=node.ordered,
     )
+
+
+_CALLS = dict.fromkeys(("isnan", "isinf", "isfinite"), TRUE.dtype)
+"""The types of intrinsics that texts do not give."""
 
 
 def read(tensor: TensorTerm, indices: Sequence[PrimExpr]) -> PrimExpr:
