@@ -660,7 +660,8 @@ class Execution:
         self, function: tir.PrimFunc, args: Sequence[Term], infos: Sequence[StructInfo]
     ) -> list[TensorTerm]:
         """The tensors that a PrimFunc fills."""
-        made = terms.apply(CALL_TIR, function, args, tuple(map(terms.outline, infos)))
+        outlines = tuple(map(terms.outline, infos))
+        made = terms.apply(CALL_TIR, (function, outlines), args, None)
         self._check(("call", made), None, "call_tir")
         found = []
         for k, info in enumerate(infos):
@@ -850,7 +851,25 @@ def _faults(name: str, arguments: Sequence[Term], made: Application) -> list[obj
         return [] if filled else [("call", made)]
     if name in _FAULTING or name.startswith(("relax.vision.", "relax.image.", "relax.take")):
         return [("call", made)]
-    return []
+    if name.removeprefix("relax.") in _ANY_TYPE:
+        return []
+    kinds = [str(a.dtype) for a in arguments if isinstance(a, TensorTerm)]
+    odd = [kind for kind in kinds if kind not in _USUAL]
+    return [("types", name, *kinds)] if odd else []
+
+
+_USUAL = ("float32", "float64", "float16", "int32", "int64")
+"""Element types that every operator is defined for, if the checker accepts them."""
+
+_ANY_TYPE = frozenset(
+    [
+        *("reshape", "permute_dims", "concat", "split", "expand_dims", "squeeze", "flatten"),
+        *("broadcast_to", "where", "astype", "strided_slice", "zeros", "ones", "full", "flip"),
+        *("repeat", "tile", "zeros_like", "ones_like", "full_like", "equal", "not_equal"),
+        *("logical_and", "logical_or", "logical_not", "stack", "collapse_sum_to"),
+    ]
+)
+"""Operators that are defined for all element types."""
 
 
 def _number(key: object) -> int | None:

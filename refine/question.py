@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
@@ -77,6 +78,8 @@ def compare(
         If they have other functions or parameters.
     """
     names = entries(before, after, entry)
+    if contract is None and structural_equal(before, after):
+        return Refinement("proved", "bitwise", names, None, "", ("they are the same program",))
     level, steps = "bitwise", []
     todo = list(names)
     with recursion_room():
