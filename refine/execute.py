@@ -625,29 +625,28 @@ class Execution:
     def _call_tir(self, call: ast.Call, frame: Frame) -> Term:
         callee, *rest = [self._value(arg, frame) for arg in call.args]
         function = self._prim_func(callee)
-        args = self._listed(rest)
+        args, first = self._listed(rest)
         infos = tuple([self._sized(info, frame) for info in call.sinfo_args])
         if len(infos) == 1:
             infos = fields_or_itself(infos[0])
             several = isinstance(call.sinfo_args[0], ast.TupleStructInfo)
         else:
             several = True
-        results = self._computed(function, args, infos)
+        results = self._computed(function, args, infos, first)
         return terms.group(results) if several else results[0]
 
-    def _listed(self, given: Sequence[Term]) -> list[Term]:
-        """The arguments of `call_tir`: those of the tuple, and the numbers of a shape behind."""
-        args: list[Term] = []
-        for each in given:
-            loaded = self.loaded(each)
-            match loaded:
-                case TupleTerm(fields=fields):
-                    args += fields
-                case ShapeTerm(values=values):
-                    args += [terms.number(value) for value in values]
-                case _:
-                    args.append(loaded)
-        return args
+    def _listed(self, given: Sequence[Term]) -> tuple[list[Term], int]:
+        """The arguments of `call_tir`: those of the tuple, and behind the results the numbers of a
+        shape; and the number of the former.
+        """
+        whole, *numbers = map(self.loaded, given)
+        args = [*whole.fields] if isinstance(whole, TupleTerm) else [whole]
+        first = len(args)
+        for each in numbers:
+            if not isinstance(each, ShapeTerm):
+                raise Unreadable("the numbers of call_tir are not known")
+            args += [terms.number(value) for value in each.values]
+        return args, first
 
     def _prim_func(self, callee: Term) -> tir.PrimFunc:
         if isinstance(callee, WordTerm) and callee.kind == "function":
@@ -657,11 +656,22 @@ class Execution:
         raise Unreadable("call_tir gets something else than a PrimFunc")
 
     def _computed(
-        self, function: tir.PrimFunc, args: Sequence[Term], infos: Sequence[StructInfo]
+        self,
+        function: tir.PrimFunc,
+        args: Sequence[Term],
+        infos: Sequence[StructInfo],
+        first: int | None = None,
     ) -> list[TensorTerm]:
-        """The tensors that a PrimFunc fills."""
+        """The tensors that a PrimFunc fills.
+
+        Parameters
+        ----------
+        first
+            The position of the first of them among the parameters, if arguments follow them.
+        """
         outlines = tuple(map(terms.outline, infos))
-        made = terms.apply(CALL_TIR, (function, outlines), args, None)
+        first = len(args) if first is None else first
+        made = terms.apply(CALL_TIR, (function, outlines, first), args, None)
         self._check(("call", made), None, "call_tir")
         found = []
         for k, info in enumerate(infos):
@@ -674,6 +684,10 @@ class Execution:
     def _written(self, function: tir.PrimFunc, args: Sequence[Term]) -> Term:
         """A call of a PrimFunc as a statement: it fills the memory of its last arguments."""
         fresh = len(args)
+        while fresh and isinstance(args[fresh - 1], NumberTerm):
+            fresh -= 1
+        behind = args[fresh:]
+        args = args[:fresh]
         while fresh and isinstance(args[fresh - 1], CellTerm):
             cell = args[fresh - 1]
             assert isinstance(cell, CellTerm)
@@ -689,7 +703,8 @@ class Execution:
             if isinstance(c, CellTerm)
         ]
         shared = self.prim_funcs.shared(function)
-        results = self._computed(shared, [self.loaded(a) for a in args[:fresh]], infos)
+        given = [self.loaded(a) for a in args[:fresh]]
+        results = self._computed(shared, [*given, *behind], infos, fresh)
         for cell, content in zip(cells, results, strict=True):
             self._store(cell, content)
         return terms.group(())
@@ -853,9 +868,8 @@ def _faults(name: str, arguments: Sequence[Term], made: Application) -> list[obj
         return [("call", made)]
     if name.removeprefix("relax.") in _ANY_TYPE:
         return []
-    kinds = [str(a.dtype) for a in arguments if isinstance(a, TensorTerm)]
-    odd = [kind for kind in kinds if kind not in _USUAL]
-    return [("types", name, *kinds)] if odd else []
+    types = [str(a.dtype) for a in arguments if isinstance(a, TensorTerm)]
+    return [] if all(each in _USUAL for each in types) else [("types", name, *types)]
 
 
 _USUAL = ("float32", "float64", "float16", "int32", "int64")

@@ -114,9 +114,9 @@ class _Values:
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """The result of a function of AFTER."""
         found = self._program.run(name, list(arguments), fuel=FUEL)
-        if not isinstance(found, Returned):
-            raise ValueError(str(found))
-        return found.value
+        if isinstance(found, Returned):
+            return found.value
+        raise ValueError(str(found))
 
 
 def _admitted(assume: Sequence[str], sizes: Mapping[str, int]) -> bool:
