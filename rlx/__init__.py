@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rlx import relay, te, tvm, vm
-    from rlx.api import check, fmt, load, parse, run, show, why
+    from rlx.api import check, fmt, load, parse, refines, run, show, why
     from rlx.checker.check import IllFormedError, Report
     from rlx.checker.why.place import PlaceError
     from rlx.grammar.diagnostic import Diagnostic
@@ -66,6 +66,7 @@ _HOMES = {
     "operator": "rlx.operators.external",
     "parse": "rlx.api",
     "prove": "rlx.solver.api",
+    "refines": "rlx.api",
     "run": "rlx.api",
     "show": "rlx.api",
     "why": "rlx.api",
@@ -78,6 +79,7 @@ ROOMS = (
     "grammar",
     "old",
     "operators",
+    "refine",
     "relay",
     "semantics",
     "solver",
@@ -116,6 +118,7 @@ __all__ = [
     "operator",
     "parse",
     "prove",
+    "refines",
     "relay",
     "run",
     "show",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rlx.checker.check import Report
     from rlx.checker.why.explain import Derivations
     from rlx.grammar.nodes.ast import IRModule
+    from rlx.refine.answer import Refinement
     from rlx.semantics.outcome import Outcome
 
 DIALECT = "0.27"
@@ -336,3 +337,71 @@ def _by_name(
             f"inputs: expected at most {len(names)}, one for each parameter; found {len(inputs)}"
         )
     return dict(zip(names, inputs, strict=False))
+
+
+@roomy
+def refines(
+    before: Subject,
+    after: Subject,
+    entry: str | None = None,
+    floats: str = "bitwise",
+    faults: str = "may vanish",
+    assume: Sequence[str] = (),
+    contract: str | None = None,
+) -> Refinement:
+    """Whether a program means the same as another one, for all sizes and inputs.
+
+    AFTER refines BEFORE if, wherever BEFORE returns a value, AFTER returns the same value with the
+    same calls of packed functions.
+
+    Parameters
+    ----------
+    before, after
+        What :func:`check` takes.
+    entry
+        The function to compare; None for all public functions of BEFORE.
+    floats
+        ``"bitwise"``: floats have the same bits. ``"real"``: they are equal as exact real numbers;
+        the answer has the strongest level that holds.
+    faults
+        ``"may vanish"``: where BEFORE fails, AFTER may do anything. ``"kept"``: it fails, too.
+    assume
+        Conditions on the shape variables of BEFORE, such as ``"n % 4 == 0"``.
+    contract
+        How the interface changed: one of :data:`rlx.refine.contracts.CONTRACTS`; None if it did not.
+
+    Returns
+    -------
+    Refinement
+        ``proved``, ``refuted`` or ``unknown``; with ``level``, or ``counterexample``, or
+        ``reason``.
+
+    Raises
+    ------
+    IllFormedError
+        If the checker finds errors in one of them; its ``report`` has them.
+    InterfaceError
+        If they have other functions or parameters, and no contract says why.
+    ValueError
+        If an option has no such value, or a text contains no module or several.
+    TypeError, OSError
+        As :func:`check`.
+    """
+    from rlx.checker.check import IllFormedError
+    from rlx.refine.contracts import CONTRACTS
+    from rlx.refine.question import FAULTS, LEVELS, compare
+
+    name_or_none("entry", entry)
+    for name, found, choices in (("floats", floats, LEVELS), ("faults", faults, FAULTS)):
+        if found not in choices:
+            raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, found {found!r}")
+    if contract is not None and contract not in CONTRACTS:
+        known = " or ".join(map(repr, CONTRACTS))
+        raise ValueError(f"contract: expected None, {known}, found {contract!r}")
+    conditions = [assume] if isinstance(assume, str) else list(assume)
+    reports = [check(before), check(after)]
+    for report in reports:
+        if not report.ok:
+            raise IllFormedError(report)
+    one, other = (chosen(report.modules, report.source) for report in reports)
+    return compare(one, other, entry, floats, faults, conditions, contract)

@@ -13,6 +13,7 @@ ROOMS = (
     "grammar",
     "old",
     "operators",
+    "refine",
     "relay",
     "semantics",
     "solver",

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ROOMS = (
     *("benchmarks", "checker", "generate", "grammar", "operators", "rlx", "semantics", "solver"),
-    *("spec", "te", "transform", "old", "relay", "vm"),
+    *("spec", "te", "transform", "refine", "old", "relay", "vm"),
 )
 
 TWO_LANGUAGES = "Relax and TIR both have it, and TVM calls both so"

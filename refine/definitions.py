@@ -1,0 +1,453 @@
+"""Calls of operators on terms: the types of their results, what may fail, and their definitions as
+tensor expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.node import Node, Record
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.operators.binding import plan
+from rlx.operators.context import Place
+from rlx.operators.exprs import Declined
+from rlx.operators.registry import Operator
+from rlx.operators.site import CallAlone, Site, Violation
+from rlx.refine import terms
+from rlx.refine.terms import (
+    Application,
+    NumberTerm,
+    ShapeTerm,
+    TensorTerm,
+    Term,
+    TupleTerm,
+    WordTerm,
+)
+from rlx.solver.prover import Prover
+from rlx.te.convert import Converter
+from rlx.te.errors import TensorExpressionError
+from rlx.te.external import External
+from rlx.te.graph import operations
+from rlx.te.tensor import Operation, Read, Tensor, indices_of
+
+
+class Unopened(Exception):
+    """A call has no definition that can be compared; the message gives the reason."""
+
+
+class OperatorCall(Record):
+    """A call of an operator on terms.
+
+    Attributes
+    ----------
+    operator, call
+        The operator, and the call with a variable for each argument.
+    info
+        The struct info of the result.
+    risks
+        The premises that are not proved: the call may fail. Empty if it cannot.
+    """
+
+    operator: Operator
+    call: ast.Call
+    info: StructInfo
+    risks: tuple[str, ...]
+
+
+class _Alone(CallAlone):
+    """The context of a call: what its rule reports is remembered."""
+
+    def __init__(self, prover: Prover, info: Mapping[ast.Expr, StructInfo]) -> None:
+        super().__init__()
+        self._own = prover
+        self._info = info
+        self.open: list[str] = []
+        self.dims: list[tir.Var] = []
+
+    @property
+    def prover(self) -> Prover:
+        """The prover with the facts of the program."""
+        return self._own
+
+    def info(self, expr: ast.Expr) -> StructInfo:
+        """The struct info of an argument."""
+        found = self._info.get(expr)
+        return super().info(expr) if found is None else found
+
+    def report(
+        self, code: str, severity: str, message: str, at: Place = None, **extra: object
+    ) -> None:
+        """Remember what may go wrong."""
+        self.open.append(message)
+
+    def fresh_dim(self, hint: str) -> tir.Var:
+        """A new dimension that depends on data."""
+        self.dims.append(tir.Var(hint))
+        return self.dims[-1]
+
+
+class Definitions:
+    """The calls of operators that two programs make; each distinct one is looked at once."""
+
+    def __init__(self, prover: Prover) -> None:
+        self._prover = prover
+        self._variables: dict[Term, ast.Expr] = {}
+        self._info: dict[ast.Expr, StructInfo] = {}
+        self._infos: dict[Term, StructInfo] = {}
+        self._terms: dict[object, Term] = {}
+        self._calls: dict[Application, OperatorCall] = {}
+        self._known: dict[object, tuple[Application, OperatorCall]] = {}
+        self._opened: dict[Application, dict[tuple[int, ...], TensorTerm] | str] = {}
+        self._rounding: set[Application] = set()
+        self._sizes: dict[object, tir.Var] = {}
+        self.unshaped: dict[Term, StructInfo] = {}
+
+    # ------------------------------------------------------------ types of terms
+
+    def info_of(self, term: Term) -> StructInfo:
+        """The struct info of a term."""
+        found = self._infos.get(term)
+        if found is None:
+            found = self._infos[term] = self._made_info(term)
+        return found
+
+    def _made_info(self, term: Term) -> StructInfo:
+        match term:
+            case TensorTerm(shape=shape, dtype=kind):
+                return ast.TensorStructInfo(ast.ShapeExpr(shape), kind, len(shape))
+            case TupleTerm(fields=fields):
+                return ast.TupleStructInfo(tuple(map(self.info_of, fields)))
+            case ShapeTerm(values=values):
+                return ast.ShapeStructInfo(values, len(values))
+            case NumberTerm(value=value):
+                return ast.PrimStructInfo(tir.type_of(value), value)
+        return self.unshaped.get(term, OBJECT)
+
+    def value_of(self, info: StructInfo, of: object, path: tuple[int, ...] = ()) -> Term:
+        """The term of a value of which only the type is known.
+
+        Parameters
+        ----------
+        of, path
+            Where it comes from: a key of a parameter, or an application.
+        """
+        match info:
+            case ast.TupleStructInfo(fields=fields):
+                parts = [self.value_of(each, of, (*path, k)) for k, each in enumerate(fields)]
+                return terms.group(parts)
+            case ast.TensorStructInfo(dtype=kind) if not kind.is_void:
+                dims: Sequence[tir.PrimExpr] | None = None
+                if isinstance(info.shape, ast.ShapeExpr):
+                    dims = info.shape.values
+                elif info.shape is None and info.ndim >= 0:
+                    dims = [self.size((of, path), k) for k in range(info.ndim)]
+                if dims is not None:
+                    if isinstance(of, Application):
+                        return terms.result(of, path, _word(of.name), dims, kind)
+                    return terms.given((of, path), str(of), dims, kind)
+            case ast.ShapeStructInfo(values=values) if values is not None:
+                return terms.sizes(values)
+            case ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:
+                return terms.sizes([self.size((of, path), k) for k in range(ndim)])
+            case ast.PrimStructInfo(value=value) if value is not None:
+                return terms.number(value)
+        found = terms.unknown(of, path)
+        self.unshaped.setdefault(found, info)
+        return found
+
+    def size(self, of: object, position: int) -> tir.Var:
+        """A size that is known by where it comes from alone."""
+        found = self._sizes.get((of, position))
+        if found is None:
+            found = self._sizes[(of, position)] = tir.Var(f"d{position}")
+        return found
+
+    def expression(self, term: Term) -> ast.Expr:
+        """An expression of Relax that stands for a term in a call."""
+        found = self._variables.get(term)
+        if found is None:
+            found = self._variables[term] = self._expression(term)
+            if isinstance(found, ast.Var):
+                self._terms[found] = term
+                self._info[found] = self.info_of(term)
+        return found
+
+    def _expression(self, term: Term) -> ast.Expr:
+        match term:
+            case TupleTerm(fields=fields):
+                return ast.Tuple(tuple(map(self.expression, fields)))
+            case ShapeTerm(values=values):
+                return ast.ShapeExpr(values)
+            case NumberTerm(value=value):
+                return ast.PrimValue(value)
+            case WordTerm(kind="string", text=text):
+                return ast.StringImm(text)
+            case WordTerm(kind="dtype", text=text):
+                from rlx.grammar.nodes.dtype import dtype
+
+                return ast.DataTypeImm(dtype(text))
+            case WordTerm(kind="null"):
+                return ast.Call(ast.op("relax.null_value"), ())
+        name = term.name if isinstance(term, TensorTerm) else "x"
+        return ast.Var(name, self.info_of(term))
+
+    # ------------------------------------------------------------ calls
+
+    def call(
+        self,
+        operator: Operator,
+        arguments: Sequence[Term],
+        attrs: Mapping[str, object],
+        sinfo_args: tuple[StructInfo, ...] = (),
+    ) -> tuple[Application, OperatorCall]:
+        """The application of an operator, and what its rule derives.
+
+        Raises
+        ------
+        Unopened
+            If the call has errors.
+        """
+        call = ast.Call(
+            ast.op(operator.name), tuple(map(self.expression, arguments)), sinfo_args, attrs
+        )
+        context = _Alone(self._prover, self._info)
+        site = Site(operator, call, context)
+        try:
+            values = [read(site) for read in plan(site)]
+        except Violation as error:
+            raise Unopened(f"{site.name}: {error.message}") from None
+        attributes = tuple([self._key(value) for value in values])
+        outlines = tuple(map(terms.outline, sinfo_args))
+        key = (operator.name, attributes, tuple(arguments), outlines)
+        known = self._known.get(key)
+        if known is None:
+            info = operator.derive(call, context)
+            made = terms.apply(operator.name, (attributes, outlines), arguments, None)
+            # Sizes that depend on data are those of the call.
+            fresh: dict[tir.Var, tir.PrimExpr] = {
+                var: self.size(made, k) for k, var in enumerate(context.dims)
+            }
+            info = replaced_sizes(info, fresh) if fresh else info
+            found = OperatorCall(operator, call, info, tuple(dict.fromkeys(context.open)))
+            known = self._known[key] = (made, found)
+            self._calls[made] = found
+        return known
+
+    def _key(self, value: Any) -> object:
+        """The value of a parameter in a form that can be compared; tensors are arguments."""
+        match value:
+            case ast.TensorStructInfo():
+                return "tensor"
+            case tir.PrimExpr():
+                return tir.interned(value)
+            case StructInfo():
+                return terms.outline(value)
+            case ast.ShapeExpr(values=values):
+                return ("shape", *map(tir.interned, values))
+            case tuple() | list():
+                return tuple([self._key(each) for each in value])
+            case ast.Expr():
+                return "expression"
+            case Node():
+                return value
+        return (type(value).__name__, str(value))
+
+    def risks(self, application: Application) -> tuple[str, ...]:
+        """What may fail in a call of an operator."""
+        found = self._calls.get(application)
+        return found.risks if found is not None else ()
+
+    # ------------------------------------------------------------ opening
+
+    def open(self, application: Application) -> dict[tuple[int, ...], TensorTerm]:
+        """The tensors that a call of an operator returns, by path, as its definition says.
+
+        Raises
+        ------
+        Unopened
+            If it has no definition for these arguments.
+        """
+        found = self._opened.get(application)
+        if found is None:
+            try:
+                found = self._definition(application)
+            except (Declined, TensorExpressionError) as error:
+                found = getattr(error, "message", None) or str(error)
+            except Unopened as error:
+                found = str(error)
+            self._opened[application] = found
+        if isinstance(found, str):
+            raise Unopened(found)
+        return found
+
+    def _definition(self, application: Application) -> dict[tuple[int, ...], TensorTerm]:
+        from rlx.transform.legalization.arguments import arguments, results
+
+        made = self._calls.get(application)
+        short = application.name.removeprefix("relax.")
+        if made is None or made.operator.definition is None:
+            raise Unopened(f"{short} has no definition as a tensor expression")
+        context = _Alone(self._prover, self._info)
+        convert = Converter(context.info)
+        with indices_of(INT64):
+            targets = results(made.info, short.rpartition(".")[2])
+            values = arguments(made.operator, made.call, context, convert)
+            outputs = made.operator.definition(targets, *values)
+        several = isinstance(outputs, tuple | list)
+        given = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
+        known: dict[Operation, TensorTerm] = {
+            tensor.op: self._argument(key) for key, tensor in convert.tensors.items()
+        }
+        built = _Graph(known)
+        found: dict[tuple[int, ...], TensorTerm] = {
+            (k,) if several else (): built.tensor(t) for k, t in enumerate(given)
+        }
+        if built.roundings() > 1:
+            self._rounding.add(application)
+        return found
+
+    def exact(self, application: Application) -> bool:
+        """Whether the definition of a call gives the bits that the operator gives: nothing in it is
+        rounded, or one operation is.
+        """
+        self.open(application)
+        return application not in self._rounding
+
+    def _argument(self, key: object) -> TensorTerm:
+        """The term of a tensor that a definition reads."""
+        if isinstance(key, tuple):
+            whole, position = key
+            term = self._terms[whole]
+            assert isinstance(term, TupleTerm)
+            term = term.fields[position]
+        else:
+            term = self._terms[key]
+        if not isinstance(term, TensorTerm):
+            raise Unopened("an argument is not a tensor of known shape")
+        return term
+
+
+def _word(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def replaced_sizes(info: StructInfo, sizes: Mapping[tir.Var, tir.PrimExpr]) -> StructInfo:
+    """A type with sizes replaced in its dimensions."""
+    from rlx.grammar.nodes import struct_infos
+
+    made = struct_infos.with_children(info, lambda part: replaced_sizes(part, sizes))
+    return struct_infos.with_numbers(made, lambda number: terms.substitute(number, sizes))
+
+
+class _Graph:
+    """Tensor expressions as terms."""
+
+    def __init__(self, known: dict[Operation, TensorTerm]) -> None:
+        self._known = known
+        self._made: dict[Operation, list[TensorTerm]] = {}
+
+    def tensor(self, tensor: Tensor) -> TensorTerm:
+        """The term of a tensor."""
+        for op in operations([tensor]):
+            if op not in self._known and op not in self._made:
+                self._made[op] = self._operation(op)
+        return self._of(tensor)
+
+    def _of(self, tensor: Tensor) -> TensorTerm:
+        known = self._known.get(tensor.op)
+        return self._made[tensor.op][tensor.index] if known is None else known
+
+    def roundings(self) -> int:
+        """The number of operations whose results are rounded, or not specified to the bit."""
+        count = 0
+        for made in self._made.values():
+            for tensor in made:
+                body = getattr(tensor, "element", None)
+                nodes = [] if body is None else tir.postorder(body)
+                count += sum(_rounds(node) for node in nodes)
+        return count
+
+    def _operation(self, op: Operation) -> list[TensorTerm]:
+        if isinstance(op, External):
+            raise Unopened(f"{op.name} is defined by a statement")
+        shape = [extent.node for extent in op.extents]
+        if op.along is not None:
+            (body,) = op.bodies
+            kind = tir.type_of(body)
+            hole = terms.previous(shape, kind)
+            self._made[op] = [hole]
+            made = self._expr(body)
+            del self._made[op]
+            return [terms.scan(shape, op.axes, made, op.along, op.name)]
+        if op.reduction is None:
+            if not op.bodies:
+                raise Unopened(f"{op.name} is not an argument")
+            return [terms.lam(shape, op.axes, self._expr(b), op.name) for b in op.bodies]
+        reduction = op.reduction
+        combine = terms.combiner(
+            reduction.combiner.left,
+            reduction.combiner.right,
+            [each.node for each in reduction.combiner.results],
+        )
+        # Axes begin at 0.
+        lows = {
+            axis.var: tir.Add(axis.var, axis.low.node)
+            for axis in reduction.axes
+            if axis.low.value != 0
+        }
+        extents = [
+            axis.high.node if axis.low.value == 0 else tir.Sub(axis.high.node, axis.low.node)
+            for axis in reduction.axes
+        ]
+        sources = [terms.substitute(self._expr(s.node), lows) for s in reduction.sources]
+        guard: tir.PrimExpr = terms.TRUE
+        if reduction.where is not None:
+            guard = terms.substitute(self._expr(reduction.where.node), lows)
+        init = [self._expr(s.node) for s in reduction.init or reduction.combiner.identities]
+        return [
+            terms.lam(
+                shape,
+                op.axes,
+                terms.reduce_over(
+                    combine,
+                    [axis.var for axis in reduction.axes],
+                    extents,
+                    sources,
+                    init,
+                    guard=guard,
+                    output=k,
+                    ordered=False,
+                ),
+                op.name,
+            )
+            for k in range(len(sources))
+        ]
+
+    def _expr(self, root: tir.PrimExpr) -> tir.PrimExpr:
+        def new(node: tir.PrimExpr, operands: list[tir.PrimExpr]) -> tir.PrimExpr:
+            if isinstance(node, Read):
+                return terms.read(self._of(node.tensor), operands)
+            return tir.with_operands(node, operands) if operands else node
+
+        return tir.interned(tir.fold(root, new, {}))
+
+
+def _rounds(node: tir.PrimExpr) -> int:
+    """How many roundings a node is worth: 2 for one whose bits are not specified."""
+    match node:
+        case terms.Reduce():
+            return 2 * any(v.dtype.is_float for v in node.combiner.left)
+        case tir.Add() | tir.Sub() | tir.Mul() | tir.Div():
+            return int(tir.type_of(node).is_float)
+        case tir.Call(op=op):
+            return 0 if op in _EXACT or not tir.type_of(node).is_float else 2
+    return 0
+
+
+_EXACT = frozenset(
+    ["if_then_else", "likely", "fabs", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite"]
+)

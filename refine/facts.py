@@ -1,0 +1,231 @@
+"""Conditions on indices and sizes, decided under the facts of a place in a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.prim_operators import BY_NODE
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.solver.context import Context
+from rlx.solver.prover import Prover
+
+_RING = (tir.Add, tir.Sub, tir.Mul)
+_DIVISIONS = (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
+_CHOICES = (tir.Min, tir.Max, tir.Select, tir.Comparison, tir.And, tir.Or, tir.Not)
+
+Monomial = tuple[int, ...]
+
+
+class Facts:
+    """The facts at a place of a proof: domains of indices, guards, casts.
+
+    Attributes
+    ----------
+    context, prover
+        The assumptions on sizes and indices, and the prover that uses them.
+    asked
+        The number of questions to the prover.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.prover = Prover(context)
+        self.asked = 0
+        self._atoms: dict[PrimExpr, tir.Var] = {}
+        self._own: set[tir.Var] = set()
+        self._plain: dict[PrimExpr, tuple[PrimExpr, bool]] = {}
+        self._known: list[dict[PrimExpr, bool | None]] = [{}]
+        self._chosen: list[dict[PrimExpr, bool]] = [{}]
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Facts that are assumed inside hold inside only."""
+        self.context.push()
+        self._known.append({})
+        self._chosen.append(dict(self._chosen[-1]))
+        try:
+            yield
+        finally:
+            self._chosen.pop()
+            self._known.pop()
+            self.context.pop()
+
+    def index(self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr]) -> None:
+        """Assume that indices are inside their extents."""
+        for axis, extent in zip(axes, extents, strict=True):
+            self.context.declare(axis, lower=0)
+            self.context.assume(tir.LT(axis, self._ready(self.plain(extent))))
+        self._known[-1] = {}
+
+    def assume(self, condition: PrimExpr, value: bool = True) -> None:
+        """Assume that a condition holds, or that it does not."""
+        found = tir.interned(condition)
+        self._chosen[-1][found] = value
+        plain = self._ready(self.plain(found))
+        if not isinstance(plain, tir.Var):
+            self.context.assume(plain if value else tir.Not(plain))
+        self._known[-1] = {}
+
+    def holds(self, condition: PrimExpr) -> bool | None:
+        """Whether a condition is always true (True), always false (False), or undecided (None)."""
+        found = tir.interned(condition)
+        if isinstance(found, tir.IntImm):
+            return bool(found.value)
+        chosen = self._chosen[-1].get(found)
+        if chosen is not None:
+            return chosen
+        known = self._known[-1]
+        if found not in known:
+            known[found] = self._decide(self._ready(self.plain(found)))
+        return known[found]
+
+    def _decide(self, condition: PrimExpr) -> bool | None:
+        match condition:
+            case tir.IntImm(value=value):
+                return bool(value)
+            case tir.Var():
+                return None
+            case tir.Comparison(a=tir.IntImm(value=a), b=tir.IntImm(value=b)):
+                exact = BY_NODE[type(condition)].exact
+                assert exact is not None
+                return bool(exact(a, b))
+            case tir.And(a=a, b=b):
+                both = self._decide(a), self._decide(b)
+                if False in both:
+                    return False
+                if both == (True, True):
+                    return True
+            case tir.Not(a=a):
+                inner = self._decide(a)
+                return None if inner is None else not inner
+        self.asked += 1
+        if self.prover.always(condition).proved:
+            return True
+        if self.prover.never(condition).proved:
+            return False
+        return None
+
+    def equal(self, a: PrimExpr, b: PrimExpr) -> bool:
+        """Whether two integers are equal by their sums, or by the prover."""
+        if a is b:
+            return True
+        if same_sum(a, b):
+            return True
+        return self.proved_equal(a, b)
+
+    def proved_equal(self, a: PrimExpr, b: PrimExpr) -> bool:
+        """Whether the prover finds two integers equal."""
+        left, right = self._ready(self.plain(a)), self._ready(self.plain(b))
+        if left is right:
+            return True
+        if isinstance(left, tir.IntImm) and isinstance(right, tir.IntImm):
+            return left.value == right.value
+        self.asked += 1
+        return self.prover.equal(left, right).proved
+
+    # ------------------------------------------------------------ what the prover can read
+
+    def plain(self, expr: PrimExpr) -> PrimExpr:
+        """An expression in which elements of tensors are variables.
+
+        Arithmetic on elements wraps, while the prover computes with exact integers: so a sum that
+        has an element is a variable as a whole.
+        """
+        return tir.fold(tir.interned(expr), self._plain_node, self._plain)[0]
+
+    def _plain_node(
+        self, node: PrimExpr, operands: list[tuple[PrimExpr, bool]]
+    ) -> tuple[PrimExpr, bool]:
+        if isinstance(node, tir.Var | tir.IntImm):
+            return node, False
+        valued = any(flag for _, flag in operands)
+        parts = [part for part, _ in operands]
+        kind = tir.type_of(node)
+        arithmetic = isinstance(node, _RING + _DIVISIONS) or (
+            isinstance(node, tir.Cast) and kind.is_integer
+        )
+        whole = (kind.is_integer and kind.bits >= 32) or kind == BOOL
+        if isinstance(node, tir.Binary) and not isinstance(node, tir.And | tir.Or):
+            whole = whole and tir.type_of(node.a).is_integer and tir.type_of(node.b).is_integer
+        if isinstance(node, tir.Cast):
+            inner = tir.type_of(node.value)
+            whole = whole and (inner.is_integer or inner == BOOL)
+        if whole and arithmetic and not valued:
+            return tir.interned(tir.with_operands(node, parts)), False
+        if whole and isinstance(node, _CHOICES):
+            return tir.interned(tir.with_operands(node, parts)), valued
+        if whole and isinstance(node, tir.Call) and node.op in ("if_then_else", "likely"):
+            return tir.interned(tir.with_operands(node, parts)), valued
+        return self._atom(node, kind), True
+
+    def _atom(self, node: PrimExpr, kind: DataType) -> tir.Var:
+        found = self._atoms.get(node)
+        if found is None:
+            found = self._atoms[node] = tir.Var(f"v{len(self._atoms)}", kind)
+            self._own.add(found)
+        return found
+
+    def _ready(self, expr: PrimExpr) -> PrimExpr:
+        """An expression for the prover. Unlike sizes, elements may be negative."""
+        for var in tir.free_vars(expr):
+            if var in self._own and var not in self.context.state.ranges:
+                self.context.declare(var, lower=None)
+        return expr
+
+    def is_index(self, expr: PrimExpr) -> bool:
+        """Whether an expression has no elements of tensors."""
+        self.plain(expr)
+        return not self._plain[tir.interned(expr)][1]
+
+
+def polynomial(expr: PrimExpr, limit: int = 200) -> dict[tuple[PrimExpr, ...], int] | None:
+    """A sum of products of integers; None for one that is too long."""
+
+    def add(
+        x: dict[tuple[PrimExpr, ...], int], y: dict[tuple[PrimExpr, ...], int], sign: int
+    ) -> dict[tuple[PrimExpr, ...], int]:
+        found = dict(x)
+        for mono, factor in y.items():
+            total = found.get(mono, 0) + sign * factor
+            if total:
+                found[mono] = total
+            else:
+                found.pop(mono, None)
+        return found
+
+    def value(
+        node: PrimExpr, operands: list[dict[tuple[PrimExpr, ...], int]]
+    ) -> dict[tuple[PrimExpr, ...], int]:
+        match node:
+            case tir.IntImm(value=number):
+                return {(): number} if number else {}
+            case tir.Add():
+                return add(operands[0], operands[1], 1)
+            case tir.Sub():
+                return add(operands[0], operands[1], -1)
+            case tir.Mul():
+                if len(operands[0]) * len(operands[1]) > limit:
+                    return {(node,): 1}
+                found: dict[tuple[PrimExpr, ...], int] = {}
+                for one, a in operands[0].items():
+                    for other, b in operands[1].items():
+                        mono = tuple(
+                            sorted((*one, *other), key=id)
+                        )  # only compared with others of now
+                        found = add(found, {mono: a * b}, 1)
+                return found
+        return {(node,): 1}
+
+    return tir.fold(expr, value)
+
+
+def same_sum(a: PrimExpr, b: PrimExpr) -> bool:
+    """Whether two integers are the same sum of products, with any parts; this also holds where
+    numbers wrap.
+    """
+    if not isinstance(a, _RING) and not isinstance(b, _RING):
+        return False
+    return polynomial(tir.interned(a)) == polynomial(tir.interned(b))

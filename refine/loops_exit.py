@@ -1,0 +1,661 @@
+"""What all iterations of a loop leave, from what one iteration does.
+
+An iteration reads holes: what buffers hold when it begins. If no earlier iteration wrote the
+element, it is what was there before the loop. If each iteration updates an element from its own
+old value, all of them together are a reduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Record, Span, replace
+from rlx.grammar.nodes.tir import Buffer, PrimExpr
+from rlx.refine import terms
+from rlx.refine.facts import polynomial
+from rlx.refine.loops_content import Lost, Piece, Unread, inverse
+from rlx.refine.terms import TRUE, InputTerm, Reduce
+
+if TYPE_CHECKING:
+    from rlx.refine.loops import Reader
+
+
+class _Fold(Record):
+    """A piece whose value each iteration updates.
+
+    Attributes
+    ----------
+    piece
+        The piece; its indices and its guard do not depend on the loop.
+    combine, axes, extents, guard, sources, output
+        The reduction, but for its initial values.
+    members
+        The buffers that are updated together.
+    begins
+        For each of them: the condition and the value with which the first iteration replaces the
+        old one; None if it does not.
+    """
+
+    piece: Piece
+    combine: terms.Combination
+    axes: tuple[tir.Var, ...]
+    extents: tuple[PrimExpr, ...]
+    guard: PrimExpr
+    sources: tuple[PrimExpr, ...]
+    output: int
+    members: tuple[Buffer, ...]
+    begins: tuple[tuple[PrimExpr, PrimExpr] | None, ...]
+
+
+class LoopEnd:
+    """The end of a loop.
+
+    Parameters
+    ----------
+    reader
+        At the end of the body, where the variable of the loop is declared.
+    axis, extent
+        The loop; it begins at 0.
+    holes
+        What stands for the contents at the beginning of an iteration.
+    after
+        What an iteration writes.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        axis: tir.Var,
+        extent: PrimExpr,
+        holes: Mapping[InputTerm, Buffer],
+        after: Mapping[Buffer, tuple[Piece, ...]],
+        span: Span | None,
+    ) -> None:
+        self.reader = reader
+        self.axis = axis
+        self.extent = extent
+        self.holes = holes
+        self.span = span
+        self.after = dict(after)
+        self.lost: dict[Buffer, Lost] = {}
+        self.folds: dict[Buffer, _Fold] = {}
+        self.after = {b: tuple(map(self._settled, pieces)) for b, pieces in after.items()}
+        self._carried()
+        self.determined = {
+            piece: self._determines(piece)
+            for buffer, pieces in self.after.items()
+            if buffer not in self.folds and buffer not in self.lost
+            for piece in pieces
+            if self._varies(piece.indices, piece.guard, piece.extents)
+        }
+        for buffer, pieces in self.after.items():
+            if buffer not in self.folds and buffer not in self.lost:
+                self._in_order(buffer, pieces)
+
+    # ------------------------------------------------------------ holes
+
+    def _own_holes(self, *exprs: PrimExpr) -> list[tir.BufferLoad]:
+        return [
+            node
+            for node in tir.postorder(*exprs)
+            if isinstance(node, tir.BufferLoad) and node.buffer in self.holes
+        ]
+
+    def _settled(self, piece: Piece) -> Piece:
+        """A piece in which reads of what was there before the loop say so."""
+        if not self._own_holes(piece.guard, piece.value, *piece.indices, *piece.extents):
+            return piece
+        reader = self.reader
+        with reader.scope():
+            reader.index(piece.axes, piece.extents)
+            guard = self._walked(piece.guard)
+            reader.assume(guard)
+            indices = tuple(map(self._walked, piece.indices))
+            value = self._walked(piece.value)
+        return replace(piece, guard=guard, indices=indices, value=value)
+
+    def _walked(self, expr: PrimExpr) -> PrimExpr:
+        return self.reader.walked(expr, {}, self._load)
+
+    def _load(self, term: Buffer, indices: tuple[PrimExpr, ...], span: Span | None) -> PrimExpr:
+        assert isinstance(term, terms.TensorTerm)
+        buffer = self.holes.get(term) if isinstance(term, InputTerm) else None
+        if buffer is None or not all(self._apart(p, indices) for p in self.after[buffer]):
+            return terms.read(term, indices)
+        return self.reader.read(self.reader.contents[buffer], buffer, indices, span)
+
+    def _apart(self, piece: Piece, place: Sequence[PrimExpr]) -> bool:
+        """Whether no earlier iteration writes an element with a piece."""
+        own = {self.axis, *piece.axes}
+        for index, at in zip(piece.indices, place, strict=True):
+            used = [var for var in tir.free_vars(index) if var in own]
+            if used == [self.axis] and index is at and self._injective(index):
+                return True
+        earlier, *axes = terms.fresh((self.axis, *piece.axes))
+        names: dict[tir.Var, PrimExpr] = dict(
+            zip((self.axis, *piece.axes), (earlier, *axes), strict=True)
+        )
+        found = inverse(
+            (earlier, *axes),
+            (self.extent, *[terms.substitute(e, names) for e in piece.extents]),
+            [terms.substitute(e, names) for e in piece.indices],
+            place,
+            self.reader.facts,
+        )
+        if found is None:
+            return False
+        value = found.values[earlier]
+        if value is self.axis or self.reader.holds(tir.interned(tir.LE(self.axis, value))):
+            return True
+        guard = conjuncts(found.at(terms.substitute(piece.guard, names)))
+        return any(self.reader.holds(each) is False for each in (*found.conditions, *guard))
+
+    def _injective(self, index: PrimExpr) -> bool:
+        """Whether an index has another value in each iteration, by its form."""
+        found = polynomial(index)
+        if found is None:
+            return False
+        parts = [product for product in found if self.axis in tir.free_vars(*product)]
+        return parts == [(self.axis,)]
+
+    def _varies(self, *parts: PrimExpr | Iterable[PrimExpr]) -> bool:
+        """Whether expressions depend on the iteration."""
+        return any(
+            self.axis in tir.free_vars(each)
+            for part in parts
+            for each in ((part,) if isinstance(part, PrimExpr) else part)
+        )
+
+    # ------------------------------------------------------------ updates
+
+    def _carried(self) -> None:
+        """Find the buffers whose elements depend on earlier iterations."""
+        reads: dict[Buffer, dict[Buffer, None]] = {}
+        for buffer, pieces in self.after.items():
+            found: dict[Buffer, None] = {}
+            for piece in pieces:
+                for node in self._own_holes(piece.value, piece.guard, *piece.indices):
+                    assert isinstance(node.buffer, InputTerm)
+                    found[self.holes[node.buffer]] = None
+            if found:
+                reads[buffer] = found
+        for buffer in reads:
+            together = {buffer: None}
+            waiting = [buffer]
+            while waiting:
+                for each in reads.get(waiting.pop(), {}):
+                    if each not in together:
+                        together[each] = None
+                        waiting.append(each)
+            members = tuple([b for b in self.after if b in together])
+            try:
+                self.folds[buffer] = self._fold(buffer, members)
+            except Unread as error:
+                self.lost[buffer] = Lost(error.reason, error.span or self.span)
+
+    def _fold(self, buffer: Buffer, members: Sequence[Buffer]) -> _Fold:
+        """The reduction that updates of buffers are."""
+        reader = self.reader
+        pieces = []
+        for each in members:
+            if len(self.after[each]) != 1:
+                raise Unread(f"several statements update {each.name}", self.span)
+            pieces.append(self.after[each][0])
+        first = pieces[0]
+        for piece in pieces:
+            same = piece.axes == first.axes and piece.guard is first.guard
+            if not same or self._own_holes(piece.guard, *piece.indices, *piece.extents):
+                raise Unread(_DEPENDS, piece.span)
+        if self._varies(first.extents):
+            raise Unread("the extent of an inner loop depends on the loop around it", first.span)
+        spread = any(self._varies(piece.indices) for piece in pieces)
+        olds = [tir.Var(f"x{k}", each.dtype) for k, each in enumerate(members)]
+        begins: list[tuple[PrimExpr, PrimExpr] | None] = []
+        values = [piece.value for piece in pieces]
+        guard = first.guard
+        with reader.scope():
+            reader.index(first.axes, first.extents)
+            for each, piece, old in zip(members, pieces, olds, strict=True):
+                hole = next(h for h, b in self.holes.items() if b is each)
+                for node in self._own_holes(*values):
+                    if node.buffer is hole and not self._same(node.indices, piece.indices):
+                        raise Unread(_DEPENDS, piece.span)
+                begin, values = self._begun(hole, values, old)
+                begins.append(begin)
+        if spread and (len(members) > 1 or any(begins)):
+            raise Unread(_DEPENDS, first.span)
+        found = _combined(olds, values, members.index(buffer), self.span)
+        test, combine, sources, axes, extents, inside = found
+        piece = pieces[members.index(buffer)]
+        kept = [each for each in conjuncts(guard) if not self._varies(each)]
+        moved = [each for each in conjuncts(guard) if self._varies(each)]
+        extents, bounds = self._box(axes, extents, first.span)
+        return _Fold(
+            replace(piece, guard=_all(kept)),
+            combine,
+            (self.axis, *axes),
+            (self.extent, *extents),
+            _all([*moved, *bounds, *conjuncts(test), *conjuncts(inside)]),
+            tuple(sources),
+            members.index(buffer),
+            tuple(members),
+            tuple(begins),
+        )
+
+    def _box(
+        self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], span: Span | None
+    ) -> tuple[list[PrimExpr], list[PrimExpr]]:
+        """Extents that do not depend on the iteration, and the conditions for that."""
+        dims: list[PrimExpr] = []
+        bounds: list[PrimExpr] = []
+        for axis, extent in zip(axes, extents, strict=True):
+            if not self._varies(extent):
+                dims.append(extent)
+                continue
+            last = tir.Sub(self.extent, terms.index(1, self.axis.dtype))
+            most = terms.substitute(extent, {self.axis: last})
+            if self.reader.holds(tir.interned(tir.LE(extent, most))) is not True:
+                raise Unread("the extent of an inner loop depends on the loop around it", span)
+            dims.append(most)
+            bounds.append(tir.interned(tir.LT(axis, extent)))
+        return dims, bounds
+
+    def _same(self, some: Sequence[PrimExpr], others: Sequence[PrimExpr]) -> bool:
+        return all(
+            a is b or self.reader.facts.equal(a, b) for a, b in zip(some, others, strict=True)
+        )
+
+    def _begun(
+        self, hole: InputTerm, values: Sequence[PrimExpr], old: tir.Var
+    ) -> tuple[tuple[PrimExpr, PrimExpr] | None, list[PrimExpr]]:
+        """The values with a variable for the old element, and what the first iteration has instead
+        of it.
+        """
+        begins: dict[tuple[PrimExpr, PrimExpr], None] = {}
+        wrapped: dict[PrimExpr, PrimExpr] = {}
+        for node in tir.postorder(*values):
+            match node:
+                case tir.Call(op="if_then_else", args=(test, value, tir.BufferLoad(buffer=of))):
+                    if of is hole and not self._own_holes(test, value) and self._at_first(test):
+                        begins[(test, value)] = None
+                        wrapped[node] = old
+        if len(begins) > 1:
+            raise Unread(_DEPENDS, self.span)
+        bare = False
+
+        def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+            nonlocal bare
+            if isinstance(node, tir.BufferLoad) and node.buffer is hole:
+                bare = True
+                return old
+            return terms.rebuilt(node, operands)
+
+        known = dict(wrapped)
+        made = [tir.interned(tir.fold(value, new, known)) for value in values]
+        if begins and bare:
+            raise Unread(_DEPENDS, self.span)
+        if not begins:
+            return None, made
+        ((test, value),) = begins
+        start: dict[tir.Var, PrimExpr] = {self.axis: terms.index(0, self.axis.dtype)}
+        return (terms.substitute(test, start), terms.substitute(value, start)), made
+
+    def _at_first(self, condition: PrimExpr) -> bool:
+        """Whether a condition never holds after the first iteration."""
+        with self.reader.scope():
+            self.reader.assume(tir.interned(tir.LE(terms.index(1, self.axis.dtype), self.axis)))
+            return self.reader.holds(condition) is False
+
+    # ------------------------------------------------------------ writers
+
+    def _determines(self, piece: Piece) -> bool:
+        """Whether the indices of a piece say which iteration wrote."""
+        targets = [tir.Var("a", tir.type_of(index)) for index in piece.indices]
+        found = inverse(
+            (self.axis, *piece.axes),
+            (self.extent, *piece.extents),
+            piece.indices,
+            targets,
+            self.reader.facts,
+        )
+        return found is not None
+
+    def _in_order(self, buffer: Buffer, pieces: Sequence[Piece]) -> None:
+        """Check that an earlier piece of a later iteration does not hide a later piece."""
+        if not any(self._varies(p.indices, p.guard, p.extents) for p in pieces):
+            return
+        for k, later in enumerate(pieces):
+            for piece in pieces[:k]:
+                with self.reader.scope():
+                    self.reader.index(later.axes, later.extents)
+                    self.reader.assume(later.guard)
+                    apart = self._after_apart(piece, later.indices)
+                if not apart:
+                    self.lost[buffer] = Lost(
+                        f"iterations write the same elements of {buffer.name}",
+                        later.span or self.span,
+                    )
+                    return
+
+    def _after_apart(self, piece: Piece, place: Sequence[PrimExpr]) -> bool:
+        """Whether no later iteration writes an element with a piece."""
+        own = {self.axis, *piece.axes}
+        for index, at in zip(piece.indices, place, strict=True):
+            used = [var for var in tir.free_vars(index) if var in own]
+            if used == [self.axis] and index is at and self._injective(index):
+                return True
+        later, *axes = terms.fresh((self.axis, *piece.axes))
+        names: dict[tir.Var, PrimExpr] = dict(
+            zip((self.axis, *piece.axes), (later, *axes), strict=True)
+        )
+        found = inverse(
+            (later, *axes),
+            (self.extent, *[terms.substitute(e, names) for e in piece.extents]),
+            [terms.substitute(e, names) for e in piece.indices],
+            place,
+            self.reader.facts,
+        )
+        if found is None:
+            return False
+        value = found.values[later]
+        if value is self.axis or self.reader.holds(tir.interned(tir.LE(value, self.axis))):
+            return True
+        guard = conjuncts(found.at(terms.substitute(piece.guard, names)))
+        return any(self.reader.holds(each) is False for each in (*found.conditions, *guard))
+
+    # ------------------------------------------------------------ behind the loop
+
+    def pieces(self) -> dict[Buffer, tuple[Piece, ...] | Lost]:
+        """What the loop writes; asked for behind it."""
+        found: dict[Buffer, tuple[Piece, ...] | Lost] = {}
+        for buffer, pieces in self.after.items():
+            try:
+                if buffer in self.lost:
+                    found[buffer] = self.lost[buffer]
+                elif buffer in self.folds:
+                    found[buffer] = (self._folded(buffer, self.folds[buffer]),)
+                elif any(self.determined.get(p) is False for p in pieces):
+                    found[buffer] = self._last_writers(buffer, pieces)
+                else:
+                    found[buffer] = tuple([self._extended(piece) for piece in pieces])
+            except Unread as error:
+                found[buffer] = Lost(error.reason, error.span or self.span)
+        return found
+
+    def _some(self) -> PrimExpr:
+        """The condition that there is an iteration."""
+        some = tir.interned(tir.LT(terms.index(0, tir.type_of(self.extent)), self.extent))
+        return TRUE if self.reader.holds(some) else some
+
+    def _extended(self, piece: Piece) -> Piece:
+        if piece in self.determined:
+            return replace(
+                piece,
+                axes=(self.axis, *piece.axes),
+                extents=(self.extent, *piece.extents),
+            )
+        last: dict[tir.Var, PrimExpr] = {
+            self.axis: tir.interned(tir.Sub(self.extent, terms.index(1, self.axis.dtype)))
+        }
+        value = terms.substitute(piece.value, last)
+        return replace(piece, guard=both(self._some(), piece.guard), value=value)
+
+    def _cells(self, buffer: Buffer) -> tuple[tuple[tir.Var, ...], tuple[PrimExpr, ...]]:
+        """Variables for an element of a buffer, and the extents."""
+        shape = tuple(map(self.reader.converted, buffer.shape))
+        return tuple([tir.Var("a", tir.type_of(dim)) for dim in shape]), shape
+
+    def _hit(self, piece: Piece, cells: Sequence[tir.Var]) -> PrimExpr:
+        """The condition that a piece writes an element."""
+        equal = [
+            tir.interned(tir.EQ(index, cell))
+            for index, cell in zip(piece.indices, cells, strict=True)
+        ]
+        return _all([*equal, *conjuncts(piece.guard)])
+
+    def _last_writers(self, buffer: Buffer, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+        """Writes of which the last one remains: combined by dropping what was there."""
+        if len(pieces) > 1:
+            raise Unread(f"iterations write the same elements of {buffer.name}", pieces[0].span)
+        (piece,) = pieces
+        cells, shape = self._cells(buffer)
+        x, y = tir.Var("x", buffer.dtype), tir.Var("y", buffer.dtype)
+        with self.reader.scope():
+            self.reader.index(cells, shape)
+            before = self.reader.read(self.reader.contents[buffer], buffer, cells, piece.span)
+        value = terms.reduce_over(
+            terms.combiner((x,), (y,), (y,)),
+            (self.axis, *piece.axes),
+            (self.extent, *piece.extents),
+            (piece.value,),
+            (before,),
+            guard=self._hit(piece, cells),
+        )
+        if any(self._varies(extent) for extent in piece.extents):
+            raise Unread("the extent of an inner loop depends on the loop around it", piece.span)
+        return (Piece(cells, shape, TRUE, cells, value, piece.span),)
+
+    def _folded(self, buffer: Buffer, fold: _Fold) -> Piece:
+        """The piece of a reduction."""
+        reader = self.reader
+        piece = fold.piece
+        if self._varies(piece.indices):
+            return self._scattered(buffer, fold)
+        begun = any(fold.begins)
+        some = self._some() if begun else TRUE
+        inits: list[PrimExpr] = []
+        with reader.scope():
+            reader.index(piece.axes, piece.extents)
+            reader.assume(piece.guard)
+            reader.assume(some)
+            start: dict[tir.Var, PrimExpr] = {self.axis: terms.index(0, self.axis.dtype)}
+            moved = [e for e in conjuncts(self._guard_of(fold)) if self._varies(e)]
+            entered = [terms.substitute(each, start) for each in moved]
+            for each, begin in zip(fold.members, fold.begins, strict=True):
+                indices = self.after[each][0].indices
+                content = reader.contents[each]
+                if begin is None:
+                    inits.append(reader.read(content, each, indices, piece.span))
+                    continue
+                test, value = begin
+                open_ = [c for c in (*conjuncts(test), *entered) if reader.holds(c) is not True]
+                if open_:
+                    whole = _all(open_)
+                    with reader.scope():
+                        reader.assume(whole, False)
+                        old = reader.read(content, each, indices, piece.span)
+                    value = tir.interned(tir.Call("if_then_else", (whole, value, old), each.dtype))
+                inits.append(value)
+        value = terms.reduce_over(
+            fold.combine,
+            fold.axes,
+            fold.extents,
+            fold.sources,
+            inits,
+            guard=fold.guard,
+            output=fold.output,
+        )
+        return replace(piece, guard=both(some, piece.guard), value=value)
+
+    def _guard_of(self, fold: _Fold) -> PrimExpr:
+        """The condition under which an iteration enters the update."""
+        return self.after[fold.members[fold.output]][0].guard
+
+    def _scattered(self, buffer: Buffer, fold: _Fold) -> Piece:
+        """Updates of elements that depend on the iteration: each element combines those that hit
+        it.
+        """
+        piece = fold.piece
+        cells, shape = self._cells(buffer)
+        with self.reader.scope():
+            self.reader.index(cells, shape)
+            before = self.reader.read(self.reader.contents[buffer], buffer, cells, piece.span)
+        # The inner axes of the piece come behind the loop, before those of the update.
+        value = terms.reduce_over(
+            fold.combine,
+            (self.axis, *piece.axes, *fold.axes[1:]),
+            (self.extent, *piece.extents, *fold.extents[1:]),
+            fold.sources,
+            (before,),
+            guard=_all([*conjuncts(self._hit(piece, cells)), *conjuncts(fold.guard)]),
+        )
+        return Piece(cells, shape, TRUE, cells, value, piece.span)
+
+
+_DEPENDS = "what an iteration computes depends on those before it, and is no reduction"
+
+Combined = tuple[
+    PrimExpr,
+    terms.Combination,
+    Sequence[PrimExpr],
+    Sequence[tir.Var],
+    Sequence[PrimExpr],
+    PrimExpr,
+]
+
+
+def _combined(
+    olds: Sequence[tir.Var], values: Sequence[PrimExpr], output: int, span: Span | None
+) -> Combined:
+    """New elements as a combination of the old ones with others: a condition, the combination, its
+    sources, and the axes, extents and guard of a reduction inside.
+    """
+    test: PrimExpr = TRUE
+    values = list(values)
+    if len(values) == 1:
+        (old,) = olds
+        value = values[0]
+        while True:
+            match value:
+                case (
+                    tir.Select(condition=c, true_value=one, false_value=other)
+                    | tir.Call(op="if_then_else", args=(c, one, other))
+                ) if other is old and not _mentions(c, olds):
+                    test, value = both(test, c), one
+                    continue
+            break
+        values = [value]
+    inner = _nested(olds, values)
+    if inner is not None:
+        combine, sources, axes, extents, guard = inner
+        return test, combine, sources, axes, extents, guard
+    if len(values) == 1:
+        match values[0]:
+            case (
+                tir.Add(a=a, b=b)
+                | tir.Mul(a=a, b=b)
+                | tir.Max(a=a, b=b)
+                | tir.Min(a=a, b=b)
+                | tir.And(a=a, b=b)
+                | tir.Or(a=a, b=b)
+            ):
+                source = b if a is olds[0] else a if b is olds[0] else None
+                if source is not None and not _mentions(source, olds):
+                    new = tir.Var("y", olds[0].dtype)
+                    swapped = {a: new} if a is source else {}
+                    left = swapped.get(a, a)
+                    right = b if a is source else new
+                    result = type(values[0])(left, right)
+                    combine = terms.combiner(olds, (new,), (result,))
+                    return test, combine, (source,), (), (), TRUE
+    news = [tir.Var(f"y{k}", old.dtype) for k, old in enumerate(olds)]
+    taken: dict[PrimExpr, tir.Var] = {}
+    free = list(news)
+    dependent: dict[PrimExpr, bool] = {}
+    for node in tir.postorder(*values):
+        below = tir.children(node)
+        dependent[node] = node in olds or any(dependent[child] for child in below)
+    for node in tir.postorder(*values):
+        if not dependent[node]:
+            if node in values:
+                _take(node, taken, free, span)
+            continue
+        if isinstance(node, Reduce):
+            raise Unread(_DEPENDS, span)
+        for child in tir.children(node):
+            if not dependent[child] and not isinstance(child, tir.IntImm | tir.FloatImm):
+                _take(child, taken, free, span)
+
+    def new_node(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+        return terms.rebuilt(node, operands)
+
+    known: dict[PrimExpr, PrimExpr] = dict(taken)
+    results = [tir.interned(tir.fold(value, new_node, known)) for value in values]
+    sources_of = {var: source for source, var in taken.items()}
+    zeros = [
+        tir.interned(tir.FloatImm(0.0, v.dtype) if v.dtype.is_float else tir.IntImm(0, v.dtype))
+        for v in news
+    ]
+    sources = [sources_of.get(var, zero) for var, zero in zip(news, zeros, strict=True)]
+    return test, terms.combiner(olds, news, results), sources, (), (), TRUE
+
+
+def _take(
+    node: PrimExpr, taken: dict[PrimExpr, tir.Var], free: list[tir.Var], span: Span | None
+) -> None:
+    """Give a source one of the variables of its type."""
+    if node in taken:
+        return
+    kind = tir.type_of(node)
+    found = next((var for var in free if var.dtype == kind), None)
+    if found is None:
+        raise Unread(_DEPENDS, span)
+    free.remove(found)
+    taken[node] = found
+
+
+def _nested(
+    olds: Sequence[tir.Var], values: Sequence[PrimExpr]
+) -> (
+    tuple[terms.Combination, Sequence[PrimExpr], Sequence[tir.Var], Sequence[PrimExpr], PrimExpr]
+    | None
+):
+    """The parts of reductions that begin with the old elements."""
+    first = values[0]
+    if not isinstance(first, Reduce):
+        return None
+    for k, value in enumerate(values):
+        if not isinstance(value, Reduce) or value.output != k or value.init != tuple(olds):
+            return None
+        if value.args != first.args or value.combiner is not first.combiner:
+            return None
+        if not value.ordered or value.axes != first.axes:
+            return None
+    if _mentions_any((*first.extents, first.guard, *first.sources), olds):
+        return None
+    axes = terms.fresh(first.axes)
+    guard, sources = terms.opened(first, axes)
+    return first.combiner, sources, axes, first.extents, guard
+
+
+def _mentions(expr: PrimExpr, variables: Sequence[tir.Var]) -> bool:
+    return any(var in variables for var in tir.free_vars(expr))
+
+
+def _mentions_any(exprs: Iterable[PrimExpr], variables: Sequence[tir.Var]) -> bool:
+    return any(_mentions(expr, variables) for expr in exprs)
+
+
+def both(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """The conjunction of two conditions."""
+    if a is TRUE or a is b:
+        return b
+    return a if b is TRUE else tir.interned(tir.And(a, b))
+
+
+def _all(conditions: Iterable[PrimExpr]) -> PrimExpr:
+    found: PrimExpr = TRUE
+    for each in dict.fromkeys(conditions):
+        found = both(found, each)
+    return found
+
+
+def conjuncts(condition: PrimExpr) -> list[PrimExpr]:
+    """The parts of a conjunction."""
+    if condition is TRUE:
+        return []
+    if isinstance(condition, tir.And):
+        return [*conjuncts(condition.a), *conjuncts(condition.b)]
+    return [condition]

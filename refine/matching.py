@@ -1,0 +1,749 @@
+"""Whether two terms are equal: congruence first, then definitions, one level at a time.
+
+Equality is decided at one of two levels. ``"bitwise"``: the same operations on the same elements in
+the same order. ``"real"``: floats are exact real numbers, so that sums are reordered and products
+distributed (:mod:`rlx.refine.real_sums`). Integers wrap at both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice, permutations
+from typing import Any
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.refine import terms
+from rlx.refine.definitions import Unopened
+from rlx.refine.facts import Facts
+from rlx.refine.terms import (
+    Application,
+    ConstantTerm,
+    Lambda,
+    NumberTerm,
+    OpaqueTerm,
+    Reduce,
+    ResultTerm,
+    ScanTerm,
+    ShapeTerm,
+    TensorTerm,
+    Term,
+    TupleTerm,
+)
+from rlx.solver.context import Context
+
+STEPS = 40_000
+"""The most comparisons of elements for one question."""
+QUESTIONS = 4_000
+"""The most questions to the prover for one question."""
+SPLITS = 8
+"""The most conditions that are split inside of each other."""
+ORDERS = 24
+"""The most orders of the axes of a reduction that are tried."""
+
+_COMMUTATIVE = (tir.Add, tir.Mul, tir.EQ, tir.NE, tir.And, tir.Or)
+_TURNED: dict[type, Any] = {tir.GT: tir.LT, tir.GE: tir.LE}
+
+Open = Callable[[ResultTerm, str], TensorTerm]
+"""The definition of a result at a level; raises Unopened if there is none."""
+
+
+class Exhausted(Exception):
+    """The limits of work are reached."""
+
+
+class Mismatch:
+    """The first two terms that could not be joined, and why."""
+
+    def __init__(self, before: object, after: object, reason: str) -> None:
+        self.before, self.after, self.reason = before, after, reason
+
+
+class Matcher:
+    """Compares terms at a level.
+
+    Parameters
+    ----------
+    context
+        What is known of sizes.
+    open_result
+        Opens the result of an application.
+
+    Attributes
+    ----------
+    steps
+        The number of comparisons so far.
+    mismatch
+        Where the first comparison failed.
+    reasons
+        The reasons why applications could not be opened.
+    """
+
+    def __init__(self, context: Context, open_result: Open, level: str) -> None:
+        self.level = level
+        self.real = level == "real"
+        self._open = open_result
+        self._context = context
+        self._free: list[Facts] = []
+        self.facts = Facts(context.copy())
+        self.steps = 0
+        self._asked = 0
+        self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
+        self._applications: dict[tuple[Application, Application], bool] = {}
+        self._elements: list[dict[tuple[PrimExpr, PrimExpr], bool]] = [{}]
+        self._numbers: dict[PrimExpr, int] = {}
+        self._depths: dict[object, int] = {}
+        self.splits = 0
+        self.mismatch: Mismatch | None = None
+        self.reasons: dict[object, str] = {}
+        self.trail: list[str] = []
+
+    # ------------------------------------------------------------ values
+
+    def equal(self, a: Term, b: Term) -> bool:
+        """Whether two values are equal.
+
+        Raises
+        ------
+        Exhausted
+            If that takes too much work.
+        """
+        if a is b:
+            return True
+        match a, b:
+            case TensorTerm(), TensorTerm():
+                return self.tensors(a, b)
+            case TupleTerm(fields=one), TupleTerm(fields=other):
+                return len(one) == len(other) and all(map(self.equal, one, other))
+            case ShapeTerm(values=one), ShapeTerm(values=other):
+                return len(one) == len(other) and all(map(self.facts.equal, one, other))
+            case NumberTerm(value=one), NumberTerm(value=other):
+                return tir.type_of(one) == tir.type_of(other) and self.elements(one, other)
+            case OpaqueTerm(of=Application() as p, path=path), OpaqueTerm(
+                of=Application() as q, path=road
+            ):
+                return path == road and self.applications(p, q)
+        return False
+
+    def applications(self, p: Application | None, q: Application | None) -> bool:
+        """Whether two applications are the same function of equal arguments."""
+        if p is q:
+            return True
+        if p is None or q is None or p.name != q.name or len(p.arguments) != len(q.arguments):
+            return False
+        found = self._applications.get((p, q))
+        if found is None:
+            self._applications[(p, q)] = False
+            with self._outside():
+                found = (
+                    self._attributes(p.attributes, q.attributes)
+                    and all(map(self.equal, p.arguments, q.arguments))
+                    and self.applications(p.after, q.after)
+                )
+            self._applications[(p, q)] = found
+        return found
+
+    def _attributes(self, one: object, other: object) -> bool:
+        if one is other:
+            return True
+        match one, other:
+            case tuple(), tuple():
+                return len(one) == len(other) and all(map(self._attributes, one, other))
+            case PrimExpr(), PrimExpr():
+                return self.facts.equal(one, other)
+            case (PrimExpr(), _) | (_, PrimExpr()):
+                return False
+        return bool(one == other)
+
+    @contextmanager
+    def _outside(self) -> Iterator[None]:
+        """Facts about sizes alone: what is decided here holds everywhere."""
+        outer, elements, splits = self.facts, self._elements, self.splits
+        self.facts = self._free.pop() if self._free else Facts(self._context.copy())
+        self._elements, self.splits = [{}], 0
+        try:
+            yield
+        finally:
+            self._free.append(self.facts)
+            self.facts, self._elements, self.splits = outer, elements, splits
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Facts that are assumed inside hold inside only."""
+        with self.facts.scope():
+            self._elements.append({})
+            try:
+                yield
+            finally:
+                self._elements.pop()
+
+    # ------------------------------------------------------------ tensors
+
+    def tensors(self, a: TensorTerm, b: TensorTerm) -> bool:
+        """Whether two tensors are equal: their types, and the elements at all indices."""
+        if a is b:
+            return True
+        found = self._tensors.get((a, b))
+        if found is None:
+            self._tensors[(a, b)] = False  # while it is looked at
+            with self._outside():
+                found = self._same_tensors(a, b)
+            self._tensors[(a, b)] = found
+        return found
+
+    def _same_tensors(self, a: TensorTerm, b: TensorTerm) -> bool:
+        if a.dtype != b.dtype or len(a.shape) != len(b.shape):
+            self.differ(a, b, "their types differ")
+            return False
+        if not all(map(self.facts.equal, a.shape, b.shape)):
+            self.differ(a, b, "their shapes are not proved to be equal")
+            return False
+        match a, b:
+            case ResultTerm(), ResultTerm():
+                if a.path == b.path and self.applications(a.of, b.of):
+                    return True
+            case ScanTerm(), ScanTerm():
+                if a.along != b.along:
+                    return False
+                axes = tuple([tir.Var(f"i{k}") for k in range(len(a.shape))])
+                with self.scope():
+                    self.facts.index(axes, a.shape)
+                    one, other = (
+                        terms.substitute(t.element, dict(zip(t.axes, axes, strict=True)))
+                        for t in (a, b)
+                    )
+                    return self.elements(one, other)
+        if not (self._may_open(a) or self._may_open(b)):
+            self.differ(a, b, "")
+            return False
+        axes = tuple([tir.Var(f"i{k}") for k in range(len(a.shape))])
+        with self.scope():
+            self.facts.index(axes, a.shape)
+            if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
+                return True
+            return self.elements(terms.element(a, axes), terms.element(b, axes))
+
+    def number(self, expr: PrimExpr) -> int:
+        """The number of an element, in the order in which they are met: a fixed order of factors."""
+        return self._numbers.setdefault(expr, len(self._numbers))
+
+    def _may_open(self, tensor: TensorTerm) -> bool:
+        return self.opened(tensor) is not None
+
+    def opened(self, tensor: TensorTerm) -> TensorTerm | None:
+        """A tensor by its definition, one level deep; None if there is none."""
+        match tensor:
+            case Lambda():
+                return tensor
+            case ResultTerm():
+                try:
+                    return self._open(tensor, self.level)
+                except Unopened as error:
+                    self.reasons.setdefault(tensor, str(error))
+        return None
+
+    def depth(self, tensor: TensorTerm) -> int:
+        """The length of the longest chain of definitions below a tensor."""
+        stack: list[TensorTerm] = [tensor]
+        while stack:
+            at = stack[-1]
+            if at in self._depths:
+                stack.pop()
+                continue
+            below = _below(at)
+            missing = [t for t in below if t not in self._depths]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            self._depths[at] = 1 + max((self._depths[t] for t in below), default=0)
+        return self._depths[tensor]
+
+    # ------------------------------------------------------------ elements
+
+    def elements(self, x: PrimExpr, y: PrimExpr) -> bool:
+        """Whether two elements are equal under the facts."""
+        x, y = tir.interned(x), tir.interned(y)
+        if x is y:
+            return True
+        for known in reversed(self._elements):
+            found = known.get((x, y))
+            if found:
+                return True
+            if found is False and known is self._elements[-1]:
+                return False
+        self.steps += 1
+        if self.steps > STEPS or self.facts.asked > QUESTIONS:
+            raise Exhausted
+        self._elements[-1][(x, y)] = False
+        found = self._same_elements(x, y)
+        self._elements[-1][(x, y)] = found
+        return found
+
+    def _same_elements(self, x: PrimExpr, y: PrimExpr) -> bool:
+        x, y = self.head(x), self.head(y)
+        if x is y:
+            return True
+        kind = tir.type_of(x)
+        if kind != tir.type_of(y):
+            whole = kind.is_integer and tir.type_of(y).is_integer
+            if not (whole and self.facts.is_index(x) and self.facts.is_index(y)):
+                self.differ(x, y, "their element types differ")
+                return False
+        if kind.is_integer and self.facts.is_index(x) and self.facts.is_index(y):
+            if self.facts.equal(x, y):
+                return True
+            self.differ(x, y, "these indices are not proved to be equal")
+            return False
+        if kind == BOOL and self.facts.is_index(x) and self.facts.is_index(y):
+            return self._same_conditions(x, y)
+        split = self._condition(x) or self._condition(y)
+        if split is not None:
+            return self._split(split, lambda: self.elements(x, y))
+        if self.real and kind.is_float:
+            from rlx.refine.real_sums import equal
+
+            return equal(self, x, y)
+        if self.congruent(x, y):
+            return True
+        opened = self._one_opened(x, y)
+        if opened is not None:
+            return self.elements(*opened)
+        if kind.is_integer and self.facts.equal(x, y):
+            return True
+        split = self.inner_condition(x) or self.inner_condition(y)
+        if split is not None and self.splits < SPLITS:
+            return self._split(split, lambda: self.elements(x, y))
+        self.differ(x, y, "")
+        return False
+
+    def _same_conditions(self, x: PrimExpr, y: PrimExpr) -> bool:
+        """Whether two conditions on indices are equivalent."""
+        a, b = self.facts.holds(x), self.facts.holds(y)
+        if a is not None or b is not None:
+            return a == b
+        for one, other in ((x, y), (y, x)):
+            with self.scope():
+                self.facts.assume(one)
+                if self.facts.holds(other) is not True:
+                    return False
+        return True
+
+    def split(self, condition: PrimExpr, then: Callable[[], bool]) -> bool:
+        """Whether something holds both where a condition holds and where it does not."""
+        return self._split(condition, then)
+
+    def _split(self, condition: PrimExpr, then: Callable[[], bool]) -> bool:
+        if self.splits >= SPLITS:
+            raise Exhausted
+        self.splits += 1
+        try:
+            for value in (True, False):
+                with self.scope():
+                    self.facts.assume(condition, value)
+                    if not then():
+                        return False
+            return True
+        finally:
+            self.splits -= 1
+
+    def _condition(self, x: PrimExpr) -> PrimExpr | None:
+        """The undecided condition of a choice."""
+        match x:
+            case (
+                tir.Select(condition=condition)
+                | tir.Call(op="if_then_else", args=(condition, _, _))
+            ):
+                return self._atomic(condition)
+        return None
+
+    def _atomic(self, condition: PrimExpr) -> PrimExpr:
+        """The first undecided part of a condition."""
+        match condition:
+            case tir.And(a=a, b=b) | tir.Or(a=a, b=b):
+                return self._atomic(a) if self.facts.holds(a) is None else self._atomic(b)
+            case tir.Not(a=a):
+                return self._atomic(a)
+        return tir.interned(condition)
+
+    def inner_condition(self, x: PrimExpr) -> PrimExpr | None:
+        """The first undecided condition of a choice inside an element, outside of reductions."""
+        stack, seen = [x], set()
+        while stack:
+            node = stack.pop()
+            if node in seen or isinstance(node, Reduce):
+                continue
+            seen.add(node)
+            found = self._condition(node)
+            if found is not None and self.holds(found) is None:
+                return found
+            stack += tir.children(node)
+        return None
+
+    def holds(self, condition: PrimExpr) -> bool | None:
+        """Whether a condition is decided by the facts."""
+        match condition:
+            case tir.And(a=a, b=b):
+                both = self.holds(a), self.holds(b)
+                if False in both:
+                    return False
+                return True if both == (True, True) else None
+            case tir.Or(a=a, b=b):
+                both = self.holds(a), self.holds(b)
+                if True in both:
+                    return True
+                return False if both == (False, False) else None
+            case tir.Not(a=a):
+                inner = self.holds(a)
+                return None if inner is None else not inner
+        return self.facts.holds(condition)
+
+    def head(self, x: PrimExpr) -> PrimExpr:
+        """An element whose outermost part is in normal form: choices that are decided are taken,
+        and reads of lambdas are replaced.
+        """
+        while True:
+            match x:
+                case (
+                    tir.Select(condition=c, true_value=a, false_value=b)
+                    | tir.Call(op="if_then_else", args=(c, a, b))
+                ):
+                    if tir.interned(a) is tir.interned(b):
+                        x = tir.interned(a)
+                        continue
+                    taken = self.holds(tir.interned(c))
+                    if taken is None:
+                        return x
+                    x = tir.interned(a if taken else b)
+                case tir.BufferLoad(buffer=Lambda() as tensor, indices=indices):
+                    x = terms.element(tensor, indices)
+                case tir.BufferLoad(buffer=ConstantTerm() as tensor):
+                    found = constant(tensor)
+                    return x if found is None else found
+                case tir.Call(op="likely", args=(inner,)):
+                    x = tir.interned(inner)
+                case tir.Comparison() if type(x) in _TURNED:
+                    x = tir.interned(_TURNED[type(x)](x.b, x.a))
+                case tir.Cast(dtype=kind, value=inner) if tir.type_of(inner) == kind:
+                    x = tir.interned(inner)
+                case Reduce():
+                    found = self._simple_reduction(x)
+                    if found is x:
+                        return x
+                    x = found
+                case _:
+                    return x
+
+    def congruent(self, x: PrimExpr, y: PrimExpr) -> bool:
+        """Whether both are one operation on equal operands."""
+        match x, y:
+            case tir.BufferLoad(buffer=TensorTerm() as a, indices=i), tir.BufferLoad(
+                buffer=TensorTerm() as b, indices=j
+            ):
+                return (
+                    len(i) == len(j)
+                    and self._worth(a, b)
+                    and self.tensors(a, b)
+                    and all(map(self.elements, i, j))
+                )
+            case Reduce(), Reduce():
+                return self.reductions(x, y)
+        if type(x) is not type(y):
+            return False
+        match x, y:
+            case tir.Binary(), tir.Binary():
+                if self.elements(x.a, y.a) and self.elements(x.b, y.b):
+                    return True
+                return (
+                    isinstance(x, _COMMUTATIVE)
+                    and self.elements(x.a, y.b)
+                    and self.elements(x.b, y.a)
+                )
+            case tir.Cast(), tir.Cast():
+                return x.dtype == y.dtype and self.elements(x.value, y.value)
+            case tir.Call(), tir.Call():
+                return (
+                    x.op == y.op
+                    and len(x.args) == len(y.args)
+                    and not (x.attrs or y.attrs)
+                    and all(map(self.elements, x.args, y.args))
+                )
+            case tir.Not(), tir.Not():
+                return self.elements(x.a, y.a)
+        return False
+
+    def _worth(self, a: TensorTerm, b: TensorTerm) -> bool:
+        """Whether two tensors may be equal as a whole: others are opened at once."""
+        if a is b:
+            return True
+        if (a, b) in self._tensors:
+            return self._tensors[(a, b)]
+        if len(a.shape) != len(b.shape) or a.dtype != b.dtype:
+            return False
+        if not all(map(self.facts.equal, a.shape, b.shape)):
+            return False
+        match a, b:
+            case ResultTerm(), ResultTerm():
+                return a.path == b.path and a.of.name == b.of.name
+            case ScanTerm(), ScanTerm():
+                return True
+        return False
+
+    def _one_opened(self, x: PrimExpr, y: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
+        """Both elements, the one that reads the tensor with more below it opened."""
+        ways = []
+        for side, node in ((0, x), (1, y)):
+            if isinstance(node, tir.BufferLoad) and isinstance(node.buffer, TensorTerm):
+                ways.append((-self.depth(node.buffer), side, node, node.buffer))
+        for _, side, node, tensor in sorted(ways, key=lambda way: way[:2]):
+            opened = self.opened(tensor)
+            if opened is not None:
+                made = terms.element(opened, node.indices)
+                return (made, y) if side == 0 else (x, made)
+        return None
+
+    # ------------------------------------------------------------ reductions
+
+    def _simple_reduction(self, x: Reduce) -> PrimExpr:
+        """A reduction without axes of one value; its initial value if its domain is empty."""
+        guard, sources = x.guard, x.sources
+        if any(self.facts.holds(tir.LE(e, tir.IntImm(0))) for e in x.extents):
+            return x.init[x.output]
+        alone = [self.facts.holds(tir.EQ(e, tir.IntImm(1))) is True for e in x.extents]
+        # A choice between an element and the identity is a guard.
+        taken = self._guarded(x)
+        if not any(alone) and taken is None:
+            return x
+        axes = terms.fresh(x.axes)
+        guard, sources = terms.opened(x, axes)
+        if taken is not None:
+            match self.head(sources[0]):
+                case (
+                    tir.Select(condition=c, true_value=a, false_value=b)
+                    | tir.Call(op="if_then_else", args=(c, a, b))
+                ):
+                    keep = c if taken else tir.Not(c)
+                    guard = keep if guard is terms.TRUE else tir.And(guard, keep)
+                    sources = (a if taken else b,)
+        zero = {v: terms.index(0, v.dtype) for v, one in zip(axes, alone, strict=True) if one}
+        guard = terms.substitute(guard, zero)
+        sources = tuple([terms.substitute(s, zero) for s in sources])
+        left = [k for k, one in enumerate(alone) if not one]
+        if not left:
+            values = dict(
+                zip((*x.combiner.left, *x.combiner.right), (*x.init, *sources), strict=True)
+            )
+            made = terms.substitute(x.combiner.results[x.output], values)
+            if guard is not terms.TRUE:
+                made = tir.Call("if_then_else", (guard, made, x.init[x.output]), x.dtype)
+            return tir.interned(made)
+        return terms.reduce_over(
+            x.combiner,
+            [axes[k] for k in left],
+            [x.extents[k] for k in left],
+            sources,
+            x.init,
+            guard=guard,
+            output=x.output,
+            ordered=x.ordered,
+        )
+
+    def _guarded(self, x: Reduce) -> bool | None:
+        """Which branch of a choice in the source is not the identity of a sum that begins with it;
+        None if there is no such choice.
+        """
+        if x.combiner.name not in ("sum", "prod") or len(x.sources) != 1:
+            return None
+        neutral = 0 if x.combiner.name == "sum" else 1
+        if not _is_number(x.init[0], neutral):
+            return None
+        match x.sources[0]:
+            case (
+                tir.Select(true_value=a, false_value=b)
+                | tir.Call(op="if_then_else", args=(_, a, b))
+            ):
+                if _is_number(b, neutral):
+                    return True
+                if _is_number(a, neutral):
+                    return False
+        return None
+
+    def reductions(self, x: Reduce, y: Reduce) -> bool:
+        """Whether two reductions combine the same elements."""
+        if x.combiner is not y.combiner or x.output != y.output or x.dtype != y.dtype:
+            return False
+        if not all(map(self.elements, x.init, y.init)):
+            return False
+        free = self.real or all(not v.dtype.is_float for v in x.combiner.left)
+        if x.combiner.name == "custom":
+            free = False
+        if not free and x.ordered != y.ordered:
+            self.differ(x, y, "the order of one of these reductions is not specified")
+            return False
+        return any(self._related(x, y, way) for way in self._ways(x, y, free))
+
+    def _ways(self, x: Reduce, y: Reduce, free: bool) -> Iterator[tuple[int, ...]]:
+        """Orders of the axes of the second reduction that are worth a try."""
+        count = len(y.axes)
+        plain = tuple(range(count))
+        if free and count > 1:
+            yield from islice(permutations(plain), ORDERS)
+        else:
+            yield plain
+
+    def _related(self, x: Reduce, y: Reduce, order: Sequence[int]) -> bool:
+        """Whether both have the same domain and elements when their axes are aligned."""
+        ours = terms.fresh(x.axes)
+        theirs = terms.fresh(y.axes)
+        aligned = self._aligned(
+            list(zip(ours, x.extents, strict=True)),
+            [(theirs[k], y.extents[k]) for k in order],
+        )
+        if aligned is None:
+            return False
+        finer, values, inside = aligned
+        guard, sources = terms.opened(x, ours)
+        other, against = terms.opened(y, theirs)
+        with self.scope():
+            self.facts.index([v for v, _ in finer], [e for _, e in finer])
+            guard, other = (terms.substitute(g, values) for g in (guard, other))
+            for condition in inside[0]:
+                guard = tir.And(condition, guard)
+            for condition in inside[1]:
+                other = tir.And(condition, other)
+            guard, other = tir.interned(guard), tir.interned(other)
+            if guard is not other and not self._same_guards(guard, other):
+                self.differ(guard, other, "these guards are not proved to be equivalent")
+                return False
+            self.facts.assume(guard)
+            return all(
+                self.elements(terms.substitute(a, values), terms.substitute(b, values))
+                for a, b in zip(sources, against, strict=True)
+            )
+
+    def _same_guards(self, a: PrimExpr, b: PrimExpr) -> bool:
+        if self.facts.is_index(a) and self.facts.is_index(b):
+            return self._same_conditions(a, b)
+        return self.elements(a, b)
+
+    def _aligned(
+        self,
+        ours: list[tuple[tir.Var, PrimExpr]],
+        theirs: list[tuple[tir.Var, PrimExpr]],
+    ) -> (
+        tuple[
+            list[tuple[tir.Var, PrimExpr]],
+            dict[tir.Var, PrimExpr],
+            tuple[list[PrimExpr], list[PrimExpr]],
+        ]
+        | None
+    ):
+        """Common axes for two domains, in lexicographic order.
+
+        Returns
+        -------
+        axes, values, conditions
+            The common axes with their extents, the axes of the domains in terms of them, and for
+            each domain the conditions on common axes that its extents express; None if none are
+            found.
+        """
+        finer: list[tuple[tir.Var, PrimExpr]] = []
+        values: dict[tir.Var, PrimExpr] = {}
+        conditions: tuple[list[PrimExpr], list[PrimExpr]] = ([], [])
+        a, b = list(ours), list(theirs)
+        while a and b:
+            (v, m), (w, n) = a[0], b[0]
+            if self.facts.equal(m, n):
+                finer.append((v, m))
+                values[w] = v
+                a.pop(0)
+                b.pop(0)
+                continue
+            # One axis of one side against several of the other.
+            for one, several, side in ((a, b, 0), (b, a, 1)):
+                found = self._divided(one[0], several)
+                if found is None:
+                    continue
+                count, joined, covered = found
+                finer += several[:count]
+                axis, extent = one[0]
+                values[axis] = joined
+                if not covered:
+                    conditions[side].append(tir.LT(joined, extent))
+                del one[:1]
+                del several[:count]
+                break
+            else:
+                return None
+        return None if a or b else (finer, values, conditions)
+
+    def _divided(
+        self, one: tuple[tir.Var, PrimExpr], several: list[tuple[tir.Var, PrimExpr]]
+    ) -> tuple[int, PrimExpr, bool] | None:
+        """How many axes of a list make one axis, and its value in terms of them; whether the
+        extents agree exactly. Otherwise theirs reach further.
+        """
+        _, extent = one
+        joined: PrimExpr = terms.index(0)
+        product: PrimExpr = terms.index(1)
+        first = None
+        for count, (axis, size) in enumerate(several, 1):
+            joined = axis if count == 1 else tir.Add(tir.Mul(joined, size), axis)
+            product = size if count == 1 else tir.Mul(product, size)
+            if count > 1 and self.facts.equal(product, extent):
+                return count, tir.interned(joined), True
+            reaches = self.facts.holds(tir.LE(extent, product)) is True
+            if first is None and reaches and count == len(several):
+                first = (count, tir.interned(joined), False)
+        return first
+
+    # ------------------------------------------------------------ failures
+
+    def differ(self, x: object, y: object, reason: str) -> None:
+        """Remember where two terms could not be joined."""
+        if self.mismatch is None or (not self.mismatch.reason and reason):
+            self.mismatch = Mismatch(x, y, reason)
+
+
+def _below(tensor: TensorTerm) -> list[TensorTerm]:
+    """The tensors that a tensor is made of."""
+    match tensor:
+        case Lambda(element=body) | ScanTerm(element=body):
+            return terms.tensors_of(body)
+        case ResultTerm(of=application):
+            return list(_tensors(application.arguments))
+    return []
+
+
+def _tensors(values: Sequence[Term]) -> Iterator[TensorTerm]:
+    for value in values:
+        if isinstance(value, TensorTerm):
+            yield value
+        elif isinstance(value, TupleTerm):
+            yield from _tensors(value.fields)
+
+
+def _is_number(x: PrimExpr, number: int) -> bool:
+    """Whether an element is a number, with the sign that 0 has as an initial value."""
+    if isinstance(x, tir.FloatImm):
+        return x.value == number and str(x.value)[0] != "-"
+    return isinstance(x, tir.IntImm) and x.value == number
+
+
+def constant(tensor: ConstantTerm) -> PrimExpr | None:
+    """The element of a constant whose elements are all the same."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    kind = numpy_type(tensor.dtype)
+    if kind is None:
+        return None
+    array = np.frombuffer(tensor.content, kind)
+    if not array.size or array.tobytes() != array[:1].tobytes() * array.size:
+        return None
+    if tensor.dtype.is_float:
+        return tir.interned(tir.FloatImm(float(array[0]), tensor.dtype))
+    return tir.interned(tir.IntImm(int(array[0]), tensor.dtype))

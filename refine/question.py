@@ -1,0 +1,300 @@
+"""The question whether AFTER refines BEFORE: both are run on terms, and these are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.stack import recursion_room, roomy
+from rlx.refine.answer import Refinement
+from rlx.refine.contracts import Interface, InterfaceError, arguments_of
+from rlx.refine.definitions import Definitions, Unopened
+from rlx.refine.execute import CALL_TIR, Check, Execution, PrimFuncs, Unreadable
+from rlx.refine.facts import Facts
+from rlx.refine.matching import Exhausted, Matcher
+from rlx.refine.prim_funcs import LoopsOpener
+from rlx.refine.runs import differing
+from rlx.refine.terms import Application, ResultTerm, TensorTerm, Term, TupleTerm, group
+from rlx.solver.context import Context
+from rlx.solver.prover import Prover
+
+LEVELS = ("bitwise", "real")
+FAULTS = ("may vanish", "kept")
+
+
+class _Outcome(Record):
+    """What comparing one function gave: the level of the proof, or the reason why there is none."""
+
+    level: str | None
+    reason: str
+    steps: tuple[str, ...]
+
+
+def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tuple[str, ...]:
+    """The functions to compare: the one of a name, or all public functions of BEFORE.
+
+    Raises
+    ------
+    InterfaceError
+        If one of them is not in AFTER.
+    """
+    ours = {gv.name_hint: f for gv, f in before.functions.items()}
+    theirs = {gv.name_hint: f for gv, f in after.functions.items()}
+    if entry is not None:
+        for side, functions in (("BEFORE", ours), ("AFTER", theirs)):
+            if entry not in functions:
+                known = ", ".join(functions) or "none"
+                raise InterfaceError(f"{side} has no function {entry!r}; it has: {known}")
+        return (entry,)
+    public = [name for name, f in ours.items() if "global_symbol" in f.attrs] or list(ours)
+    relax = [name for name in public if isinstance(ours[name], ast.Function)]
+    wanted = relax or public
+    for name in wanted:
+        if name not in theirs:
+            raise InterfaceError(f"the interface changed: AFTER has no function {name!r}")
+    if not wanted:
+        raise InterfaceError("BEFORE has no functions")
+    return tuple(wanted)
+
+
+@roomy
+def compare(
+    before: ast.IRModule,
+    after: ast.IRModule,
+    entry: str | None = None,
+    floats: str = "bitwise",
+    faults: str = "may vanish",
+    assume: Sequence[str] = (),
+    contract: str | None = None,
+) -> Refinement:
+    """Whether AFTER refines BEFORE; both are in normal form and without errors.
+
+    Raises
+    ------
+    InterfaceError
+        If they have other functions or parameters.
+    """
+    names = entries(before, after, entry)
+    if contract is None and structural_equal(before, after):
+        return Refinement("proved", "bitwise", names, None, "", ("they are the same program",))
+    level, steps = "bitwise", []
+    todo = list(names)
+    with recursion_room():
+        for name in todo:  # grows by the recursive functions that are met
+            question = _Question(before, after, name, floats, faults, assume, contract)
+            found = question.answer()
+            todo += [each for each in question.recursive if each not in todo]
+            steps += [f"{name}:", *(f"  {line}" for line in found.steps)]
+            if found.level is None:
+                example = differing(before, after, name, contract, assume)
+                if example is not None:
+                    return Refinement(
+                        "refuted", None, names, example, example.difference, tuple(steps)
+                    )
+                reason = found.reason if len(todo) == 1 else f"{name}: {found.reason}"
+                return Refinement("unknown", None, names, None, reason, tuple(steps))
+            if found.level == "real":
+                level = "real"
+    return Refinement("proved", level, names, None, "", tuple(steps))
+
+
+class _Question:
+    """The comparison of one function."""
+
+    def __init__(
+        self,
+        before: ast.IRModule,
+        after: ast.IRModule,
+        name: str,
+        floats: str,
+        faults: str,
+        assume: Sequence[str],
+        contract: str | None,
+    ) -> None:
+        self._contract = contract
+        self.recursive: list[str] = []
+        self._modules = (before, after)
+        self._name, self._floats, self._faults, self._assume = name, floats, faults, assume
+        self._context = Context()
+        self._definitions = Definitions(Prover(self._context))
+        self._prim_funcs = PrimFuncs()
+        self._loops = LoopsOpener()
+
+    def answer(self) -> _Outcome:
+        """The level at which the functions are equal, or why that is not proved."""
+        one, other = (module[self._name] for module in self._modules)
+        if isinstance(one, tir.PrimFunc) or isinstance(other, tir.PrimFunc):
+            if type(one) is not type(other):
+                raise InterfaceError(
+                    f"the interface changed: {self._name} is a PrimFunc on one side only"
+                )
+            assert isinstance(one, tir.PrimFunc) and isinstance(other, tir.PrimFunc)
+            if self._prim_funcs.shared(one) is self._prim_funcs.shared(other):
+                return _Outcome("bitwise", "", ("the PrimFuncs are the same",))
+            return _Outcome(None, "PrimFuncs are only compared where functions call them", ())
+        try:
+            return self._functions(one, other)
+        except Unreadable as error:
+            return _Outcome(None, str(error), ())
+        except Exhausted:
+            return _Outcome(None, "the limit of work is reached", ())
+        except RecursionError:
+            return _Outcome(None, "terms are nested too deep", ())
+
+    def _functions(self, one: ast.Function, other: ast.Function) -> _Outcome:
+        definitions = self._definitions
+        arguments = [
+            definitions.value_of(p.struct_info_annotation or OBJECT, ("parameter", k))
+            for k, p in enumerate(one.params)
+        ]
+        ours, theirs = (
+            Execution(module, definitions, self._prim_funcs) for module in self._modules
+        )
+        self._suppose(one)
+        try:
+            before = ours.entry(self._name, arguments)
+        except Unreadable as error:
+            raise Unreadable(f"BEFORE: {error}") from None
+        self._learn(ours.facts)
+        interface = Interface(self._name, one, other, theirs.function_names)
+        try:
+            given = arguments_of(self._contract, interface, arguments, _Terms(theirs))
+            first = len(theirs.checks)
+            after = theirs.entry(self._name, given)
+        except Unreadable as error:
+            raise Unreadable(f"AFTER: {error}") from None
+        self.recursive += [*ours.recursive, *theirs.recursive]
+        self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
+        reason = ""
+        for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
+            matcher = Matcher(self._context, self._opened, level)
+            reason = self._not_equal(matcher, ours, theirs, before, after)
+            if not reason:
+                return _Outcome(level, "", (*matcher.trail, f"equal ({level})"))
+        return _Outcome(None, reason, ())
+
+    def _learn(self, conditions: Sequence[tir.PrimExpr]) -> None:
+        """Assume conditions on sizes."""
+        reading = Facts(self._context)
+        for condition in conditions:
+            if reading.is_index(condition):
+                self._context.assume(condition)
+
+    def _accepted(self, interface: Interface, checks: Sequence[Check], ours: Execution) -> None:
+        """Make sure that AFTER takes the arguments of BEFORE.
+
+        Raises
+        ------
+        InterfaceError
+            If it may not.
+        """
+        for check in checks:
+            if any(known.key == check.key for known in ours.checks[: ours.accepted]):
+                continue
+            if check.condition is None:
+                raise interface.changed(f"{check.words} changed")
+            if self._contract == "sizes":
+                self._learn([check.condition])
+            elif Facts(self._context).holds(check.condition) is not True:
+                raise interface.changed(
+                    f'{check.words} requires {check.condition} in AFTER; see the contract "sizes"'
+                )
+
+    def _suppose(self, function: ast.Function) -> None:
+        """Assume what the caller says about the sizes of BEFORE."""
+        from rlx.solver import question_parser
+
+        named = {var.name: var for var in function.shape_vars}
+        for text in self._assume:
+            self._context.assume(question_parser.parse(text, named))
+
+    def _not_equal(
+        self, matcher: Matcher, ours: Execution, theirs: Execution, before: Term, after: Term
+    ) -> str:
+        """Why the runs are not proved to be equal; empty if they are."""
+        if not matcher.applications(ours.last, theirs.last):
+            return "the calls of packed functions are not proved to be the same"
+        for check in theirs.checks:
+            if not self._passes(check, ours, matcher):
+                return f"AFTER may fail where BEFORE does not: {check.words}"
+        if self._faults == "kept":
+            for check in ours.checks:
+                if not self._found(check, theirs, matcher):
+                    return f"BEFORE may fail where AFTER does not: {check.words}"
+        if matcher.equal(before, after):
+            return ""
+        return _mismatch(matcher, ours, theirs)
+
+    def _passes(self, check: Check, ours: Execution, matcher: Matcher) -> bool:
+        """Whether a check of AFTER holds whenever BEFORE returns."""
+        if check.condition is not None and matcher.facts.holds(check.condition) is True:
+            return True
+        if self._found(check, ours, matcher):
+            return True
+        match check.key:
+            case ("call", Application() as made) if made.name == CALL_TIR:
+                return self._loops.safe(made, matcher.facts)
+        return False
+
+    def _found(self, check: Check, side: Execution, matcher: Matcher) -> bool:
+        """Whether the other side has the same check on a path that is always taken then."""
+        for known in side.checks:
+            if known.path != check.path[: len(known.path)]:
+                continue
+            if known.key == check.key:
+                return True
+            match known.key, check.key:
+                case ("call", Application() as p), ("call", Application() as q):
+                    if matcher.applications(p, q):
+                        return True
+        return False
+
+    def _opened(self, result: ResultTerm, level: str) -> TensorTerm:
+        application = result.of
+        if application.name == CALL_TIR:
+            return self._loops.open(result)
+        if level == "bitwise" and not self._definitions.exact(application):
+            raise Unopened("its definition rounds more than once")
+        return self._definitions.open(application)[result.path]
+
+
+class _Terms:
+    """Arguments as terms."""
+
+    def __init__(self, after: Execution) -> None:
+        self._after = after
+
+    def group(self, fields: Sequence[Term]) -> Term:
+        """A tuple."""
+        return group(fields)
+
+    def fields(self, whole: Term) -> Sequence[Term] | None:
+        """The fields of a tuple."""
+        return whole.fields if isinstance(whole, TupleTerm) else None
+
+    def call(self, name: str, arguments: Sequence[Term]) -> Term:
+        """The result of a function of AFTER."""
+        return self._after.entry(name, arguments)
+
+
+def _mismatch(matcher: Matcher, ours: Execution, theirs: Execution) -> str:
+    """What could not be joined, for a person."""
+    found = matcher.mismatch
+    if found is None:
+        return "the results are not proved to be equal"
+
+    def shown(term: object) -> str:
+        if isinstance(term, TensorTerm):
+            name = ours.names.get(term) or theirs.names.get(term) or term.name
+            return f"{name}: {matcher.reasons[term]}" if term in matcher.reasons else name
+        text = " ".join(str(term).split())
+        return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+
+    why = f" ({found.reason})" if found.reason else ""
+    return f"these could not be joined{why}: {shown(found.before)}; {shown(found.after)}"
+
+
+_WIDTH = 160

@@ -1,0 +1,269 @@
+"""Runs of both programs on small inputs, in search of a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from itertools import product
+from typing import Any
+
+from rlx.grammar.nodes import ast, tir
+from rlx.refine.answer import Counterexample
+from rlx.refine.contracts import Interface, arguments_of
+from rlx.semantics.outcome import (
+    CheckFailed,
+    Fault,
+    Outcome,
+    Returned,
+)
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+
+SIZES = (2, 1, 3, 0, 4, 5, 8)
+"""The numbers that shape variables get, those that show most first."""
+RUNS = 14
+"""The most sets of inputs."""
+FUEL = 20_000
+ITERATIONS = 20_000
+ELEMENTS = 2_000_000
+"""Inputs with more elements are not run."""
+_ELSEWHERE = ("E-extern-registered",)
+"""Faults of the surroundings: a packed function that is not there shows nothing."""
+TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 3e-2, "bfloat16": 2e-1}
+"""Differences up to it are no evidence: the rounding of functions and the order of sums are free."""
+
+
+def differing(
+    before: ast.IRModule,
+    after: ast.IRModule,
+    entry: str,
+    contract: str | None = None,
+    assume: Sequence[str] = (),
+    runs: int = RUNS,
+) -> Counterexample | None:
+    """Inputs on which two programs were run and differ; None if none were found.
+
+    Parameters
+    ----------
+    contract
+        How the interface changed.
+    assume
+        Conditions on the shape variables of BEFORE.
+    """
+    from rlx.semantics.machine import load
+
+    function, other = before[entry], after[entry]
+    if not (isinstance(function, ast.Function) and isinstance(other, ast.Function)):
+        return None
+    names = tuple(gv.name_hint for gv in after.functions)
+    interface = Interface(entry, function, other, names)
+
+    def quiet(line: str) -> None:
+        """Programs print nothing here."""
+
+    try:
+        ours, theirs = (
+            load(module, backend="steps", output=quiet, iterations=ITERATIONS)
+            for module in (before, after)
+        )
+    except Exception:  # noqa: BLE001 - a program that cannot be loaded shows nothing
+        return None
+    found: Counterexample | None = None
+    for seed, sizes in enumerate(_sizes(function, SIZES, runs)):
+        made = _inputs(function, sizes, seed)
+        if made is None:
+            continue
+        values, numbers = made
+        if not _admitted(assume, numbers):
+            continue
+        try:
+            one = ours.run(entry, deepcopy(values), fuel=FUEL)
+            if not isinstance(one, Returned):
+                continue
+            given = arguments_of(contract, interface, deepcopy(values), _Values(theirs))
+            two = theirs.run(entry, given, fuel=FUEL)
+        except (ValueError, TypeError, MemoryError):
+            continue
+        difference = _difference(one, two)
+        if difference and (found is None or _weight(numbers) < _weight(found.sizes)):
+            params = [param.name_hint for param in function.params]
+            found = Counterexample(
+                entry,
+                numbers,
+                dict(zip(params, map(_plain, values), strict=True)),
+                _plain(one.value),
+                _plain(two.value) if isinstance(two, Returned) else str(two),
+                difference,
+            )
+    return found
+
+
+class _Values:
+    """Arguments as values."""
+
+    def __init__(self, program: Any) -> None:
+        self._program = program
+
+    def group(self, fields: Sequence[Value]) -> Value:
+        """A tuple."""
+        return TupleValue(tuple(fields))
+
+    def fields(self, whole: Value) -> Sequence[Value] | None:
+        """The fields of a tuple."""
+        return whole.fields if isinstance(whole, TupleValue) else None
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """The result of a function of AFTER."""
+        found = self._program.run(name, list(arguments), fuel=FUEL)
+        if isinstance(found, Returned):
+            return found.value
+        raise ValueError(str(found))
+
+
+def _admitted(assume: Sequence[str], sizes: Mapping[str, int]) -> bool:
+    """Whether sizes satisfy the conditions."""
+    from rlx.solver.prover import Prover
+    from rlx.solver.question_parser import parse
+
+    for text in assume:
+        named = {name: tir.Var(name) for name in sizes}
+        condition = tir.substitute(
+            parse(text, named), {named[n]: tir.IntImm(k) for n, k in sizes.items()}
+        )
+        if not Prover().always(condition).proved:
+            return False
+    return True
+
+
+def _weight(sizes: Mapping[str, int]) -> int:
+    return sum(sizes.values())
+
+
+def _sizes(
+    function: ast.Function, numbers: Sequence[int], most: int
+) -> Iterator[dict[tir.Var, int]]:
+    """Numbers for the shape variables of a function; first all alike, then mixed."""
+    free = list(function.shape_vars)
+    if not free:
+        yield from [{}] * 3
+        return
+    count = 0
+    for number in numbers:
+        yield dict.fromkeys(free, number)
+        count += 1
+    if len(free) > 1:
+        for mixed in product(numbers[:4], repeat=min(len(free), 4)):
+            if len(set(mixed)) > 1:
+                yield {var: mixed[k % len(mixed)] for k, var in enumerate(free)}
+                count += 1
+                if count >= most:
+                    return
+
+
+def _inputs(
+    function: ast.Function, sizes: Mapping[tir.Var, int], seed: int
+) -> tuple[list[Value], dict[str, int]] | None:
+    """Arguments of small whole numbers, on which sums of floats are exact in any order."""
+    import numpy as np
+
+    from rlx.semantics.run.inputs import inputs
+
+    scalars = {param.name_hint for param in function.params}
+    given = {var.name: str(size) for var, size in sizes.items() if var.name not in scalars}
+    elements = 1
+    for param in function.params:
+        info = param.struct_info_annotation
+        if isinstance(info, ast.TensorStructInfo) and isinstance(info.shape, ast.ShapeExpr):
+            count = 1
+            for dim in info.shape.values:
+                count *= (
+                    dim.value if isinstance(dim, tir.IntImm) else max(sizes.values(), default=1)
+                )
+            elements += count
+    if elements > ELEMENTS:
+        return None
+    try:
+        made = inputs(function, given, seed)
+    except (ValueError, TypeError, KeyError, MemoryError):
+        return None
+    random = np.random.default_rng(seed)
+    values = list(made.values)
+    for value in values:
+        for tensor in _tensors(value):
+            array = tensor.data
+            if array.dtype.kind == "b":
+                array[...] = random.integers(0, 2, array.shape).astype(bool)
+            elif array.dtype.kind == "u" or array.dtype.kind == "i":
+                array[...] = random.integers(0, 3, array.shape)
+            else:
+                array[...] = random.integers(-4, 5, array.shape).astype(array.dtype)
+    return values, {name: size for name, size in made.sizes.items()}
+
+
+def _tensors(value: Value) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, TupleValue):
+        for field in value.fields:
+            yield from _tensors(field)
+
+
+def _plain(value: Value) -> Any:
+    from rlx.semantics.machine.numpy_conversion import to_plain
+
+    return to_plain(value)
+
+
+def _difference(before: Returned, after: Outcome) -> str:
+    """How two runs differ; empty if they agree, or if the second one shows nothing."""
+    if isinstance(after, Returned):
+        return _values_differ(before.value, after.value, "the result")
+    if isinstance(after, CheckFailed | Fault) and after.code not in _ELSEWHERE:
+        return f"BEFORE returns a value, AFTER does not: {after}"
+    return ""
+
+
+def _values_differ(one: Value, other: Value, where: str) -> str:
+
+    match one, other:
+        case TupleValue(fields=a), TupleValue(fields=b):
+            if len(a) != len(b):
+                return f"{where} has {len(a)} fields, and {len(b)} in AFTER"
+            for k, (x, y) in enumerate(zip(a, b, strict=True)):
+                found = _values_differ(x, y, f"field {k} of {where}")
+                if found:
+                    return found
+            return ""
+        case Tensor(), Tensor():
+            return _tensors_differ(one, other, where)
+        case ShapeValue(values=a), ShapeValue(values=b):
+            return "" if a == b else f"{where} is {a}, and {b} in AFTER"
+        case Scalar(value=a), Scalar(value=b):
+            return (
+                "" if a == b or str(a) == str(b) == "nan" else f"{where} is {a}, and {b} in AFTER"
+            )
+    if type(one) is not type(other):
+        return f"{where} is a {type(one).__name__}, and a {type(other).__name__} in AFTER"
+    return ""
+
+
+def _tensors_differ(one: Tensor, other: Tensor, where: str) -> str:
+    import numpy as np
+
+    if one.shape != other.shape:
+        return f"{where} has shape {one.shape}, and {other.shape} in AFTER"
+    if one.dtype != other.dtype:
+        return f"{where} has type {one.dtype}, and {other.dtype} in AFTER"
+    a, b = np.asarray(one.data), np.asarray(other.data)
+    if a.dtype.kind in "biu":
+        wrong = np.asarray(a != b)
+    else:
+        x, y = a.astype(np.float64), b.astype(np.float64)
+        limit = TOLERANCE.get(one.dtype, 0.5)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(x - y) <= limit * np.maximum(np.maximum(np.abs(x), np.abs(y)), 1)
+        wrong = ~((x == y) | near | (np.isnan(x) & np.isnan(y)))
+    if not wrong.any():
+        return ""
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    place = f"element {list(at)}" if at else "the element"
+    return f"{place} of {where} is {a[at]}, and {b[at]} in AFTER"
