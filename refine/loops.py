@@ -450,7 +450,16 @@ class Reader:
                 self._add(buffer, piece)
 
     def _stores_in(self, stmt: tir.Stmt) -> dict[Buffer, None]:
-        """The buffers that a statement writes."""
+        """The memory that a statement writes."""
+        found: dict[Buffer, None] = {}
+        for buffer in self._stored(stmt):
+            while buffer in self._regions:
+                buffer = self._regions[buffer][0]
+            found[buffer] = None
+        return found
+
+    def _stored(self, stmt: tir.Stmt) -> dict[Buffer, None]:
+        """The buffers that a statement writes, and the memory of regions that it declares."""
         known = self._written.get(stmt)
         if known is None:
             known = {}
@@ -458,7 +467,7 @@ class Reader:
             match stmt:
                 case tir.BufferStore(buffer=buffer):
                     known[buffer] = None
-                case tir.MatchBuffer(buffer=buffer, source=source):
+                case tir.MatchBuffer(source=source):
                     known[source.buffer] = None
                 case tir.SeqStmt(stmts=stmts):
                     below = list(stmts)
@@ -469,13 +478,8 @@ class Reader:
                 case tir.For(body=body) | tir.While(body=body) | tir.With(body=body):
                     below = [body]
             for each in below:
-                known.update(self._stores_in(each))
-            found = {}
-            for buffer in known:
-                while buffer in self._regions:
-                    buffer = self._regions[buffer][0]
-                found[buffer] = None
-            known = self._written[stmt] = found
+                known.update(self._stored(each))
+            self._written[stmt] = known
         return known
 
     def _block(self, stmt: tir.Block) -> None:
