@@ -15,7 +15,7 @@ from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.nodes.tir import Buffer, PrimExpr
 from rlx.refine import terms
 from rlx.refine.facts import polynomial
-from rlx.refine.loops_content import Lost, Piece, Unread, inverse
+from rlx.refine.loops_content import Content, Lost, Piece, Unread, inverse
 from rlx.refine.terms import TRUE, InputTerm, Reduce
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class LoopEnd:
         axis: tir.Var,
         extent: PrimExpr,
         holes: Mapping[InputTerm, Buffer],
-        after: Mapping[Buffer, tuple[Piece, ...]],
+        after: Mapping[Buffer, Content],
         span: Span | None,
     ) -> None:
         self.reader = reader
@@ -78,10 +78,14 @@ class LoopEnd:
         self.extent = extent
         self.holes = holes
         self.span = span
-        self.after = dict(after)
-        self.lost: dict[Buffer, Lost] = {}
+        self.after = {buffer: content.pieces for buffer, content in after.items()}
+        self.lost: dict[Buffer, Lost] = {
+            buffer: content.below
+            for buffer, content in after.items()
+            if isinstance(content.below, Lost)
+        }
         self.folds: dict[Buffer, _Fold] = {}
-        self.after = {b: tuple(map(self._settled, pieces)) for b, pieces in after.items()}
+        self._settle()
         self._carried()
         self.determined = {
             piece: self._determines(piece)
@@ -103,6 +107,17 @@ class LoopEnd:
             if isinstance(node, tir.BufferLoad) and node.buffer in self.holes
         ]
 
+    def _settle(self) -> None:
+        found = {}
+        for buffer, pieces in self.after.items():
+            found[buffer] = pieces
+            if buffer not in self.lost:
+                try:
+                    found[buffer] = tuple(map(self._settled, pieces))
+                except Unread as error:
+                    self.lost[buffer] = Lost(error.reason, error.span or self.span)
+        self.after = found
+
     def _settled(self, piece: Piece) -> Piece:
         """A piece in which reads of what was there before the loop say so."""
         if not self._own_holes(piece.guard, piece.value, *piece.indices, *piece.extents):
@@ -122,6 +137,8 @@ class LoopEnd:
     def _load(self, term: Buffer, indices: tuple[PrimExpr, ...], span: Span | None) -> PrimExpr:
         assert isinstance(term, terms.TensorTerm)
         buffer = self.holes.get(term) if isinstance(term, InputTerm) else None
+        if buffer in self.lost:
+            raise Unread(self.lost[buffer].reason, self.lost[buffer].span)
         if buffer is None or not all(self._apart(p, indices) for p in self.after[buffer]):
             return terms.read(term, indices)
         return self.reader.read(self.reader.contents[buffer], buffer, indices, span)
@@ -179,7 +196,7 @@ class LoopEnd:
                 for node in self._own_holes(piece.value, piece.guard, *piece.indices):
                     assert isinstance(node.buffer, InputTerm)
                     found[self.holes[node.buffer]] = None
-            if found:
+            if found and buffer not in self.lost:
                 reads[buffer] = found
         for buffer in reads:
             together = {buffer: None}
@@ -191,6 +208,9 @@ class LoopEnd:
                         waiting.append(each)
             members = tuple([b for b in self.after if b in together])
             try:
+                for each in members:
+                    if each in self.lost:
+                        raise Unread(self.lost[each].reason, self.lost[each].span)
                 self.folds[buffer] = self._fold(buffer, members)
             except Unread as error:
                 self.lost[buffer] = Lost(error.reason, error.span or self.span)
@@ -567,16 +587,20 @@ def _combined(
     for node in tir.postorder(*values):
         below = tir.children(node)
         dependent[node] = node in olds or any(dependent[child] for child in below)
-    for node in tir.postorder(*values):
-        if not dependent[node]:
-            if node in values:
-                _take(node, taken, free, span)
+    kinds = {var.dtype for var in news}
+    waiting = list(values)
+    seen: set[PrimExpr] = set()
+    while waiting:
+        node = waiting.pop(0)
+        if node in seen or node in olds or isinstance(node, tir.IntImm | tir.FloatImm):
             continue
-        if isinstance(node, Reduce):
+        seen.add(node)
+        if not dependent[node] and tir.type_of(node) in kinds:
+            _take(node, taken, free, span)
+            continue
+        if isinstance(node, Reduce | tir.BufferLoad | tir.Var):
             raise Unread(_DEPENDS, span)
-        for child in tir.children(node):
-            if not dependent[child] and not isinstance(child, tir.IntImm | tir.FloatImm):
-                _take(child, taken, free, span)
+        waiting += tir.children(node)
 
     def new_node(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
         return terms.rebuilt(node, operands)
