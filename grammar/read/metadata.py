@@ -108,7 +108,9 @@ def _nested(graph: Any, root: Any, decoded: Decoder) -> Tensors:
     found: Tensors = {}
     for kind, index in zip(pairs[::2], pairs[1::2], strict=False):
         entries = [nodes[entry]["data"] for entry in nodes[index]["data"]]
-        found[str(nodes[kind]["data"])] = [_literal(partial(_of, nodes, e), decoded) for e in entries]
+        found[str(nodes[kind]["data"])] = [
+            _literal(partial(_of, nodes, e), decoded) for e in entries
+        ]
     return found
 
 
@@ -139,7 +141,9 @@ def _literal(tensor: Callable[[], Any], decoded: Decoder) -> Literal | None:
         shape, data_type, start = _header(raw)
         if data_type.is_void:
             return Literal(None, VOID, None)
-        return Literal(None, data_type, shape, None, _content(memoryview(raw)[start:], prod(shape), data_type))
+        return Literal(
+            None, data_type, shape, None, _content(memoryview(raw)[start:], prod(shape), data_type)
+        )
     except _DAMAGED:
         return None
 

@@ -391,7 +391,7 @@ def metadata_statement(text: str) -> MetadataStatement | None:
     """The first metadata statement of a text."""
     if "metadata" not in text:
         return None
-    for start, end in logical_lines(text):
+    for start, _ in logical_lines(text):
         if not text.startswith("metadata", start) or start != line_start(text, start):
             continue
         found = _METADATA.match(text, start)

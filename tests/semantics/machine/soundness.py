@@ -17,10 +17,17 @@ from rlx.grammar.nodes.visit import expressions
 from rlx.semantics.cast import check
 from rlx.semantics.machine import Configuration, Frame, MachineProgram, environment, load, stack
 from rlx.semantics.machine.configuration import FunctionCode
-from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
 from rlx.semantics.struct_info_of import struct_info_of
-from rlx.semantics.values import Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import (
+    Packed,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+    values_inside,
+)
 from rlx.solver.order import compatibility, free_vars, substitute
 from rlx.solver.prover import Prover
 

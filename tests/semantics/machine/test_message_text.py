@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from rlx.semantics.machine.builtin_words import misused
 from rlx.semantics.machine.message_text import show
-from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.run.value_text import FIELDS, WIDTH, block, line
-from rlx.semantics.values import Scalar, StringValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Scalar, StringValue, Tensor, TupleValue, Value, values_inside
 
 
 @pytest.mark.parametrize("count", range(12))
