@@ -42,6 +42,8 @@ class NamesAround:
         around = self.context.around
         if around is None or text in self.scope.modules:
             return Name(text)
+        if text == "metadata" and self.context.metadata:
+            return Name(text)  # read already
         value = around.value(text)
         if value is ...:
             return Name(text)

@@ -421,7 +421,8 @@ def long_lines(text: str) -> list[Span]:
         last = text.rfind("\n", at, at + MAX_LINE + 1)
         if last < 0:
             last = line_end(text, at + MAX_LINE)
-            if not weights <= at < behind_weights:
+            held = min(last, behind_weights) - max(at, weights)
+            if last - at - max(held, 0) > MAX_LINE:
                 found.append((at, last))
         at = last + 1
     return found

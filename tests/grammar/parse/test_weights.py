@@ -1,0 +1,121 @@
+"""Weights in a text's metadata: megabytes that are skipped, and decoded to the very numbers."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import walk
+from rlx.grammar.read import lexer
+from rlx.grammar.read.outline import metadata_span
+from rlx.grammar.read.parser import Parsed, parse
+
+COUNT = 60_000
+WEIGHTS = np.random.default_rng(1).standard_normal(COUNT).astype("<f4")
+PROGRAM = f"""\
+@R.function
+def main(x: R.Tensor(({COUNT},), "float32")):
+    y = R.add(x, metadata["ir.GenericConst"][0])
+    return y
+"""
+
+
+def tensor(data: np.ndarray) -> str:
+    """A tensor as TVM writes it into JSON."""
+    head = struct.pack("<QQiiiBBH", 0xDD5E40F096B4A13F, 0, 1, 0, data.ndim, 2, 32, 1)
+    shape = struct.pack(f"<{data.ndim}q", *data.shape)
+    whole = head + shape + struct.pack("<q", data.nbytes) + data.tobytes()
+    return base64.b64encode(whole).decode()
+
+
+def metadata(data: np.ndarray) -> str:
+    """The JSON of a module with one constant, with its slashes escaped, as TVM does."""
+    nodes = [
+        {"type": "ffi.String", "data": "ir.GenericConst"},
+        {"type": "ffi.Tensor", "data": tensor(data)},
+        {"type": "relax.Constant", "data": {"data": 1}},
+        {"type": "ffi.Array", "data": [2]},
+        {"type": "ffi.Map", "data": [0, 3]},
+    ]
+    return json.dumps({"root_index": 4, "nodes": nodes}).replace("/", "\\/")
+
+
+def in_python(text: str, quotes: str = '"""') -> str:
+    """A string of Python that stands for a text."""
+    escaped = text.replace("\\", "\\\\").replace(quotes[0], "\\" + quotes[0])
+    return f"{quotes}{escaped}{quotes}"
+
+
+def weights_of(parsed: Parsed) -> np.ndarray:
+    """The data of the constant."""
+    assert parsed.diagnostics == ()
+    (found,) = (node for node in walk(parsed.modules[0]) if isinstance(node, ast.Literal))
+    assert found.content is not None
+    return np.frombuffer(found.content, "<f4")
+
+
+LAYOUTS = {
+    "in front": lambda held: f"metadata = tvm.ir.load_json({held})\n{PROGRAM}",
+    "behind": lambda held: f"{PROGRAM}\nmetadata = tvm.ir.load_json({held})\n",
+    "on other lines": lambda held: f"metadata = tvm.ir.load_json(\n    {held},\n)\n{PROGRAM}",
+    "in a Python file": lambda held: (
+        "import tvm\nfrom tvm.script import relax as R\n\n"
+        f"metadata = tvm.ir.load_json({held})\n\n\n{PROGRAM}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("quotes", ['"""', "'''"])
+def test_the_numbers_are_those_that_were_written(layout: str, quotes: str) -> None:
+    text = LAYOUTS[layout](in_python(metadata(WEIGHTS), quotes))
+    parsed = parse(text, "weights.py" if "Python" in layout else "weights.rlx")
+    assert weights_of(parsed).tobytes() == WEIGHTS.tobytes()
+
+
+def test_a_line_of_weights_may_be_longer_than_other_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexer, "MAX_LINE", 1000)
+    monkeypatch.setattr("rlx.grammar.read.outline.MAX_LINE", 1000)
+    text = LAYOUTS["in front"](in_python(metadata(WEIGHTS)))
+    assert weights_of(parse(text)).tobytes() == WEIGHTS.tobytes()
+    (found,) = parse(f"{text}# {'x' * 1000}\n").diagnostics
+    assert "too long to be read" in found.message
+
+
+def test_mistakes_beside_weights_have_their_lines() -> None:
+    held = in_python(metadata(WEIGHTS))
+    text = LAYOUTS["in front"](held).replace("return y", "return z = 1")
+    parsed = parse(text)
+    assert [parsed.source.position(d.span[0])[0] for d in parsed.diagnostics if d.span] == [5]
+
+
+@pytest.mark.parametrize(
+    "before",
+    ['"""a text\nmetadata = tvm.ir.load_json(\'\'\'\n"""\n', "# metadata = load_json('''\n"],
+)
+def test_what_only_looks_like_metadata_is_none(before: str) -> None:
+    text = before + LAYOUTS["behind"](in_python(metadata(WEIGHTS)))
+    span = metadata_span(text)
+    assert span is not None and span[0] > len(before) + len(PROGRAM)
+    assert weights_of(parse(text)).tobytes() == WEIGHTS.tobytes()
+
+
+@pytest.mark.parametrize("end", [10, 1000, 100_000, -4, -1])
+def test_weights_that_are_cut_off_are_answered(end: int) -> None:
+    text = LAYOUTS["in front"](in_python(metadata(WEIGHTS)))
+    head = text.index('"""') + 3
+    whole = text[: head + end if end > 0 else text.index(PROGRAM) + end]
+    parsed = parse(whole)
+    assert all(found.is_error or found.code == "PARSE-nothing" for found in parsed.diagnostics)
+
+
+def test_a_mark_of_another_tensor_is_no_tensor() -> None:
+    """Control characters in the JSON stand for nothing."""
+    text = LAYOUTS["in front"](in_python(metadata(WEIGHTS).replace("P6G0", "\x017;")))
+    parsed = parse(text)
+    assert any(found.is_error for found in parsed.diagnostics) or weights_of(parsed).size == 0
