@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 from typing import IO
 
 from rlx.checker.render.files import FileReport, counted, counterexample, summarise
@@ -364,8 +364,8 @@ def _mended(
     last, end = source.position(max(edit.span))
     old = [source.line(number) for number in range(first, last + 1)]
     new = (old[0][: column - 1] + edit.text + old[-1][end - 1 :]).split("\n")
-    before = len(commonprefix([old, new]))
-    behind = len(commonprefix([old[before:][::-1], new[before:][::-1]]))
+    before = _alike(old, new)
+    behind = _alike(old[before:][::-1], new[before:][::-1])
     old, new = (lines[before : len(lines) - behind] for lines in (old, new))
     seen = (column - 1, column + len(edit.text)) if not before else (0, 0)
     yield " " * gutter + paint(theme, "gutter", " |")
@@ -374,6 +374,12 @@ def _mended(
             text = show(line, *seen, width).text
             number = paint(theme, "gutter", f"{first + before + at:>{gutter}}")
             yield f"{number} {paint(theme, role, f'{sign} {text}'.rstrip())}"
+
+
+def _alike(some: Sequence[str], others: Sequence[str]) -> int:
+    """How many lines at the start are the same."""
+    pairs = zip(some, others, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _verdict(files: Sequence[FileReport], theme: Mapping[str, str]) -> str:
