@@ -14,6 +14,7 @@ from rlx.grammar.stack import roomy
 from rlx.solver.budget import Statistics
 
 if TYPE_CHECKING:
+    from rlx.grammar.dialects import Dialect
     from rlx.grammar.read.versions import SpellingUse
 
 MARK = "rlx: ignore"
@@ -122,14 +123,16 @@ def check_text(text: str, path: str = "<text>", target: str | None = None) -> Re
     """
     from rlx.grammar.dialects import dialect
     from rlx.grammar.read.parser import parse
-    from rlx.grammar.read.versions import before_purity, is_old, judged, uses
+    from rlx.grammar.read.versions import before_purity, is_old, judged, newest, uses
 
     if target is not None:
         dialect(target)
     parsed = parse(text, path)
     found = uses(parsed.source.text, parsed.modules)
     said = (*parsed.diagnostics, *judged(parsed.source.text, parsed.modules, found, target))
-    findings = Findings(before_purity(found, target), target is None and is_old(found))
+    old = target is None and is_old(found)
+    words = dialect(target or newest(found))
+    findings = Findings(before_purity(found, target), old, words)
     return check_modules(parsed.modules, parsed.source, said, parsed.captured, findings)
 
 
@@ -182,8 +185,13 @@ def check_modules(
 class Findings:
     """What the rules of a specification, here of today's, have found in the modules of a text."""
 
-    def __init__(self, without_purity: SpellingUse | None = None, old: bool = False) -> None:
-        self.without_purity, self.old = without_purity, old
+    def __init__(
+        self,
+        without_purity: SpellingUse | None = None,
+        old: bool = False,
+        words: Dialect | None = None,
+    ) -> None:
+        self.without_purity, self.old, self.words = without_purity, old, words
         self.diagnostics: list[Diagnostic] = []
         self.info: dict[Node, StructInfo] = {}
         self.normal: list[ast.IRModule] = []
@@ -204,7 +212,7 @@ class Findings:
 
         normal = normalize(module)
         self.normal.append(normal)
-        derivation = derive(normal, self.unknown_operators, captured)
+        derivation = derive(normal, self.unknown_operators, captured, self.words)
         self._take(derivation.diagnostics)
         self.info.update(derivation.info)
         if derivation.overwrites:
@@ -267,7 +275,6 @@ def _check(
 
         diagnostics = without_ignored(source, diagnostics)
     diagnostics = _told_once(diagnostics)
-    diagnostics = _in_its_words(diagnostics, source.text)
     if diagnostics:
         from rlx.checker.edits import with_edits
 
@@ -280,33 +287,6 @@ def _check(
         gathered.info,
         tuple(gathered.statistics),
     )
-
-
-_RESULTS = {"out_ty": "out_sinfo", "ty_args": "sinfo_args"}
-"""The arguments that declare results: as 0.27 spells them, and as versions before it do."""
-_OF_RESULTS = frozenset(["D14-arity", "OBL-outputs-declared", "OBL-stated-result"])
-
-
-def _in_its_words(diagnostics: list[Diagnostic], text: str) -> list[Diagnostic]:
-    """The diagnostics, those about declared results in the spelling of a text that has only one."""
-    if all(each.code not in _OF_RESULTS for each in diagnostics):
-        return diagnostics
-    is_new, is_old = (any(w in text for w in ws) for ws in (_RESULTS, _RESULTS.values()))
-    if is_new == is_old:
-        return diagnostics
-    words = [(old, new) if is_new else (new, old) for new, old in _RESULTS.items()]
-    return [_spelled(each, words) if each.code in _OF_RESULTS else each for each in diagnostics]
-
-
-def _spelled(diagnostic: Diagnostic, words: Sequence[tuple[str, str]]) -> Diagnostic:
-    """A diagnostic with one spelling of each argument replaced by the other."""
-    message, help = diagnostic.message, diagnostic.help
-    for other, own in words:
-        message = message.replace(f"{other} are", f"{own} are")
-        message = message.replace(f"expected {other}", f"expected {own}")
-        if help is not None and f"{other}=" in help:
-            help = help.replace(f"{other}=", f"{own}=")
-    return replace(diagnostic, message=message, help=help)
 
 
 def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:

@@ -131,8 +131,16 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
     "PYTHON-name": (
         "A name that the Python file does not define",
         (
-            "A data type or dimension stands without quotes, and the file binds no such name."
-            " Python evaluates annotations, so it stops with a NameError."
+            "A data type or dimension stands without quotes, a function of a class is called by its"
+            " bare name, or `cls` is used unbound: the file binds no such name where it is used,"
+            " so running it stops with a NameError."
+        ),
+    ),
+    "PYTHON-attribute": (
+        "An attribute that Relax variables do not have",
+        (
+            "TVM evaluates `x.shape` as Python, and its variables have no such attribute."
+            " `R.shape_of(x)` is the shape as a value, `x.ty.shape` that of the annotation (since 0.26)."
         ),
     ),
     "PYTHON-import": (

@@ -297,12 +297,12 @@ class Readers(Record):
         )
 
     def words(self) -> str:
-        """The versions in words: ``only since 0.24``, ``only until 0.25``."""
-        found = [
-            *([] if self.first is None else [f"since {self.first}"]),
-            *([] if self.last is None else [f"until {self.last}"]),
-        ]
-        return " and ".join(found)
+        """The versions in words: ``read since 0.24``, ``read up to 0.25``, ``read from … to …``."""
+        if self.first is None:
+            return f"read up to {self.last}"
+        if self.last is None:
+            return f"read since {self.first}"
+        return f"read from {self.first} to {self.last}"
 
 
 def _readers() -> dict[str, Readers]:

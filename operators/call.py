@@ -64,8 +64,9 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
     """The declared results of a call that allocates them: a tensor with a shape, or a tuple of such
     tensors.
     """
+    words = site.ctx.dialect.out_info
     if len(types) != 1:
-        site.fail("OBL-outputs-declared", f"{len(types)} out_sinfo are given, expected one")
+        site.fail("OBL-outputs-declared", f"{len(types)} {words} are given, expected one")
     found = types[0].fields if isinstance(types[0], TupleStructInfo) else types
     tensors = tuple(x for x in found if isinstance(x, TensorStructInfo))
     if len(tensors) != len(found):
@@ -73,7 +74,7 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
 
         site.fail(
             "OBL-outputs-tensor",
-            f"out_sinfo must be a tensor or a tuple of tensors, not {show(types[0])}",
+            f"{words} must be a tensor or a tuple of tensors, not {show(types[0])}",
             best=types[0],
         )
     for number, tensor in enumerate(tensors):
@@ -276,7 +277,8 @@ def said(site: Site, types: Types) -> None:
 def stated(site: Site, types: Types) -> None:
     """Check that a pure call of a packed function declares its result."""
     if not types:
-        site.fail("OBL-stated-result", "no result is declared, expected sinfo_args")
+        words = f"no result is declared, expected {site.ctx.dialect.info_args}"
+        site.fail("OBL-stated-result", words)
 
 
 @operator("relax.call_inplace_packed", kept=_CALLS_ANOTHER)

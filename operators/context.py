@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from rlx.grammar.nodes import ast, tir
 
 if TYPE_CHECKING:
+    from rlx.grammar.dialects import Dialect
     from rlx.solver.prover import Prover
 
 Message = str | Callable[[], str]
@@ -28,9 +29,12 @@ class OperatorContext(Protocol):
     discharged
         The number of proof obligations that are trivially true (identical dimensions, literals).
         The rules count them here; :meth:`require` counts its own.
+    dialect
+        The version whose words messages use.
     """
 
     discharged: int
+    dialect: Dialect
 
     @property
     def prover(self) -> Prover:

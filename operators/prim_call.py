@@ -29,8 +29,8 @@ from rlx.operators.dim_arithmetic import same
 from rlx.operators.site import Site, show, show_shape
 from rlx.spec.registry import rule
 
-Pair = tuple[PrimExpr, PrimExpr, str]
-"""A dimension of the PrimFunc, that of the caller, and the location of the latter."""
+Pair = tuple[PrimExpr, PrimExpr, str, str]
+"""A dimension of the PrimFunc, that of the caller, the location of the latter, and the parameter."""
 
 
 @rule("OBL-passed", "obligation")
@@ -39,15 +39,18 @@ def passed(site: Site, args: Expr) -> None:
     info = site.ctx.info(args)
     parts = info.fields if isinstance(info, TupleStructInfo) else ()
     fields = args.fields if isinstance(args, ast.Tuple) else (None,) * len(parts)
+    func = site.call.args[0]
+    prim_func = site.ctx.prim_func(func) if isinstance(func, GlobalVar) else None
     for at, (part, field) in enumerate(zip(parts, fields, strict=True)):
+        name = _named(prim_func, args, at)
         literal = isinstance(field, LITERALS)
         if isinstance(part, ObjectStructInfo) and not literal:
             if not site.ctx.poisoned(args if field is None else field):
-                words = f"argument {at} is {show(part)}, which may not be a tensor"
+                words = f"{name} is {show(part)}, which may not be a tensor"
                 site.warn("OBL-passed-kind", words, 1)
         elif literal or not isinstance(part, (TensorStructInfo, PrimStructInfo, ShapeStructInfo)):
             shown = show(field) if literal and field is not None else show(part)
-            words = f"argument {at} is {shown}, expected a tensor, a scalar or a shape"
+            words = f"{name} is {shown}, expected a tensor, a scalar or a shape"
             site.fail("OBL-passed-kind", words, 1, declared_result(site.call.sinfo_args))
 
 
@@ -88,7 +91,7 @@ def agreement(
     if scalars is None:
         return
     values: list[StructInfo] = [*infos, *out, *scalars]
-    names = [f"argument {k}{_named(args, k)}" for k in range(len(infos))]
+    names = [_named(prim_func, args, k) for k in range(len(infos))]
     names += [f"result {k}" if len(out) > 1 else "the result" for k in range(len(out))]
     names += [f"tir_vars[{k}]" for k in range(len(scalars))]
     count(site, func, prim_func, (len(infos), len(out), len(scalars)))
@@ -146,10 +149,20 @@ def _scalars(site: Site, tir_vars: object) -> Sequence[StructInfo] | None:
     return None
 
 
-def _named(args: Expr, k: int) -> str:
-    """The name of an argument that is a variable, in brackets."""
+def _named(callee: PrimFunc | None, args: Expr, k: int) -> str:
+    """An argument: by its own name if it is a variable, or by that of its parameter."""
     field = args.fields[k] if isinstance(args, ast.Tuple) else None
-    return f" ({field.name_hint})" if isinstance(field, ast.Var) else ""
+    if isinstance(field, ast.Var):
+        return field.name_hint
+    if callee is None or k >= len(callee.params):
+        return f"argument {k}"
+    return f"the argument {_parameter(callee, callee.params[k])}"
+
+
+def _parameter(callee: PrimFunc, param: tir.Var) -> str:
+    """The name of a parameter, which is that of its buffer."""
+    buffer = callee.buffer_map.get(param)
+    return repr(param.name if buffer is None else buffer.name)
 
 
 @rule("OBL-untouched", "obligation")
@@ -196,11 +209,11 @@ def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int])
     """Check that the PrimFunc has one parameter for each argument, result and trailing scalar."""
     if len(callee.params) != sum(given):
         args, out, scalars = given
-        trailing = f" and {scalars} tir_vars" if scalars else ""
+        trailing = f", with {scalars} tir_vars" if scalars else ""
         site.fail(
             "OBL-buffers-count",
             f"{show(func)} has {len(callee.params)} parameters, but the call passes {args} "
-            f"argument{'s' * (args != 1)}, {out} result{'s' * (out != 1)}{trailing}",
+            f"argument{'s' * (args != 1)} and {out} result{'s' * (out != 1)}{trailing}",
             1,
             site.call.sinfo_args[0],
         )
@@ -231,7 +244,7 @@ class Matching:
         """A scalar is passed for a scalar; a handle without a buffer takes anything."""
         if isinstance(value, PrimStructInfo):
             if value.value is not None:
-                self._dim(param, value.value, f"{param.name} ({name})")
+                self._dim(param, value.value, name, param.name)
         elif param.dtype.code != "handle":
             self._fail(
                 "OBL-scalar-kind",
@@ -255,7 +268,7 @@ class Matching:
                 f"{self._told(buffer, value, name)} has the shape {show_shape(buffer.shape)}",
             )
         for k, (dim, given) in enumerate(zip(buffer.shape, dims or (), strict=False)):
-            self._dim(dim, given, f"axis {k} of {name}")
+            self._dim(dim, given, f"axis {k} of {name}", buffer.name)
 
     @rule("OBL-allocated", "obligation")
     def declared(self, buffer: Buffer, result: TensorStructInfo, name: str) -> None:
@@ -278,7 +291,7 @@ class Matching:
     def _fail(self, code: str, message: str) -> NoReturn:
         self.site.fail(code, message, 1, self.site.call.sinfo_args[0])
 
-    def _dim(self, dim: PrimExpr, given: PrimExpr, where: str) -> None:
+    def _dim(self, dim: PrimExpr, given: PrimExpr, where: str, param: str) -> None:
         if type(dim) is tir.Var:
             bound = self.binding.get(dim)
             if bound is None:
@@ -289,7 +302,7 @@ class Matching:
         if same(dim, given):
             self.site.ctx.discharged += 1
         else:
-            self.pairs.append((dim, given, where))
+            self.pairs.append((dim, given, where, param))
 
 
 @rule("OBL-joint", "obligation")
@@ -302,10 +315,11 @@ def jointly(site: Site, func: Expr, matching: Matching) -> None:
     open_pairs: list[tuple[PrimExpr, PrimExpr]] = []
     first_open: Callable[[], str] | None = None
     wrong = site.together("OBL-joint-dims", 1)
-    for dim, given, where in matching.pairs:
+    for dim, given, where, param in matching.pairs:
         meant = substitute_prim(dim, matching.binding) if matching.binding else dim
         assert isinstance(meant, PrimExpr)
-        words = partial(_message, func, (dim, meant), (given, where), matching)
+        fits = f"{param} of {show(func)}"
+        words = partial(_message, fits, (dim, meant), (given, where), matching)
         if _unbound(dim, matching):
             open_pairs.append((meant, given))
             first_open = first_open or words
@@ -322,7 +336,7 @@ def _unbound(dim: PrimExpr, matching: Matching) -> bool:
 
 
 def _message(
-    func: Expr, asked: tuple[PrimExpr, PrimExpr], found: tuple[PrimExpr, str], matching: Matching
+    fits: str, asked: tuple[PrimExpr, PrimExpr], found: tuple[PrimExpr, str], matching: Matching
 ) -> str:
     """A dimension of the caller's against that of the PrimFunc, and where the latter's variables
     come from.
@@ -334,4 +348,5 @@ def _message(
     elif dim is not meant and not same(dim, meant):
         places = [f"{show(v)} is {matching.told(v)}" for v in tir.free_vars(dim)]
         wanted = f"{wanted} = {show(meant)}, where {' and '.join(places)}"
-    return f"{show(given)} along {where} does not fit {show(func)}, which requires {wanted}"
+    place = f"along {where}" if where.startswith("axis ") else f"for {where}"
+    return f"{show(given)} {place} does not fit {fits}, which requires {wanted}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NoReturn
 
+from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import (
     Constant,
@@ -257,6 +258,7 @@ class CallAlone(ABC):
 
     def __init__(self) -> None:
         self.discharged = 0
+        self.dialect = dialect(DEFAULT)
 
     @cached_property
     def prover(self) -> Prover:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rlx.checker.derive import policy
 from rlx.checker.derive.message_text import (
+    argument_of,
     callee,
     definition,
     named,
@@ -113,11 +114,11 @@ def _report_exchanged(
     state.add(
         "D14-argument",
         "error",
-        f"argument {first} of {callee(node.op)} is {show(found[first])}, but {show(wanted[first])}"
-        " is expected",
+        f"{argument_of(state.module, node, first)} is {show(found[first])}, but"
+        f" {show(wanted[first])} is expected",
         of_argument(node, first),
         related=of_global(state, node.op),
-        help=f"arguments {first} and {second} are swapped: each fits the parameter of the other",
+        help=f"swap it with {show(node.args[second])}: each fits the parameter of the other",
     )
     state.poison.add(node)
 
@@ -172,7 +173,7 @@ def _blame(
     extra["related"] = (*definition(state, arg), *of_global(state, node.op))
     if guess:
         extra["notes"] = ("no argument determines its shape variables",)
-    argument, place = f"argument {index} of {callee(node.op)}", of_argument(node, index)
+    argument, place = argument_of(state.module, node, index), of_argument(node, index)
     if result.never_fits:
         message = f"{argument} is {show(found)}, but {show(wanted)} is expected"
         state.add("D14-argument", "error", message, place, **extra)

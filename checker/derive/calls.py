@@ -158,7 +158,7 @@ def _lacks_results(state: DerivationState, node: ast.Call, callee: ast.GlobalVar
         node.span,
         related=of_global(state, callee),
         label=f"passes {len(node.args)} of {len(prim_func.params)} arguments",
-        help=f"write `R.call_tir(cls.{name}, ({passed}), out_ty={listed})`",
+        help=f"write `R.call_tir(cls.{name}, ({passed}), {state.dialect.out_info}={listed})`",
     )
     return True
 

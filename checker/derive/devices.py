@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from rlx.checker.derive.message_text import callee, named, of_argument, show
+from rlx.checker.derive.message_text import argument_of, named, of_argument, show
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo, VDevice
@@ -128,7 +128,7 @@ def propagate_vdevices(module: ast.IRModule, derivation: Derivation) -> Placemen
     for expr in expressions(module):
         _relate(expr, classes)
     for call, index, wanted in derivation.places:
-        argument_is_there(call, index, wanted, classes)
+        argument_is_there(call, argument_of(module, call, index), index, wanted, classes)
     return Placement(_placed(classes), tuple(classes.diagnostics))
 
 
@@ -152,13 +152,14 @@ def _relate(node: Expr, classes: _Classes) -> None:
             _return(body, said, classes)
 
 
-def argument_is_there(call: ast.Call, index: int, wanted: VDevice, classes: _Classes) -> None:
+def argument_is_there(
+    call: ast.Call, argument: str, index: int, wanted: VDevice, classes: _Classes
+) -> None:
     """An argument is on the device of its parameter (D14), as far as propagation places it."""
     arg = call.args[index]
     here, _ = classes.device.get(classes.root(arg), (None, arg))
     if here is not None and same_device(here, wanted):
         return
-    argument = f"argument {index} of {callee(call.op)}"
     help = (
         f"copy it there before the call: R.to_vdevice({named(arg)},"
         f' "{wanted.target}:{wanted.index}")'

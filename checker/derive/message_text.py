@@ -51,6 +51,15 @@ def callee(expr: Node) -> str:
     return f"'{name}'" if name else "the callee"
 
 
+def argument_of(module: ast.IRModule, call: ast.Call, index: int) -> str:
+    """``the argument 'x' of 'f'``; with a number where the parameter has no known name."""
+    function = module.functions.get(call.op) if isinstance(call.op, ast.GlobalVar) else None
+    number = f"argument {index}"
+    if isinstance(function, ast.Function) and index < len(function.params):
+        number = f"the argument {function.params[index].name_hint!r}"
+    return f"{number} of {callee(call.op)}"
+
+
 def argument(call: ast.Call, at: Place) -> ast.Expr | None:
     """The argument that a place names, if it names one."""
     if isinstance(at, str):

@@ -13,6 +13,7 @@ from rlx.checker.derive.message_text import named, show, written
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState, Effects, Rule
 from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.dialects import Dialect
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import (
     FuncStructInfo,
@@ -275,6 +276,7 @@ def derive(
     module: IRModule,
     unknown_operators: set[str] | None = None,
     captured: Collection[Node] = (),
+    words: Dialect | None = None,
 ) -> Derivation:
     """Derive the struct info of everything in a module.
 
@@ -287,10 +289,12 @@ def derive(
         Operators about which something was said already; those of this module are added.
     captured
         Variables, shape variables and annotations whose meaning Python around the program gives.
+    words
+        The version whose words messages use; None for the newest.
     """
     with recursion_room():
         unknown = set() if unknown_operators is None else unknown_operators
-        state = DerivationState(module, RULES, unknown, captured)
+        state = DerivationState(module, RULES, unknown, captured, words)
         module_(state)
     return Derivation(
         state.info_of,

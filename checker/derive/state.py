@@ -7,6 +7,7 @@ from typing import Any
 
 from rlx.checker.derive import message_text, naming, policy
 from rlx.checker.derive.knowledge import Knowledge
+from rlx.grammar.dialects import DEFAULT, Dialect, dialect
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import (
     Expr,
@@ -60,6 +61,8 @@ class DerivationState(Knowledge):
         Whether some call overwrites an argument in place.
     lowered
         Whether the module handles memory or shapes by itself.
+    dialect
+        The version whose words messages use.
     places
         Arguments of calls, of which no device is known yet, with the devices that are expected.
     """
@@ -70,8 +73,10 @@ class DerivationState(Knowledge):
         rules: Mapping[type[Node], Rule],
         unknown_operators: set[str],
         captured: Collection[Node] = (),
+        words: Dialect | None = None,
     ) -> None:
         super().__init__(module, captured)
+        self.dialect = words or dialect(DEFAULT)
         self.rules = rules
         self.unknown_operators = unknown_operators
         self.effects = Effects(False, False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import IO
 
 from rlx.checker.render.files import FileReport, counted, counterexample, summarise
@@ -358,17 +359,27 @@ def _tail(diagnostic: Diagnostic, gutter: int, theme: Mapping[str, str]) -> Iter
 def _mended(
     edit: Edit, source: Source, gutter: int, theme: Mapping[str, str], width: int
 ) -> Iterator[str]:
-    """The lines that an edit touches, before and after."""
+    """The lines that an edit changes, before and after."""
     first, column = source.position(edit.span[0])
     last, end = source.position(max(edit.span))
     old = [source.line(number) for number in range(first, last + 1)]
     new = (old[0][: column - 1] + edit.text + old[-1][end - 1 :]).split("\n")
+    before = _alike(old, new)
+    behind = _alike(old[before:][::-1], new[before:][::-1])
+    old, new = (lines[before : len(lines) - behind] for lines in (old, new))
+    seen = (column - 1, column + len(edit.text)) if not before else (0, 0)
     yield " " * gutter + paint(theme, "gutter", " |")
     for sign, role, lines in (("-", "removed", old), ("+", "added", new)):
         for at, line in enumerate(lines):
-            text = show(line, column - 1, column + len(edit.text), width).text
-            number = paint(theme, "gutter", f"{first + at:>{gutter}}")
+            text = show(line, *seen, width).text
+            number = paint(theme, "gutter", f"{first + before + at:>{gutter}}")
             yield f"{number} {paint(theme, role, f'{sign} {text}'.rstrip())}"
+
+
+def _alike(some: Sequence[str], others: Sequence[str]) -> int:
+    """How many lines at the start are the same."""
+    pairs = zip(some, others, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _verdict(files: Sequence[FileReport], theme: Mapping[str, str]) -> str:

@@ -257,9 +257,11 @@ class TextReader:
     # ------------------------------------------------------------ what is no definition
 
     def _python(self, around: Surroundings, read: list[Span]) -> None:
-        """What a Python file lacks: decorators, or any Relax."""
+        """What a Python file lacks: decorators, names, or any Relax."""
+        from rlx.grammar.read.python_names import unknown_names
         from rlx.grammar.read.undecorated import missing, unread
 
+        self.diagnostics += unknown_names(self.text, read, around)
         self.diagnostics += missing(self.text, around.canonical, around.language, read)
         if not read and not self.diagnostics:
             self.diagnostics += unread(self.text, around.language)

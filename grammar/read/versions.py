@@ -148,7 +148,7 @@ def for_target(
 
 def _unread(text: str, use: SpellingUse, target: str) -> Diagnostic:
     right = spelling(use.form, target)
-    words = f"TVM {target} does not read `{_shown(use.form)}`: {use.readers.words()}"
+    words = f"TVM {target} does not read `{_shown(use.form)}`, which {_when(use.readers)}"
     edit = None
     written = text[slice(*use.span)]
     old, new = (form.rstrip("=").removeprefix("import ") for form in (use.form, right))
@@ -156,6 +156,15 @@ def _unread(text: str, use: SpellingUse, target: str) -> Diagnostic:
         edit = Edit(use.span, new)
     help = f"write `{_shown(right)}`" if right else _WITHOUT.get(use.form, "remove it")
     return Diagnostic("VERSION-spelling", "error", words, use.span, help=help, edit=edit)
+
+
+def _when(readers: Readers) -> str:
+    """When TVM had a spelling."""
+    if readers.last is None:
+        return f"TVM has read since {readers.first}"
+    if readers.first is None:
+        return f"TVM read up to {readers.last}"
+    return f"TVM read from {readers.first} to {readers.last}"
 
 
 _WITHOUT = {
@@ -220,6 +229,12 @@ def before_purity(found: Sequence[SpellingUse], target: str | None) -> SpellingU
     if any(_first(use.readers) >= limit for use in found):
         return None
     return next((use for use in found if _last(use.readers) < limit), None)
+
+
+def newest(found: Sequence[SpellingUse]) -> str:
+    """The newest version that reads each of the spellings, as far as one does."""
+    last = min((_last(use.readers) for use in found), default=len(VERSIONS))
+    return VERSIONS[min(last, len(VERSIONS) - 1)]
 
 
 SINCE_THEN = frozenset({"PARSE-unbound", "WF01-type"})

@@ -105,7 +105,8 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     if arguments.diff:
         return _diff(arguments, project, prog)
     if arguments.fix and STDIN in arguments.path:
-        return _mended(arguments.stdin_filename, prog)
+        target = arguments.target or project.target
+        return _mended(arguments.stdin_filename, prog, target)
     written = not arguments.fix or _fix(arguments, project, prog)
     from functools import partial
 
@@ -171,12 +172,13 @@ def _fix(arguments: argparse.Namespace, project: ProjectSettings, prog: str) -> 
     from rlx.checker.driver.fix import apply, fixes
 
     folders = [path for path in arguments.path if os.path.isdir(path)]
-    found = fixes(_found(arguments.path, project), arguments.stdin_filename)
+    target = arguments.target or project.target
+    found = fixes(_found(arguments.path, project), arguments.stdin_filename, target=target)
     done = [apply(f, prog, () if f.path in arguments.path else folders) for f in found]
     return all(done)
 
 
-def _mended(name: str | None, prog: str) -> int:
+def _mended(name: str | None, prog: str, target: str | None) -> int:
     """Write the mended text of standard input to standard output, and what is left to say to
     stderr.
     """
@@ -185,7 +187,7 @@ def _mended(name: str | None, prog: str) -> int:
     from rlx.checker.driver.fix import fixes
 
     unread: list[tuple[str, int]] = []
-    for fixed in fixes([STDIN], name, unread):
+    for fixed in fixes([STDIN], name, unread, target):
         _write(fixed.mended.text, partial(write_program, exactly=True))
         report = fixed.mended.report
         complain(str(report))
@@ -205,9 +207,9 @@ def _diff(arguments: argparse.Namespace, project: ProjectSettings, prog: str) ->
     from rlx.checker.driver.fix import fixes
 
     unread: list[tuple[str, int]] = []
+    found, target = _found(arguments.path, project), arguments.target or project.target
     changes = [
-        fixed.difference()
-        for fixed in fixes(_found(arguments.path, project), arguments.stdin_filename, unread)
+        fixed.difference() for fixed in fixes(found, arguments.stdin_filename, unread, target)
     ]
     _write("".join(changes))
     if unread:

@@ -8,6 +8,11 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rlx.checker.driver.configuration import (
+    ConfigurationError,
+    ProjectSettings,
+    configuration,
+)
 from rlx.checker.driver.sources import (
     NO_FILE,
     SUFFIX,
@@ -45,6 +50,10 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
         formatted; 2 if a file could not be read or written, or can't be formatted.
     """
     options = _arguments(prog).parse_args(list(argv))
+    try:
+        options.dialect = options.dialect or _target(options)
+    except ConfigurationError as error:
+        return _complain(f"{prog}: {error}", FAILED)
     worst = SAME
     files = list(_files(options.paths))
     if not files:
@@ -69,10 +78,13 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
     parser = CommandParser(prog=prog, description="Format programs, in any dialect.", epilog=EPILOG)
     parser.add_argument(
         "--dialect",
-        default=DEFAULT,
         choices=list(DIALECTS),
         metavar="VERSION",
-        help=f"the version of TVM whose syntax to print: 0.16 to 0.27 (default: {DEFAULT})",
+        help="the version of TVM whose syntax to print: 0.16 to 0.27 (default: `target` of"
+        f" [tool.rlx] in pyproject.toml, or {DEFAULT})",
+    )
+    parser.add_argument(
+        "--isolated", action="store_true", help="do not read pyproject.toml of the project"
     )
     parser.add_argument(
         "--width",
@@ -101,6 +113,23 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
         help="a file, a directory (its .rlx files), or - for standard input",
     )
     return parser
+
+
+def _target(options: argparse.Namespace) -> str:
+    """The version that the project around the current folder is meant for, or the newest.
+
+    Raises
+    ------
+    ConfigurationError
+        If the configuration is wrong, or names a version that is not printed.
+    """
+    project = ProjectSettings() if options.isolated else configuration()
+    target = project.target or DEFAULT
+    if target not in DIALECTS and options.to is None:
+        raise ConfigurationError(
+            f"{project.path}: the target is {target}: use --to {target}, or --dialect VERSION"
+        )
+    return target
 
 
 def _columns(text: str) -> int:

@@ -52,10 +52,15 @@ class Document:
     ----------
     report
         The report on this text, if it is known already.
+    target
+        The version of TVM that is to read the text; None infers it from the text.
     """
 
-    def __init__(self, text: str, path: str, report: Report | None = None) -> None:
+    def __init__(
+        self, text: str, path: str, report: Report | None = None, target: str | None = None
+    ) -> None:
         self.source = Source(text, path)
+        self.target = target
         self._report = report
 
     @cached_property
@@ -64,7 +69,7 @@ class Document:
         if self._report is not None:
             return self._report
         with recursion_room():
-            return check_text(self.source.text, self.source.path)
+            return check_text(self.source.text, self.source.path, self.target)
 
     @cached_property
     def constructs(self) -> list[Construct]:

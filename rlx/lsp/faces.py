@@ -27,10 +27,10 @@ class Checked(Record):
     faces: Mapping[int, str]
 
 
-def checked(text: str, path: str) -> Checked:
-    """Check a text."""
+def checked(text: str, path: str, target: str | None = None) -> Checked:
+    """Check a text, for a version of TVM if there is a target."""
     with recursion_room():
-        report = check_text(text, path)
+        report = check_text(text, path, target)
         return Checked(report.diagnostics, _faces(report))
 
 

@@ -40,8 +40,8 @@ class Checker:
         How many checks were made of a whole text.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, target: str | None = None) -> None:
+        self.path, self.target = path, target
         self.full = 0
         self._last: TextVersion | None = None
         self._legal: TextVersion | None = None
@@ -58,10 +58,10 @@ class Checker:
         if len(text) >= SMALL:
             for before in dict.fromkeys((self._legal, self._last)):
                 if made is None and before is not None:
-                    made = _Step(before, text, self.path).take()
+                    made = _Step(before, text, self.path, self.target).take()
         if made is None:
             self.full += 1
-            made = version(cut(text), checked(text, self.path))
+            made = version(cut(text), checked(text, self.path, self.target))
         return self._keep(made)
 
     def remember(self, text: str, found: Checked) -> tuple[Diagnostic, ...]:
@@ -92,8 +92,10 @@ class _Step:
         Whether other functions may be called from outside than before.
     """
 
-    def __init__(self, before: TextVersion, text: str, path: str) -> None:
-        self.before, self.path = before, path
+    def __init__(
+        self, before: TextVersion, text: str, path: str, target: str | None = None
+    ) -> None:
+        self.before, self.path, self.target = before, path, target
         self.now = recut(before.cut, text)
         self.to: dict[int, int] = {}
         self.heads: set[int] = set()
@@ -233,7 +235,7 @@ class _Step:
         return found
 
     def _said(self, made: Excerpt) -> TextVersion | None:
-        found = checked(made.text, self.path)
+        found = checked(made.text, self.path, self.target)
         at = Move(made.cut, self.now, {n: n for n in range(len(self.now.pieces))})
         kept = []
         for diagnostic in found.diagnostics:

@@ -61,9 +61,9 @@ if TYPE_CHECKING:
 class OpenText:
     """A text that an editor has open."""
 
-    def __init__(self, path: str) -> None:
-        self.checker = Checker(path)
-        self.document = Document("", path)
+    def __init__(self, path: str, target: str | None = None) -> None:
+        self.checker = Checker(path, target)
+        self.document = Document("", path, target=target)
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.version: int | None = None
         self.settling: asyncio.Task[None] | None = None
@@ -100,9 +100,12 @@ class Server(LanguageServer):
         super().__init__("rlx", version("rlx"))
         self.trusted, self.isolated = trusted, isolated
         self.texts: dict[str, OpenText] = {}
+        self.targets: dict[str, str | None] = {}
 
     def configure(self, folder: str) -> str | None:
-        """Take over the operators that the project of a folder has; what the user should know."""
+        """Take over the operators and the target of the project of a folder; what the user should
+        know.
+        """
         from rlx.checker.driver.configuration import (
             ConfigurationError,
             configuration,
@@ -112,6 +115,7 @@ class Server(LanguageServer):
 
         try:
             project, note = without_untrusted(configuration(folder), self.trusted)
+            self.targets[folder] = project.target
             load(project.operators, project.allowed, project.root)
         except (ConfigurationError, OperatorsError) as error:
             return str(error)
@@ -123,8 +127,14 @@ class Server(LanguageServer):
         """The open text of that address."""
         found = self.texts.get(uri)
         if found is None:
-            found = self.texts[uri] = OpenText(unquote(urlsplit(uri).path))
+            path = unquote(urlsplit(uri).path)
+            found = self.texts[uri] = OpenText(path, self._target(path))
         return found
+
+    def _target(self, path: str) -> str | None:
+        """The version of TVM that the innermost project around a file is meant for."""
+        around = [root for root in self.targets if path.startswith(os.path.join(root, ""))]
+        return self.targets[max(around, key=len)] if around else None
 
     def changed(self, uri: str) -> None:
         """A text is new, or was edited: check it, and tell what is wrong with it."""
@@ -132,7 +142,8 @@ class Server(LanguageServer):
         found = self.text(uri)
         found.version = current.version
         source = current.source.replace("\r\n", "\n")
-        found.document, found.windows = Document(source, found.checker.path), {}
+        path, target = found.checker.path, found.checker.target
+        found.document, found.windows = Document(source, path, target=target), {}
         whole = found.checker.full
         if found.checker.path.endswith(".py") and not _RELAX.search(source):
             found.diagnostics = ()  # there is much Python without any Relax
@@ -152,7 +163,7 @@ class Server(LanguageServer):
         """When the user stops typing, check the whole text."""
         await asyncio.sleep(QUIET)
         source = found.document.source
-        whole = await _checked_aside(source)
+        whole = await _checked_aside(source, found.checker.target)
         if whole is None:  # what is known of its parts has to do
             return
         if self.texts.get(uri) is found and found.document.source is source:
@@ -185,11 +196,11 @@ class Server(LanguageServer):
         )
 
 
-async def _checked_aside(source: Source) -> Checked | None:
+async def _checked_aside(source: Source, target: str | None) -> Checked | None:
     """The check of a whole text in a process of its own, so that the editor need not wait; None if
     it takes too long, or its process ends.
     """
-    aside = Forked(lambda path: checked(source.text, path))
+    aside = Forked(lambda path: checked(source.text, path, target))
     try:
         loop, end = asyncio.get_running_loop(), aside.answers.fileno()
         aside.give(source.path)
@@ -303,10 +314,14 @@ def _add_edits(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
+        from rlx.grammar.dialects import DEFAULT, DIALECTS
         from rlx.grammar.print.formatting import format_text
 
-        source = server.text(params.text_document.uri).document.source
-        outcome = format_text(source.text, source.path)
+        document = server.text(params.text_document.uri).document
+        source = document.source
+        target = document.target or DEFAULT
+        printed = target if target in DIALECTS else DEFAULT
+        outcome = format_text(source.text, source.path, printed)
         if outcome.text is None or outcome.text == source.text:
             return None
         return [lsp.TextEdit(_range(source, (0, len(source.text))), outcome.text)]

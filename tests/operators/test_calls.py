@@ -85,8 +85,8 @@ def test_compound_dimensions_are_compared_under_the_binding() -> None:
     wrong = call(func, (tensor((n, 4)),), tensor((plus(times(n, 4), 1),)))
     assert codes(wrong) == [("OBL-joint-dims", "error")]
     assert wrong.message == (
-        "call_tir: n * 4 + 1 along axis 0 of the result does not fit f, which requires i * 4 = n * 4, "
-        "where i is n (axis 0 of argument 0 (x))"
+        "call_tir: n * 4 + 1 along axis 0 of the result does not fit b1 of f, which requires i * 4 = n * 4, "
+        "where i is n (axis 0 of x)"
     )
 
 
@@ -95,8 +95,7 @@ def test_dimensions_are_judged_jointly() -> None:
     found = call(func, (tensor((16, 32)),), tensor((16,)))
     assert codes(found) == [("OBL-joint-dims", "error")]
     assert found.message == (
-        "call_tir: 32 along axis 1 of argument 0 (x) does not fit f, which requires i = 16 "
-        "(axis 0 of argument 0 (x))"
+        "call_tir: 32 along axis 1 of x does not fit b0 of f, which requires i = 16 (axis 0 of x)"
     )
 
 
@@ -117,9 +116,7 @@ def test_literal_dimensions() -> None:
     assert codes(call(func, (tensor((3, 4)),), tensor((3, 4)))) == []
     found = call(func, (tensor((3, 5)),), tensor((3, 4)))
     assert codes(found) == [("OBL-joint-dims", "error")]
-    assert found.message == (
-        "call_tir: 5 along axis 1 of argument 0 (x) does not fit f, which requires 4"
-    )
+    assert found.message == ("call_tir: 5 along axis 1 of x does not fit b0 of f, which requires 4")
 
 
 def test_number_of_parameters() -> None:
@@ -127,7 +124,7 @@ def test_number_of_parameters() -> None:
     found = call(func, (tensor((n,)), tensor((n,))), tensor((n,)))
     assert codes(found) == [("OBL-buffers-count", "error")]
     assert found.message == (
-        "call_tir: f has 2 parameters, but the call passes 2 arguments, 1 result"
+        "call_tir: f has 2 parameters, but the call passes 2 arguments and 1 result"
     )
     assert str(found) == "Tensor((n,), float32)"
 
@@ -164,7 +161,7 @@ def test_several_results() -> None:
     found = call(func, (tensor((n,)),), wrong)
     assert codes(found) == [("OBL-joint-dims", "error")]
     assert found.message == (
-        "call_tir: 3 along axis 1 of result 1 does not fit f, which requires 2"
+        "call_tir: 3 along axis 1 of result 1 does not fit b2 of f, which requires 2"
     )
 
 

@@ -90,7 +90,7 @@ def test_dimensions_that_may_fit() -> None:
 def test_less_is_known_than_the_callee_asks() -> None:
     derived = calling(DOUBLE, '(x: R.Tensor(dtype="float32"))', "cls.double(x)")
     assert derived.codes == ["warning D14-argument"]
-    assert "argument 0 of 'double' is only known to be" in derived.only.message
+    assert "'x' of 'double' is only known to be" in derived.only.message
 
 
 def test_a_rank_is_enough_where_every_dimension_is_bound() -> None:

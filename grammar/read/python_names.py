@@ -1,0 +1,119 @@
+"""What a Python file says in a Relax function that Python, which evaluates it, does not know."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.prototype import is_prototype
+from rlx.grammar.read.python_syntax import Lines, tree_of
+
+if TYPE_CHECKING:
+    from rlx.grammar.read.surroundings import PythonAround, Surroundings
+
+Class = tuple[str, frozenset[str]]
+"""The name of a class, and those that it binds."""
+
+
+def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iterator[Diagnostic]:
+    """The names of a class that its functions use bare, `cls` where nothing binds it, and `.shape`
+    of a variable: running the file ends with an error at each.
+
+    Parameters
+    ----------
+    text
+        The whole source text.
+    read
+        The definitions in it, with their decorators.
+    """
+    if is_prototype(text):  # in 2022, variables had a shape
+        return
+    for span in read:
+        place = Lines(text, span)
+        try:
+            tree = tree_of(place.read)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            continue
+        view = around.view(span[0])
+        for function, holder in _functions(tree):
+            yield from _unknown(function, holder, place, view)
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, Class | None]]:
+    """The outermost Relax functions, each with the class around it."""
+    for statement in tree.body:
+        match statement:
+            case ast.If(body=body):  # the head that keeps the indentation
+                yield from _functions(ast.Module(body, []))
+            case ast.ClassDef(name=name, body=body):
+                names = frozenset(each for part in body for each in _binds(part))
+                found = (part for part in body if isinstance(part, ast.FunctionDef))
+                yield from ((part, (name, names)) for part in found if _is_relax(part))
+            case ast.FunctionDef() if _is_relax(statement):
+                yield statement, None
+
+
+def _is_relax(function: ast.FunctionDef) -> bool:
+    """Whether a function is decorated with `R.function`, called or not."""
+    words = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    return any(isinstance(word, ast.Attribute) and word.attr == "function" for word in words)
+
+
+def _binds(node: ast.AST) -> Iterator[str]:
+    """The names that a node itself binds."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (
+                part.id for t in targets for part in ast.walk(t) if isinstance(part, ast.Name)
+            )
+        case ast.Name(id=name, ctx=ast.Store()):
+            yield name
+
+
+def _unknown(
+    function: ast.FunctionDef, holder: Class | None, place: Lines, around: PythonAround
+) -> Iterator[Diagnostic]:
+    bound = {name for node in ast.walk(function) for name in _binds(node)}
+    values = _variables(function)
+    for node in ast.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="shape") if name in values:
+                right = f"R.shape_of({name})"
+                words = f"a Relax variable has no attribute 'shape' in TVM: {name}.shape"
+                yield _refused("PYTHON-attribute", words, right, place.span(node))
+            case ast.Name(id=name, ctx=ast.Load()) if holder is not None and name not in bound:
+                if name not in ("cls", *holder[1]) or _holds(around, name):
+                    continue
+                if name == "cls":
+                    words = f"nothing binds 'cls': write `cls = {holder[0]}` above"
+                    yield _refused("PYTHON-name", words, holder[0], place.span(node))
+                else:
+                    words = f"{name!r} is not defined here: it is a name of the class {holder[0]!r}"
+                    yield _refused("PYTHON-name", words, f"{holder[0]}.{name}", place.span(node))
+
+
+def _variables(function: ast.FunctionDef) -> set[str]:
+    """The parameters, and the names that calls are bound to, but for values of Python."""
+    found = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr=word))
+            ):
+                if word != "meta_var":
+                    found.add(name)
+    return found
+
+
+def _holds(around: PythonAround, name: str) -> bool:
+    """Whether Python code around a definition binds a name."""
+    return around.value(name) is not ... or name in around.names()
+
+
+def _refused(code: str, words: str, right: str, span: Span) -> Diagnostic:
+    return Diagnostic(code, "error", words, span, help=f"write `{right}`", edit=Edit(span, right))

@@ -1,0 +1,78 @@
+"""What Python does not know in a Relax function is an error exactly where running the file with TVM fails."""
+
+from __future__ import annotations
+
+import runpy
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from rlx.checker import check_text
+from rlx.checker.fixing import mended
+
+HEAD = "from tvm.script import ir as I, relax as R\n"
+G = """\
+@R.function
+def g(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+    return x
+
+"""
+F = """\
+@R.function
+def f(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+    BODY
+    return y
+"""
+
+
+def bare(body: str, before: str = G) -> str:
+    return HEAD + before + F.replace("BODY", body.replace("; ", "\n    "))
+
+
+def inside(body: str, before: str = "") -> str:
+    module = "@I.ir_module\nclass M:\n" + textwrap.indent(G + F.replace("BODY", body), "    ")
+    return HEAD + before + module.replace("; ", "\n        ")
+
+
+CASES = {
+    "a function beside it": (bare("y = g(x)"), None),
+    "a function of its class": (inside("y = g(x)"), "PYTHON-name"),
+    "a function of its class, in a call of a call": (inside("y = R.add(x, g(x))"), "PYTHON-name"),
+    "by the class": (inside("y = M.g(x)"), None),
+    "cls that nothing binds": (inside("y = cls.g(x)"), "PYTHON-name"),
+    "cls": (inside("cls = M; y = cls.g(x)"), None),
+    "a variable of that name": (inside("g = R.exp(x); y = R.exp(g)"), None),
+    "a function outside, too": (inside("y = g(x)", G), None),
+    "the shape of a parameter": (bare("y = R.reshape(x, x.shape)"), "PYTHON-attribute"),
+    "the shape of a binding": (bare("z = R.exp(x); y = R.reshape(z, z.shape)"), "PYTHON-attribute"),
+    "the shape of a type": (bare("y = R.reshape(x, x.ty.shape)"), None),
+    "shape_of": (bare("y = R.reshape(x, R.shape_of(x))"), None),
+    "the shape of an array": (
+        bare("y = R.reshape(x, a.shape)", "import numpy\na = numpy.zeros((4,))\n\n"),
+        None,
+    ),
+}
+
+
+def runs(text: str, folder: Path) -> bool:
+    path = folder / "file.py"
+    path.write_text(text)
+    try:
+        runpy.run_path(str(path))
+    except Exception:  # noqa: BLE001 - TVM raises what it likes
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_python_refuses_is_an_error(name: str, tmp_path: Path) -> None:
+    text, code = CASES[name]
+    found = check_text(text, "file.py").errors
+    assert [each.code for each in found] == ([] if code is None else [code])
+    assert runs(text, tmp_path) == (code is None)
+    if code is not None:
+        fixed = mended(text, "file.py")
+        assert fixed.report.ok
+        assert runs(fixed.text, tmp_path)
+    assert check_text(text, "file.rlx").ok or name == "the shape of an array"
