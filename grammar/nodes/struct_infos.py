@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
@@ -120,6 +122,30 @@ def with_numbers(info: StructInfo, number: Callable[[PrimExpr], PrimExpr]) -> St
         return number(part) if isinstance(part, PrimExpr) else part
 
     return info.map_children(changed)
+
+
+_mentioned: WeakKeyDictionary[StructInfo, frozenset[Any]] = WeakKeyDictionary()
+
+
+def mentioned(info: StructInfo) -> frozenset[Any]:
+    """The variables of Relax and of shapes that an annotation mentions, without those that its
+    function types bind.
+
+    They are kept beside tuples and function types, which later annotations have as their parts.
+    """
+    if type(info) not in (ast.TupleStructInfo, ast.FuncStructInfo):
+        shape = held_shape(info)
+        return frozenset(tir.free_vars(*numbers(info)) if shape is None else [shape])
+    known = _mentioned.get(info)
+    if known is None:
+        first, *others = {id(part): part for part in map(mentioned, children(info))}.values() or [
+            frozenset()
+        ]
+        known = first.union(*others) if others else first
+        if isinstance(info, ast.FuncStructInfo):
+            known = known.difference(info.binders)
+        _mentioned[info] = known
+    return known
 
 
 def binding_positions(info: ast.StructInfo) -> list[tir.PrimExpr]:
