@@ -165,12 +165,30 @@ def bind_callable(info: ast.StructInfo, bound: AbstractSet[tir.Var]) -> None:
     function can be called again when more variables are bound: a parameter of a signature may come
     before the one that binds its variables.
     """
+    if children(info):
+        _mentioned.pop(info, None)
     if isinstance(info, ast.FuncStructInfo):
         if info.params is None:
             return
-        lone = (value for param in info.params for value in binding_positions(param))
-        own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
-        object.__setattr__(info, "binders", tuple(own))
-        bound = bound | own.keys()
+        bound = bound | _bind(info, bound)
     for inner in children(info):
-        bind_callable(inner, bound)
+        if children(inner):
+            bind_callable(inner, bound)
+
+
+def bind_outermost(info: ast.FuncStructInfo, bound: AbstractSet[tir.Var]) -> None:
+    """The same for a function type whose parts were given theirs before, with the same ones bound.
+
+    They are visited again only if it binds variables itself: types may be deep in types.
+    """
+    own = _bind(info, bound)
+    if own:
+        for inner in children(info):
+            bind_callable(inner, bound | own)
+
+
+def _bind(info: ast.FuncStructInfo, bound: AbstractSet[tir.Var]) -> AbstractSet[tir.Var]:
+    lone = (value for param in info.params or () for value in binding_positions(param))
+    own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
+    object.__setattr__(info, "binders", tuple(own))
+    return own.keys()
