@@ -229,9 +229,14 @@ def wraps_to(cast: tir.Cast) -> tuple[int, int] | None:
 
 
 def _has_wider(expr: PrimExpr, bits: int) -> bool:
+    """Whether a value of a wider type is in an expression; a cast inside has wrapped its own."""
+
+    def below(node: PrimExpr) -> tuple[PrimExpr, ...]:
+        return () if isinstance(node, tir.Cast) else tir.children(node)
+
     return any(
         kind.bits >= bits and (kind.code == "uint" or kind.bits > bits)
-        for kind in map(_declared, tir.postorder(expr))
+        for kind in map(_declared, tir.reached([expr], below))
     )
 
 

@@ -19,7 +19,14 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.nodes.struct_infos import OBJECT, held_shape, numbers, of_the_value, whole
+from rlx.grammar.nodes.struct_infos import (
+    OBJECT,
+    held_shape,
+    mentioned,
+    numbers,
+    of_the_value,
+    whole,
+)
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
 from rlx.spec.registry import need, rule
@@ -92,7 +99,7 @@ def meant(
 
 
 def _names_a_shape(info: StructInfo) -> bool:
-    return any(held_shape(part) is not None for part in whole(info))
+    return any(isinstance(var, ast.Var) for var in mentioned(info))
 
 
 def _is_shape(state: Knowledge, var: ast.Var, span: Span | None, quiet: bool) -> bool:

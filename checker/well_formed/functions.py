@@ -8,7 +8,7 @@ from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.nodes.visit import argument_places, expressions, reached
+from rlx.grammar.nodes.visit import argument_places, expressions
 from rlx.spec.registry import rule
 
 
@@ -28,25 +28,6 @@ def call_graph(
             as_values.update(+uses)
         graph[name] = list(mentioned)
     return graph, as_values
-
-
-def reachable(
-    graph: dict[ast.GlobalVar, list[ast.GlobalVar]],
-) -> dict[ast.GlobalVar, set[ast.GlobalVar]]:
-    """For each function, those that it can reach in any number of calls, and itself."""
-    return {start: {start, *_called(graph, start)} for start in graph}
-
-
-def on_circle(graph: dict[ast.GlobalVar, list[ast.GlobalVar]], name: ast.GlobalVar) -> bool:
-    """Whether a function can reach itself."""
-    return name in _called(graph, name)
-
-
-def _called(
-    graph: dict[ast.GlobalVar, list[ast.GlobalVar]], name: ast.GlobalVar
-) -> set[ast.GlobalVar]:
-    """The functions that one calls, and those that they call."""
-    return reached(graph.get(name, ()), lambda gv: graph.get(gv, ()))
 
 
 @rule("WF08", "well-formed")
@@ -175,7 +156,7 @@ def callee_may_recurse(state: WellFormedCheck, call: ast.Call) -> None:
     if own is None:
         return
     for target in mentioned:
-        if own in state.reachable.get(target, ()):
+        if own in state.circles.get(target, ()):
             state.report(
                 "WF07-recursion",
                 f"a dataflow block of {own.name_hint!r} calls {target.name_hint!r}"
@@ -224,7 +205,7 @@ def _holder_reached(state: WellFormedCheck, callee: ast.Var) -> ast.Var | ast.Gl
             continue
         seen.add(at)
         if isinstance(at, ast.GlobalVar):
-            if state.global_name in state.reachable.get(at, ()):
+            if state.global_name in state.circles.get(at, ()):
                 return state.global_name
         elif isinstance(at, ast.Var):
             if at in state.holders:

@@ -12,7 +12,7 @@ from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.vdevices import declared, kind_of
-from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.nodes.visit import expressions, reached
 from rlx.grammar.suggest import did_you_mean
 from rlx.solver.order import free_vars
 from rlx.spec.registry import reported, rule
@@ -54,8 +54,9 @@ class WellFormedCheck:
         The variables whose values are being walked.
     blocks_around
         The dataflow blocks in which the function at hand is defined.
-    reachable, as_values
-        Which global functions each one can call in the end; which are used as values.
+    circles, calls, as_values
+        Of each global function, those that it can call and that can call it, in the end; those that
+        it mentions; those that are used as values.
     holders, local_functions
         The local functions that the place is inside of; all local functions met, with their
         definitions.
@@ -92,7 +93,8 @@ class WellFormedCheck:
         self.global_name: ast.GlobalVar | None = None
         self.pending: set[ast.Var] = set()
         self.blocks_around: tuple[ast.DataflowBlock, ...] = ()
-        self.reachable: dict[ast.GlobalVar, set[ast.GlobalVar]] = {}
+        self.circles: dict[ast.GlobalVar, set[ast.GlobalVar]] = {}
+        self.calls: Callable[[ast.GlobalVar], Iterable[ast.GlobalVar]] = lambda _: ()
         self.as_values: set[ast.GlobalVar] = set()
         self.holders: set[ast.Var] = set()
         self.local_functions: dict[ast.Var, ast.Function] = {}
@@ -166,7 +168,7 @@ class WellFormedCheck:
                 inner = (e for e in expressions(function) if type(e) is ast.Function)
                 for literal in (e for e in inner if e is not function):
                     roots.update(e for e in expressions(literal) if isinstance(e, ast.GlobalVar))
-        return roots.union(*(self.reachable.get(root, ()) for root in roots))
+        return reached(roots, self.calls)
 
     def report(
         self,

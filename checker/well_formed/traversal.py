@@ -22,10 +22,8 @@ from rlx.checker.well_formed.functions import (
     external_is_not_private,
     if_in_dataflow,
     local_result_is_annotated,
-    on_circle,
     operator_form,
     purity_is_declared,
-    reachable,
     recursive_result_is_annotated,
     symbol_is_name,
 )
@@ -44,7 +42,7 @@ from rlx.checker.well_formed.state import (
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.visit import argument_places, places
+from rlx.grammar.nodes.visit import argument_places, circles, places
 from rlx.spec.registry import rule
 
 
@@ -363,12 +361,13 @@ def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) 
     """
     state = WellFormedCheck(module, RULES, captured)
     graph, state.as_values = call_graph(module)
-    state.reachable = reachable(graph)
+    state.circles, state.calls = circles(graph), lambda name: graph.get(name, ())
     for name, function in module.functions.items():
         symbol_is_name(state, name, function)
         if isinstance(function, ast.Function):
             state.global_name = name
-            recursive_result_is_annotated(state, name, function, on_circle(graph, name))
+            recursive = len(state.circles[name]) > 1 or name in graph[name]
+            recursive_result_is_annotated(state, name, function, recursive)
             walk_function(state, function, name.name_hint)
     if not module.lost:
         can_be_entered(state)

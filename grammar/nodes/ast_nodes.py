@@ -70,6 +70,8 @@ class PrimStructInfo(StructInfo):
 class TupleStructInfo(StructInfo):
     """A tuple, field by field."""
 
+    __slots__ = ("__weakref__",)
+
     fields: tuple[StructInfo, ...]
     span: Span | None = None
 
@@ -85,6 +87,8 @@ class FuncStructInfo(StructInfo):
     derive_func
         ``"default"`` (the type arguments of the call) or ``"empty"`` (Object), or None.
     """
+
+    __slots__ = ("__weakref__",)
 
     _children = ("params", "ret")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
@@ -122,6 +124,30 @@ def with_numbers(info: StructInfo, number: Callable[[PrimExpr], PrimExpr]) -> St
     return info.map_children(changed)
 
 
+_mentioned: WeakKeyDictionary[StructInfo, frozenset[Any]] = WeakKeyDictionary()
+
+
+def mentioned(info: StructInfo) -> frozenset[Any]:
+    """The variables of Relax and of shapes that an annotation mentions, without those that its
+    function types bind.
+
+    They are kept beside tuples and function types, which later annotations have as their parts.
+    """
+    if type(info) not in (ast.TupleStructInfo, ast.FuncStructInfo):
+        shape = held_shape(info)
+        return frozenset(tir.free_vars(*numbers(info)) if shape is None else [shape])
+    known = _mentioned.get(info)
+    if known is None:
+        first, *others = {id(part): part for part in map(mentioned, children(info))}.values() or [
+            frozenset()
+        ]
+        known = first.union(*others) if others else first
+        if isinstance(info, ast.FuncStructInfo):
+            known = known.difference(info.binders)
+        _mentioned[info] = known
+    return known
+
+
 def binding_positions(info: ast.StructInfo) -> list[tir.PrimExpr]:
     """The dimensions and values of an annotation where a shape variable that appears alone is
     bound.
@@ -139,12 +165,30 @@ def bind_callable(info: ast.StructInfo, bound: AbstractSet[tir.Var]) -> None:
     function can be called again when more variables are bound: a parameter of a signature may come
     before the one that binds its variables.
     """
+    if children(info):
+        _mentioned.pop(info, None)
     if isinstance(info, ast.FuncStructInfo):
         if info.params is None:
             return
-        lone = (value for param in info.params for value in binding_positions(param))
-        own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
-        object.__setattr__(info, "binders", tuple(own))
-        bound = bound | own.keys()
+        bound = bound | _bind(info, bound)
     for inner in children(info):
-        bind_callable(inner, bound)
+        if children(inner):
+            bind_callable(inner, bound)
+
+
+def bind_outermost(info: ast.FuncStructInfo, bound: AbstractSet[tir.Var]) -> None:
+    """The same for a function type whose parts were given theirs before, with the same ones bound.
+
+    They are visited again only if it binds variables itself: types may be deep in types.
+    """
+    own = _bind(info, bound)
+    if own:
+        for inner in children(info):
+            bind_callable(inner, bound | own)
+
+
+def _bind(info: ast.FuncStructInfo, bound: AbstractSet[tir.Var]) -> AbstractSet[tir.Var]:
+    lone = (value for param in info.params or () for value in binding_positions(param))
+    own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
+    object.__setattr__(info, "binders", tuple(own))
+    return own.keys()

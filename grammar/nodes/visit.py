@@ -174,6 +174,24 @@ def callees_first(calls: Mapping[Name, Iterable[Name]]) -> Iterator[Name]:
                 stack.append((callee, iter(calls[callee])))
 
 
+def circles(calls: Mapping[Name, Iterable[Name]]) -> dict[Name, set[Name]]:
+    """For each function of a call graph, those that it can reach and that can reach it, and itself.
+
+    The functions of a circle have the same set.
+    """
+    callers: dict[Name, list[Name]] = {name: [] for name in calls}
+    for name, callees in calls.items():
+        for callee in callees:
+            if callee in callers:
+                callers[callee].append(name)
+    found: dict[Name, set[Name]] = {}
+    for root in reversed(list(callees_first(calls))):
+        if root not in found:
+            circle = reached([root], lambda at: (c for c in callers[at] if c not in found))
+            found.update(dict.fromkeys(circle, circle))
+    return found
+
+
 def shape_vars_of(buffer: tir.Buffer) -> tuple[tir.Var, ...]:
     """The variables in the shape of a buffer, and in its strides and offset."""
     values: list[object] = [buffer.shape, *buffer.attrs.values()]

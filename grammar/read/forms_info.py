@@ -9,7 +9,7 @@ from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, VOID
 from rlx.grammar.nodes.node import changed, replace
-from rlx.grammar.nodes.struct_infos import bind_callable, with_children
+from rlx.grammar.nodes.struct_infos import bind_outermost, with_children
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import Arguments, form
 from rlx.grammar.read.partial_nodes import CapturedName, Name, Sequence, describe, unfolded
@@ -211,5 +211,5 @@ def callable_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
     result = ast.ObjectStructInfo() if ret is None else context.coerce.info(ret)
     kind = None if derive is None else "default"  # WF17 refuses both
     info = ast.FuncStructInfo(found, result, pure, kind, (), a.span)
-    bind_callable(info, context.scope.bound)
+    bind_outermost(info, context.scope.bound)
     return info

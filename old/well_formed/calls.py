@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rlx.checker.well_formed.functions import on_circle
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import expressions
@@ -28,7 +27,7 @@ def in_dataflow(state: OlderCriteria, node: ast.If | ast.Call, span: Span | None
     if back or (own is not None and callee is own):
         message = "a dataflow block calls the function that it stands in"
         state.report("OWF06-recursion", message, span)
-    elif isinstance(callee, ast.GlobalVar) and own in state.reachable.get(callee, ()):
+    elif isinstance(callee, ast.GlobalVar) and own in state.circles.get(callee, ()):
         assert own is not None
         message = f"a dataflow block calls {callee.name_hint!r}, which can call {own.name_hint!r}"
         state.report("OWF06-mutual", message, span)
@@ -42,7 +41,7 @@ def recursive_result(
     if function.ret_struct_info is not None:
         return
     if isinstance(name, ast.GlobalVar):
-        recursive = on_circle(state.graph, name)
+        recursive = len(state.circles[name]) > 1 or name in state.graph[name]
     else:
         recursive = any(expr is name for expr in expressions(function.body))
     if recursive:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rlx.checker.well_formed.functions import call_graph, reachable
+from rlx.checker.well_formed.functions import call_graph
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.visit import circles
 from rlx.old.annotations import has_older_words
 from rlx.old.shape_exprs import inside
 from rlx.operators import lookup
@@ -31,7 +32,7 @@ class OlderCriteria(WellFormedCheck):
         super().__init__(*args)
         self.names: set[str] = set()
         self.graph, _ = call_graph(self.module)
-        self.reachable = reachable(self.graph)
+        self.circles = circles(self.graph)
 
 
 @rule("OWF01", "well-formed")

@@ -13,6 +13,7 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
 from rlx.grammar.nodes.dtype import dtype as dtype_of
+from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
 from rlx.semantics.native import c_types, intrinsics
 from rlx.semantics.native.c_types import CValue
@@ -31,6 +32,9 @@ from rlx.semantics.native.state import Generation
 Visit = tir.Visit[CValue]
 
 UINT64 = dtype_of("uint64")
+MOST = 200_000
+"""The largest number of expressions of a kernel, which takes a C compiler about a minute."""
+
 _CHECKED = (tir.Add, tir.Sub, tir.Mul)
 
 
@@ -46,6 +50,9 @@ def _once(state: Generation, expr: tir.PrimExpr) -> Visit:
     """The value of an expression, whose code a shared one needs only once."""
     key = (expr, state.exact, state.guarding)
     if key not in state.values:
+        state.emitted += 1
+        if state.emitted > MOST:
+            refuse("conditions whose branches repeat their parts too often", _span(expr))
         # An operand may add to the values, or take them back where its block ends.
         found = yield from _visit(state, expr)
         state.values[key] = found
@@ -58,7 +65,11 @@ def _visit(state: Generation, expr: tir.PrimExpr) -> Visit:
     for kind in type(expr).__mro__:
         if kind in _VISITORS:
             return _VISITORS[kind](state, expr)
-    refuse(type(expr).__name__, getattr(expr, "span", None))
+    refuse(type(expr).__name__, _span(expr))
+
+
+def _span(expr: tir.PrimExpr) -> Span | None:
+    return getattr(expr, "span", None)
 
 
 def integral(state: Generation, expr: Any, what: str) -> CValue:
@@ -181,9 +192,8 @@ def guard(state: Generation, condition: tir.PrimExpr, loads: Iterable[tir.Buffer
 
 
 def _guard(state: Generation, condition: tir.PrimExpr, *values: tir.PrimExpr) -> Visit:
-    loads = [n for e in values for n in tir.postorder(e) if isinstance(n, tir.BufferLoad)]
     before = state.guarding
-    state.guarding = before or any(load.buffer.dtype.bits > 8 for load in loads)
+    state.guarding = before or any(map(state.loads_wide, values))
     value = yield from _apart(state, condition)
     state.guarding = before
     return value

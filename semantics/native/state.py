@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import tir
@@ -74,6 +74,8 @@ class Generation(IndexKnowledge):
         Whether an index is being computed, whose arithmetic must not overflow.
     guarding
         Whether the condition of an access is being computed.
+    emitted
+        The number of expressions with C code: the branches of a condition have parts of their own.
     overflow
         The code and the message of the fault if it does.
     planned, hoists
@@ -101,6 +103,7 @@ class Generation(IndexKnowledge):
         self.exact = False
         self.guarding = False
         self.values: dict[tuple[tir.PrimExpr, bool, bool], CValue] = {}
+        self.emitted = 0
         self.overflow = ("E-tir-bounds", "the index arithmetic overflows 64 bits")
         self.shapes: set[str] = set()
         self.small: set[str] = set()
@@ -121,6 +124,7 @@ class Generation(IndexKnowledge):
         self.payments: dict[str, Payment] = {}
         self.result = INT32
         self._total: dict[tir.PrimExpr, bool] = {}
+        self._loads_wide: dict[tir.PrimExpr, bool] = {}
 
     # ------------------------------------------------------------ variables
 
@@ -178,6 +182,14 @@ class Generation(IndexKnowledge):
     def forget(self, before: Known) -> None:
         """End the scope of an assumed condition."""
         self.scope.facts, self.polys = before
+
+    def loads_wide(self, expr: tir.PrimExpr) -> bool:
+        """Whether an expression loads more than single bytes."""
+
+        def wide(node: tir.PrimExpr, below: Sequence[bool]) -> bool:
+            return any(below) or (isinstance(node, tir.BufferLoad) and node.buffer.dtype.bits > 8)
+
+        return tir.fold(expr, wide, self._loads_wide)
 
     def is_total(self, expr: tir.PrimExpr) -> bool:
         """Whether an expression can always be computed: it neither loads nor fails."""

@@ -18,7 +18,7 @@ from rlx.grammar.nodes.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.nodes.struct_infos import OBJECT, with_children
+from rlx.grammar.nodes.struct_infos import OBJECT, mentioned, with_children
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order.bind import bound_by
 from rlx.solver.order.substitute import dimensions, rank
@@ -62,6 +62,13 @@ class _Scope:
 
     def _knows_shape_var(self, var: tir.Var) -> bool:
         return var in self._bound or var in self._shape_vars
+
+    def has_all(self, info: StructInfo) -> bool:
+        """Whether all variables of an annotation are in scope."""
+        return all(
+            self.knows_var(var) if isinstance(var, ast.Var) else self._knows_shape_var(var)
+            for var in mentioned(info)
+        )
 
     def knows_var(self, var: ast.Var) -> bool:
         """Whether a Relax variable is in scope."""
@@ -114,6 +121,8 @@ def _prim(info: PrimStructInfo, scope: _Scope) -> StructInfo:
 
 @rule("ERASE-tuple", "erasure")
 def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
+    if scope.has_all(info):
+        return info
     known = scope.widened.get(id(info))
     if known is None:
         known = with_children(info, lambda field: _widen(field, scope))
@@ -123,6 +132,8 @@ def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
 
 @rule("ERASE-function", "erasure")
 def _function(info: FuncStructInfo, scope: _Scope) -> StructInfo:
+    if scope.has_all(info):
+        return info
     inner = scope.inside(info)
     params: list[StructInfo] = []
     for param in info.params or ():
@@ -153,7 +164,7 @@ def _narrow(info: StructInfo, scope: _Scope) -> StructInfo | None:
     """A subtype of ``info`` that mentions only variables in scope, or None."""
     action = _NARROW.get(type(info))
     if action is not None:
-        return action(info, scope)
+        return info if scope.has_all(info) else action(info, scope)
     return info if _widen(info, scope) is info else None
 
 

@@ -19,7 +19,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.struct_infos import children, held_shape, numbers, with_children
+from rlx.grammar.nodes.struct_infos import children, held_shape, mentioned, numbers, with_children
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.spec.registry import rule
 
@@ -205,7 +205,8 @@ def free_shape_vars(info: StructInfo) -> tuple[tir.Var, ...]:
     appearance.
     """
     found: dict[tir.Var, None] = {}
-    _collect(info, frozenset(), found, {}, set())
+    if mentioned(info):
+        _collect(info, frozenset(), found, {}, set())
     return tuple(found)
 
 
@@ -214,7 +215,8 @@ def free_vars(info: StructInfo) -> tuple[ast.Var, ...]:
     appearance.
     """
     found: dict[ast.Var, None] = {}
-    _collect(info, frozenset(), {}, found, set())
+    if mentioned(info):
+        _collect(info, frozenset(), {}, found, set())
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT64, dtype
+from rlx.grammar.nodes.node import replace
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop, UnsupportedStop
 
@@ -358,3 +359,16 @@ def test_a_loaded_index_of_memory_that_there_is_not_is_refused() -> None:
         rest = {param: func.buffer_map[param] for param in func.params if param is not gone}
         with pytest.raises(UnsupportedStop, match="memory of that shape for a buffer"):
             native.compile(tir.PrimFunc(tuple(rest), func.body, None, rest, {}))
+
+
+def test_branches_that_share_their_parts_are_refused_where_their_code_would_double() -> None:
+    """Neither branch computes the parts of the other, so each needs them: 2**60 times here."""
+    func = of_body('x: T.Buffer((4,), "int32"), c: T.Buffer((4,), "int32")', "x[0] = x[0] + 1")
+    assert isinstance(func.body, tir.BufferStore)
+    condition = tir.BufferLoad(func.buffer_map[func.params[1]], (tir.IntImm(0, INT64),))
+    value = func.body.value
+    for _ in range(60):
+        branches = tir.Add(value, condition), tir.Mul(value, condition)
+        value = tir.Call("if_then_else", (tir.GT(condition, tir.IntImm(0)), *branches))
+    with pytest.raises(UnsupportedStop, match="branches repeat their parts"):
+        native.compile(replace(func, body=replace(func.body, value=value)))
