@@ -162,25 +162,25 @@ def _cast(state: Analysis, binding: ast.MatchCast) -> None:
         parts = [settle(part, state.unused()) for part in parts]
     owner = state.owners[-1]
     subject = binding.value.name_hint if isinstance(binding.value, ast.Var) else "the value"
-    state.checks.append(
-        summed_up(
-            DynamicCheck(
-                "cast",
-                binding.struct_info_span or binding.span,
-                state.names[owner],
-                subject,
-                binding,
-                owner,
-                "needed",
-                tuple(parts),
-            ),
-            judgement.contradictory,
-        )
+    check = summed_up(
+        DynamicCheck(
+            "cast",
+            binding.struct_info_span or binding.span,
+            state.names[owner],
+            subject,
+            binding,
+            owner,
+            "needed",
+            tuple(parts),
+        ),
+        judgement.contradictory,
     )
+    state.checks.append(check)
     state.bind_shape_vars(binding.shape_vars)
     state.written.update(binding.shape_vars)
     _learn(state, judgement)
-    values.refine(state, binding.value, target)
+    if binding.var is not None or check.status != "redundant":  # else nothing is left of it
+        values.refine(state, binding.value, target)
     if binding.var is not None:
         values.name(state, binding.var, binding.value)
         said = binding.var.struct_info_annotation
