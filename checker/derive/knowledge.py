@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rlx.checker.derive.naming import MOST
-from rlx.checker.derive.values import Values
+from rlx.checker.derive.value_names import ValueNames
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.struct_infos import of_the_value
 from rlx.grammar.nodes.tir import PrimExpr
@@ -41,6 +41,9 @@ ALLOWANCE = 500_000
 and units of Z3's ``rlimit``.
 """
 
+
+_, MOST = prim_exprs.dtype_range(INT64)
+"""The largest dimension."""
 
 A = TypeVar("A", Verdict, Relation)
 
@@ -110,7 +113,7 @@ class Knowledge:
         self.signed: set[tir.Var] = set()
         self.held: dict[ast.Var, ast.Var | ast.ShapeExpr] = {}
         self.home: dict[ast.Var, DerivationScope] = {}
-        self.named = Values()
+        self.named = ValueNames()
         self.scope = DerivationScope()
         self.statistics = Statistics()
         self.diagnostics: list[Diagnostic] = []

@@ -23,13 +23,14 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT, held_shape, numbers, of_the_value, whole
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
+from rlx.solver.prim_exprs import dtype_range
 from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
     from rlx.checker.derive.knowledge import Knowledge
 
-MOST = 2**63 - 1
-"""The largest dimension, and the largest number of elements."""
+_, MOST = dtype_range(INT64)
+"""The largest number of elements."""
 
 
 @rule("D17", "derivation")
