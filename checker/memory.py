@@ -5,7 +5,7 @@ memory of what they name. A view (`memory.view`) and a mark for the compiler sur
 of their operand; `reshape`, `expand_dims`, `squeeze` and `flatten` may share it, as a compiler
 decides (:attr:`rlx.operators.registry.Operator.shares`). The results of all other operators, of
 `call_tir`, `call_dps_packed` and packed functions are new. A call of a function does what its
-:class:`Summary` says; of a function of which nothing is known, the result may lie in the memory of
+:class:`FunctionSummary` says; of a function of which nothing is known, the result may lie in the memory of
 the arguments and of what the function captured.
 """
 
@@ -43,7 +43,7 @@ each field.
 NOWHERE: Held = frozenset()
 
 
-class Summary(NamedTuple):
+class FunctionSummary(NamedTuple):
     """What a call of a function does with memory.
 
     Attributes
@@ -80,16 +80,16 @@ class Summaries:
 
     def __init__(self, module: ast.IRModule) -> None:
         self.module = module
-        self._found: dict[ast.GlobalVar, Summary] | None = None
+        self._found: dict[ast.GlobalVar, FunctionSummary] | None = None
 
-    def of(self, callee: ast.GlobalVar) -> Summary | None:
+    def of(self, callee: ast.GlobalVar) -> FunctionSummary | None:
         """The summary of a function; None if it is no Relax function of the module."""
         if not isinstance(self.module.functions.get(callee), ast.Function):
             return None
         if self._found is None:
             self._found = {}
             self._infer()
-        return self._found.get(callee, Summary())  # in a cycle, it does nothing at first
+        return self._found.get(callee, FunctionSummary())  # in a cycle, it does nothing at first
 
     def _infer(self) -> None:
         """Infer callees before their callers, and functions that call each other until nothing
@@ -134,7 +134,7 @@ class MemoryWalk:
         self.summaries = summaries
         self.held: dict[ast.Expr, Held] = {}
         self.certain = True
-        self.functions: dict[ast.Var, tuple[Summary, ast.Function]] = {}
+        self.functions: dict[ast.Var, tuple[FunctionSummary, ast.Function]] = {}
         self.source: dict[Cell, frozenset[Cell]] = {}
         self._writes: set[Cell] = set()
         self._always: set[Cell] = set()
@@ -152,20 +152,20 @@ class MemoryWalk:
 
     # ------------------------------------------------------------ functions
 
-    def summary(self, function: ast.Function, name: ast.Var | None = None) -> Summary:
+    def summary(self, function: ast.Function, name: ast.Var | None = None) -> FunctionSummary:
         """Walk over a function; ``name`` is the variable that it is bound to."""
         captures = tuple(v for v in free_vars(function) if v is not name)
         outside = self._writes, self._always, self.certain
         around = _union(map(self.memory, captures))
         own = {*function.params, *map(root, around)}
-        found = Summary(captures=captures)
+        found = FunctionSummary(captures=captures)
         for _ in range(_TURNS):
             if name is not None:
                 self.functions[name] = found, function
                 self.held[name] = around
             self._writes, self._always, self.certain = set(), set(), True
             result = self.sequence(function.body)
-            now = Summary(
+            now = FunctionSummary(
                 frozenset(c for c in self._writes if root(c) in own),
                 frozenset(c for c in self._always if root(c) in own),
                 _within(self._traced(result), own),
@@ -261,7 +261,7 @@ class MemoryWalk:
             return self._known(call, *self.functions[callee])
         return _perhaps(tuple(map(self.memory, (callee, *call.args))), call)
 
-    def _known(self, call: ast.Call, summary: Summary, function: ast.Function) -> Held:
+    def _known(self, call: ast.Call, summary: FunctionSummary, function: ast.Function) -> Held:
         """A call of a function with a summary."""
         params = function.params
         if len(params) != len(call.args):

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from rlx.checker.derive.calls import forced
 from rlx.checker.memory import (
     Cell,
+    FunctionSummary,
     Held,
     MemoryWalk,
     Summaries,
-    Summary,
     around,
     cells,
     disjoint,
@@ -69,7 +69,7 @@ class _Overwriting(MemoryWalk):
         self.partly: dict[Cell, _Write] = {}
         self.told: set[tuple[ast.Call, int]] = set()
 
-    def summary(self, function: ast.Function, name: ast.Var | None = None) -> Summary:
+    def summary(self, function: ast.Function, name: ast.Var | None = None) -> FunctionSummary:
         """A function; what it overwrites is not overwritten where it is defined."""
         outside = dict(self.gone), dict(self.partly)
         found = super().summary(function, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.checker.derive import naming, policy
+from rlx.checker.derive import naming, policy, values
 from rlx.checker.derive.message_text import definition, named, show, written
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState
@@ -51,6 +51,8 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
     var = binding.var
     wanted = var.struct_info_annotation
     naming.hold(state, var, binding.value)
+    values.name(state, var, binding.value)
+    found = values.known(state, var, found)
     if state.signed:
         learn_signed(state, found)
     if wanted is None:
@@ -106,6 +108,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
         if never is None:
             need("D11-cast", True)
             learn(state, found, target, images)
+            values.refine(state, binding.value, target)
         else:
             apart = disjoint(found, substitute(target, images), state.prover)
             _report_cast(state, binding, found, apart, never)
@@ -115,6 +118,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     wanted = var.struct_info_annotation
     if wanted is not None:
         wanted = naming.meant(state, wanted, var.annotation_span)
+    values.name(state, var, binding.value)
     state.bind(var, _believed(wanted or target, found))
     if wanted is not None:
         result = policy.mismatch(state, "D11-cast-annotation", target, wanted)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from rlx.checker.derive.value_names import ValueNames
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.struct_infos import of_the_value
 from rlx.grammar.nodes.tir import PrimExpr
@@ -40,12 +42,25 @@ and units of Z3's ``rlimit``.
 """
 
 
-class DerivationScope:
-    """What a function or a SeqExpr brings into scope, to be taken out again when it ends."""
+_, MOST = prim_exprs.dtype_range(INT64)
+"""The largest dimension."""
 
-    __slots__ = ("pushed", "shape_vars", "shapes")
+A = TypeVar("A", Verdict, Relation)
+
+
+class DerivationScope:
+    """What a function or a SeqExpr brings into scope, to be taken out again when it ends.
+
+    Attributes
+    ----------
+    before
+        What was known of variables before a check in the scope said more.
+    """
+
+    __slots__ = ("before", "pushed", "shape_vars", "shapes")
 
     def __init__(self) -> None:
+        self.before: list[tuple[ast.Var, StructInfo]] = []
         self.shape_vars: list[tir.Var] = []
         self.shapes: list[ast.Var] = []
         self.pushed = False
@@ -58,6 +73,8 @@ class Knowledge:
     ----------
     info_of
         The specification's Γ, extended to all expressions met; nothing is ever taken out of it.
+        What a check says of a variable that is bound already holds until the scope of the check
+        ends.
     poison
         Expressions of which less is known than there should be, because of an error already
         reported, or because the text leaves data out. Nothing is reported about them again.
@@ -78,6 +95,8 @@ class Knowledge:
         same.
     home
         The scopes of the variables that hold a shape.
+    named
+        The names of values.
     statistics
         What the prover was asked, and at which place it is asked now.
     """
@@ -94,6 +113,7 @@ class Knowledge:
         self.signed: set[tir.Var] = set()
         self.held: dict[ast.Var, ast.Var | ast.ShapeExpr] = {}
         self.home: dict[ast.Var, DerivationScope] = {}
+        self.named = ValueNames()
         self.scope = DerivationScope()
         self.statistics = Statistics()
         self.diagnostics: list[Diagnostic] = []
@@ -147,8 +167,15 @@ class Knowledge:
         scope, self.scope = self.scope, outer
         self.shape_vars.difference_update(scope.shape_vars)
         self.shapes.difference_update(scope.shapes)
+        for var, info in reversed(scope.before):
+            self.info_of[var] = info
         if scope.pushed:
             self.prover.pop()
+
+    def sharpen(self, var: ast.Var, info: StructInfo) -> None:
+        """Know more of a variable until the present scope ends."""
+        self.scope.before.append((var, self.info_of[var]))
+        self.info_of[var] = info
 
     def bind_shape_vars(self, variables: Sequence[tir.Var]) -> None:
         """Add to Σ."""
@@ -322,12 +349,16 @@ class AliasProver(Prover):
         if prim_exprs.alike(a, b):
             self.statistics.sight += 1
             return Proved("identical").asked((a, b), self.context.state)
-        return super().equal(self.resolved(a), self.resolved(b))
+        a, b = self.resolved(a), self.resolved(b)
+        ask = super().equal
+        return self._within_int64(ask(a, b), (a, b), lambda: ask(a, b))
 
     @judged("question", "always")
     def always(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for all values."""
-        return super().always(self.resolved(condition))
+        condition = self.resolved(condition)
+        ask = super().always
+        return self._within_int64(ask(condition), (condition,), lambda: ask(condition))
 
     @judged("question", "never")
     def never(self, condition: PrimExpr) -> Verdict:
@@ -341,7 +372,19 @@ class AliasProver(Prover):
     @judged("question", "relate_all")
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
         """How two lists of dimensions compare, all pairs under the same values."""
-        resolved = self.resolved
-        return super().relate_all(
-            [(resolved(a), resolved(b)) for a, b in pairs if not prim_exprs.alike(a, b)]
-        )
+        resolved, ask = self.resolved, super().relate_all
+        asked = [(resolved(a), resolved(b)) for a, b in pairs if not prim_exprs.alike(a, b)]
+        parts = [part for pair in asked for part in pair]
+        return self._within_int64(ask(asked), parts, lambda: ask(asked))
+
+    def _within_int64(self, found: A, parts: Sequence[PrimExpr], again: Callable[[], A]) -> A:
+        """An answer that no number beyond int64 refutes: no dimension is one."""
+        if all(abs(value) <= MOST for value in (found.counterexample or {}).values()):
+            return found
+        self.push()
+        try:
+            for var in tir.free_vars(*parts):
+                self.assume(tir.LE(var, tir.IntImm(MOST)))
+            return again()
+        finally:
+            self.pop()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from rlx.checker.derive import calls, naming
+from rlx.checker.derive import calls, naming, values
 from rlx.checker.derive.calls import effects_of
 from rlx.checker.derive.expressions import end
 from rlx.checker.derive.module import RULES
@@ -122,6 +122,8 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
     found = state.info(value)
     wanted = var.struct_info_annotation
     naming.hold(state, var, value)
+    values.name(state, var, value)
+    found = values.known(state, var, found)
     state.inherit(var, (value,))
     if wanted is not None:
         wanted = naming.meant(state, wanted, var.annotation_span)
@@ -160,25 +162,27 @@ def _cast(state: Analysis, binding: ast.MatchCast) -> None:
         parts = [settle(part, state.unused()) for part in parts]
     owner = state.owners[-1]
     subject = binding.value.name_hint if isinstance(binding.value, ast.Var) else "the value"
-    state.checks.append(
-        summed_up(
-            DynamicCheck(
-                "cast",
-                binding.struct_info_span or binding.span,
-                state.names[owner],
-                subject,
-                binding,
-                owner,
-                "needed",
-                tuple(parts),
-            ),
-            judgement.contradictory,
-        )
+    check = summed_up(
+        DynamicCheck(
+            "cast",
+            binding.struct_info_span or binding.span,
+            state.names[owner],
+            subject,
+            binding,
+            owner,
+            "needed",
+            tuple(parts),
+        ),
+        judgement.contradictory,
     )
+    state.checks.append(check)
     state.bind_shape_vars(binding.shape_vars)
     state.written.update(binding.shape_vars)
     _learn(state, judgement)
+    if binding.var is not None or check.status != "redundant":  # else nothing is left of it
+        values.refine(state, binding.value, target)
     if binding.var is not None:
+        values.name(state, binding.var, binding.value)
         said = binding.var.struct_info_annotation
         if said is not None:
             said = naming.meant(state, said, binding.var.annotation_span)

@@ -436,9 +436,10 @@ def _is_plain(value: Any) -> bool:
 
 def _in_brackets(words: list[Token]) -> list[Entry] | None:
     """The names of a target `(a, b)` or `[a, b]`; None if there is anything else."""
-    first, *inside, last = (word.type for word in words)
-    if (first, last) not in (("LPAR", "RPAR"), ("LSQB", "RSQB")):
+    kinds = [word.type for word in words]
+    if (kinds[0], kinds[-1]) not in (("LPAR", "RPAR"), ("LSQB", "RSQB")):
         return None
+    inside = kinds[1:-1]
     commas = inside[1::2]
     if not commas or {*inside[::2]} != {"NAME"} or {*commas} != {"COMMA"}:
         return None

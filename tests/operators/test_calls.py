@@ -13,10 +13,11 @@ from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     GlobalVar,
     ObjectStructInfo,
+    PrimStructInfo,
     StructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.nodes.dtype import HANDLE, dtype
+from rlx.grammar.nodes.dtype import HANDLE, INT64, dtype
 from rlx.grammar.nodes.node import replace
 from rlx.operators import lookup
 from tests.operators.context import (
@@ -196,6 +197,9 @@ def test_in_place_results_take_no_parameter() -> None:
     assert found(1) == [("OBL-inplace-length", "error")]
     assert found(2, -1) == [("OBL-inplace-range", "error")]
     assert found(0, 0) == [("OBL-inplace-repeated", "error")]
+    number = PrimStructInfo(INT64)
+    scalar = call(func, (x, number), out, name="call_tir_inplace", inplace_indices=[1, -1])
+    assert ("OBL-inplace-tensor", "error") in codes(scalar)
     half = tensor((n,), "float16")
     assert found(1, -1, result=TupleStructInfo((half, y))) == [("OBL-reuse-dtype", "error")]
     flat = tensor((n, 1))

@@ -230,6 +230,19 @@ def test_ledger_88_a_view_is_an_alias_and_a_reshape_may_be_one() -> None:
         assert _module(X, *lines) == ["warning USE-overwritten-after"]
 
 
+def test_ledger_89_one_value_has_one_shape() -> None:
+    casts = (
+        "m = T.int64()",
+        "k = T.int64()",
+        "a = R.match_cast(x, R.Tensor((m,), 'float32'))",
+        "b = R.match_cast({}, R.Tensor((k,), 'float32'))",
+        "y = R.add(a, b)",
+    )
+    params = "x: R.Tensor('float32', ndim=1), z: R.Tensor('float32', ndim=1)"
+    for other, wanted in ("x", []), ("z", ["warning OBL-broadcast-dims"]):
+        assert _module(params, *(line.format(other) for line in casts)) == wanted
+
+
 def test_ledger_58_a_tensor_that_nobody_placed() -> None:
     from rlx.semantics.machine import load
     from rlx.semantics.outcome import Returned

@@ -252,3 +252,27 @@ def test_a_function_used_as_a_value_is_called_by_anyone() -> None:
     checks = by_subject(module_of(other))
     assert checks["helper", "b"].status == "needed"
     assert "used as a value" in checks["helper", "b"].reason
+
+
+@pytest.mark.parametrize("name", ["", "w = "])
+def test_what_a_removed_cast_bound_is_not_used(name: str) -> None:
+    """One value is cast twice, and the second cast gets its length from the first."""
+    text = program(
+        f'{name}R.match_cast(x, R.Tensor((m,), "float32"))',
+        'y = R.match_cast(x, R.Tensor((k,), "float32"))',
+        'z = R.zeros(R.shape([k]), "float32")',
+        "return z",
+        x='R.Tensor("float32", ndim=1)',
+    )
+    left = body(text)
+    kept = 'w = R.match_cast(x, R.Tensor((m,), dtype="float32"))'
+    if name:
+        assert left[-4:] == [
+            kept,
+            "y = x",
+            'z = R.zeros(R.shape([m]), "float32")',
+            "return z",
+        ]
+    else:
+        assert left[-3].startswith("y = R.match_cast(x, R.Tensor((k,)")
+    assert check_text(print_module(eliminate(module_of(text)))).ok

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.checker.memory import MemoryWalk, Summaries, Summary, root
+from rlx.checker.memory import FunctionSummary, MemoryWalk, Summaries, root
 from rlx.grammar.nodes import ast
 from tests.checker.derive.memory_law import violation
 
@@ -64,7 +64,7 @@ def test_a_closure_writes_what_is_around_it() -> None:
     found: list[set[object]] = []
 
     class Walk(MemoryWalk):
-        def summary(self, function: ast.Function, name: ast.Var | None = None) -> Summary:
+        def summary(self, function: ast.Function, name: ast.Var | None = None) -> FunctionSummary:
             made = super().summary(function, name)
             found.append({getattr(root(cell), "name_hint", None) for cell in made.writes})
             return made

@@ -109,3 +109,17 @@ def test_a_prim_func_that_says_noalias_gets_memory_of_its_own(
         codes = [d.code for d in check_text(text).diagnostics if d.severity != "note"]
         assert codes == ["USE-aliased-apart"] * said
     assert check_text(COPY.format(mark="a", before=before, args=args)).diagnostics == ()
+
+
+@pytest.mark.parametrize("given", ["u", "t"])
+def test_the_overwritten_arguments_stand_in_the_call(given: str) -> None:
+    """A variable that holds the tuple does not say what is overwritten; TVM refuses it."""
+    text = (
+        "@I.ir_module\nclass M:\n    @T.prim_func\n    def k(A: T.Buffer((4,)), B: T.Buffer((4,))):\n"
+        "        for i in range(4):\n            A[i] = B[i]\n    @R.function\n"
+        f"    def main(x: {T}, t: R.Tuple({T}, {T})):\n        u = (x, t[0])\n"
+        f"        y = R.call_tir_inplace(cls.k, {{}}, inplace_indices=[0], out_sinfo={T})\n"
+        "        return y\n"
+    )
+    for args, wanted in (given, ["OBL-inplace-literal"]), (f"({given}[0], {given}[1])", []):
+        assert [d.code for d in check_text(text.format(args)).errors] == wanted
