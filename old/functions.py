@@ -38,7 +38,7 @@ def derive(module: ast.IRModule, captured: Collection[Node] = ()) -> OlderDeriva
 def module_types(state: OlderDerivation) -> None:
     """One function after the other, callees first; those of a circle are known by annotations."""
     functions = {gv: f for gv, f in state.module.functions.items() if isinstance(f, ast.Function)}
-    graph, _ = call_graph(state.module)
+    graph = call_graph(state.module).mentions
     for gv in state.module.functions:
         state.set(gv, OBJECT)
     for gv, function in functions.items():

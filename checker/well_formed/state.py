@@ -54,8 +54,9 @@ class WellFormedCheck:
         The variables whose values are being walked.
     blocks_around
         The dataflow blocks in which the function at hand is defined.
-    reachable, as_values
-        Which global functions each one can call in the end; which are used as values.
+    reachable, as_values, call_values
+        Which global functions each one can call in the end; which are used as values; which call
+        values.
     holders, local_functions
         The local functions that the place is inside of; all local functions met, with their
         definitions.
@@ -94,9 +95,10 @@ class WellFormedCheck:
         self.blocks_around: tuple[ast.DataflowBlock, ...] = ()
         self.reachable: dict[ast.GlobalVar, set[ast.GlobalVar]] = {}
         self.as_values: set[ast.GlobalVar] = set()
+        self.call_values: set[ast.GlobalVar] = set()
         self.holders: set[ast.Var] = set()
         self.local_functions: dict[ast.Var, ast.Function] = {}
-        self._mentions: dict[ast.Var, list[ast.Expr]] = {}
+        self._calls: dict[ast.Var, list[ast.Expr]] = {}
         self.has_form: dict[str, bool] = {}
         self.module_names = [v.name_hint for v in module.functions]
         self.suggestions: dict[str, str | None] = {}
@@ -147,15 +149,15 @@ class WellFormedCheck:
                 self.in_scope.pop(var, None)
         del added[mark:]
 
-    def mentions(self, var: ast.Var) -> list[ast.Expr]:
-        """The functions, global and local, that a local function mentions."""
+    def calls(self, var: ast.Var) -> list[ast.Expr]:
+        """The functions, global and local, that a local function calls."""
         function = self.local_functions.get(var)
         if function is None:
             return []
-        if var not in self._mentions:
-            inside = (e for e in expressions(function) if isinstance(e, (ast.GlobalVar, ast.Var)))
-            self._mentions[var] = list(inside)
-        return self._mentions[var]
+        if var not in self._calls:
+            inside = (e for e in expressions(function) if type(e) is ast.Call)
+            self._calls[var] = [callee for call in inside for callee in callees_of(call)]
+        return self._calls[var]
 
     @cached_property
     def called_as_values(self) -> set[ast.GlobalVar]:
@@ -200,6 +202,23 @@ class WellFormedCheck:
         """
         unread = self.may_bind or var.name in self.unread or var in self.captured
         return not unread and self.once((var, "unbound"))
+
+
+_INVOKE = frozenset(["relax.invoke_closure", "relax.invoke_pure_closure"])
+"""The operators that call the function value they are given first."""
+
+
+def callees_of(call: ast.Call) -> Iterator[ast.Expr]:
+    """What a call calls: its callee, and the functions that an operator is given to call."""
+    match call.op:
+        case ast.Op(op_name="relax.make_closure"):
+            pass
+        case ast.Op(op_name=name):
+            yield from (arg for arg in call.args if type(arg) is ast.GlobalVar)
+            if name in _INVOKE and call.args and isinstance(call.args[0], ast.Var):
+                yield call.args[0]
+        case callee:
+            yield callee
 
 
 def bound_here(var: ast.Var) -> tuple[Label, ...]:

@@ -362,13 +362,15 @@ def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) 
         Variables and shape variables whose values the surrounding Python code gives.
     """
     state = WellFormedCheck(module, RULES, captured)
-    graph, state.as_values = call_graph(module)
-    state.reachable = reachable(graph)
+    graph = call_graph(module)
+    state.as_values, state.call_values = graph.as_values, graph.call_values
+    state.reachable = reachable(graph.calls)
     for name, function in module.functions.items():
         symbol_is_name(state, name, function)
         if isinstance(function, ast.Function):
             state.global_name = name
-            recursive_result_is_annotated(state, name, function, on_circle(graph, name))
+            recursive, depends = on_circle(graph.calls, name), graph.depends_on_itself(module, name)
+            recursive_result_is_annotated(state, name, function, recursive, depends)
             walk_function(state, function, name.name_hint)
     if not module.lost:
         can_be_entered(state)

@@ -24,13 +24,13 @@ class OlderCriteria(WellFormedCheck):
     names
         The names of the variables that the function at hand has bound so far.
     graph
-        Which global functions each one mentions.
+        Which global functions each one calls.
     """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.names: set[str] = set()
-        self.graph, _ = call_graph(self.module)
+        self.graph = call_graph(self.module).calls
         self.reachable = reachable(self.graph)
 
 
