@@ -9,7 +9,7 @@ from rlx.checker.well_formed.functions import call_graph
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar
 from rlx.grammar.nodes.node import Node
-from rlx.grammar.nodes.visit import callees_first, circles
+from rlx.grammar.nodes.visit import callees_first
 from rlx.grammar.stack import recursion_room
 from rlx.old import bindings, calls, expressions
 from rlx.old.annotations import insert_cast, shape_of_annotation, type_of
@@ -38,13 +38,13 @@ def derive(module: ast.IRModule, captured: Collection[Node] = ()) -> OlderDeriva
 def module_types(state: OlderDerivation) -> None:
     """One function after the other, callees first; those of a circle are known by annotations."""
     functions = {gv: f for gv, f in state.module.functions.items() if isinstance(f, ast.Function)}
-    graph, _ = call_graph(state.module)
-    circle = circles(graph)
+    graph = call_graph(state.module).mentions
+    recursive = on_circles(graph)
     for gv in state.module.functions:
         state.set(gv, OBJECT)
     for gv, function in functions.items():
         state.functions[gv] = function
-        if len(circle[gv]) > 1 or gv in graph[gv]:
+        if gv in recursive:
             state.set(gv, signature(function))
             if function.ret_struct_info is None:  # OWF07 has said so
                 state.poison.add(gv)

@@ -256,13 +256,18 @@ def written(site: Site, args: Expr) -> None:
     info = site.ctx.info(args)
     best = declared_result(site.call.sinfo_args)
     if isinstance(args, ast.Tuple) and site.call.spelled.get(1) != "a tuple":
+        (alone,) = args.fields if args.field_spans == (args.span,) else (None,)
+        if isinstance(alone, ast.Var) and isinstance(site.ctx.info(alone), ast.ObjectStructInfo):
+            name = alone.name_hint
+            words = f"{name} may be a tuple, but is passed as one argument: write ({name},)"
+            site.warn("OBL-written-tuple", words, 1)
         return
     if isinstance(info, TupleStructInfo):
         words = f"{site.shown(1)} must be written as a tuple of its fields: (t[0], t[1])"
         site.warn("OBL-written-tuple", words, 1)
-    elif not isinstance(info, (ast.ObjectStructInfo, TensorStructInfo)) or isinstance(
-        args, LITERALS
-    ):
+    elif isinstance(info, ast.ObjectStructInfo) and not isinstance(args, LITERALS):
+        site.warn("OBL-written-tuple", f"{site.shown(1)} may not be a tuple", 1)
+    elif not isinstance(info, TensorStructInfo) or isinstance(args, LITERALS):
         words = f"{site.shown(1)} is not a tuple; write the arguments as one tuple"
         site.fail("OBL-written-tuple", words, 1, best)
 

@@ -19,7 +19,11 @@ class Stop(Exception):
         The location in the source, if known; otherwise the machine adds it.
     value
         The value that caused the failure, if known.
+    considered
+        The candidate rules, each with its failing premise and the values.
     """
+
+    considered: tuple[tuple[str, str], ...] = ()
 
     def __init__(
         self, code: str, message: str, span: Span | None = None, value: object = None
@@ -53,21 +57,4 @@ class CheckStop(Stop):
 
 
 class IllFormedStop(Stop):
-    """The checker would have rejected the program.
-
-    Attributes
-    ----------
-    considered
-        The candidate rules, each with its failing premise and the values.
-    """
-
-    def __init__(
-        self,
-        code: str,
-        message: str,
-        span: Span | None = None,
-        considered: tuple[tuple[str, str], ...] = (),
-        value: object = None,
-    ) -> None:
-        super().__init__(code, message, span, value)
-        self.considered = considered
+    """The checker would have rejected the program."""

@@ -21,7 +21,7 @@ from rlx.grammar.nodes.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import lub
@@ -61,6 +61,8 @@ def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
 
 @rule("D04", "derivation")
 def prim_value(state: DerivationState, node: ast.PrimValue) -> StructInfo:
+    if type(node.value) is not tir.IntImm or node.value.dtype != INT64:
+        literals.check_scalar(state, node)
     return PrimStructInfo(tir.type_of(node.value), node.value)
 
 

@@ -6,14 +6,16 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import LARGEST, DataType
 from rlx.spec.registry import need
 
 if TYPE_CHECKING:
     from rlx.checker.derive.state import DerivationState
 
 _BYTE = 8
+_ROUNDED = 1 + 2**-25
+"""The factor up to which a number is rounded to the largest one of float32."""
 
 
 def check(state: DerivationState, node: ast.Constant) -> bool:
@@ -21,7 +23,7 @@ def check(state: DerivationState, node: ast.Constant) -> bool:
     are written.
 
     An integer beyond a type of less than a byte is a warning only: TVM accepts it and keeps its low
-    bits.
+    bits. So is a number beyond a float type, which becomes infinity.
     """
     kind, value = node.data.dtype, node.data.value
     if not need("D03-element-type", kind.code != "handle" and kind.lanes == 1):
@@ -31,11 +33,21 @@ def check(state: DerivationState, node: ast.Constant) -> bool:
     misfit = next((n for n in _numbers(value) if not _holds(kind, n)), None)
     if misfit is None:
         return need("D03-fits", True)
-    narrow = kind.is_integer and kind.bits < _BYTE and math.isfinite(misfit)
-    severity = "warning" if narrow else "error"
+    kept = kind.is_float or (kind.bits < _BYTE and math.isfinite(misfit))
+    severity = "warning" if kept else "error"
     message = f"{misfit} is out of range for {kind}"
     state.add("D03-fits", severity, message, node.span, notes=_limits(kind))
-    return narrow
+    return kept
+
+
+def check_scalar(state: DerivationState, node: ast.PrimValue) -> None:
+    """A literal in a scalar is a value of its type, as TVM requires (D04)."""
+    for part in tir.postorder(node.value):
+        if isinstance(part, tir.FloatImm | tir.IntImm) and part.dtype.lanes == 1:
+            kind, number = part.dtype, part.value
+            if not need("D04-fits", kind.code == "handle" or _holds(kind, number)):
+                message = f"{number} is out of range for {kind}"
+                state.add("D04-fits", "error", message, node.span, notes=_limits(kind))
 
 
 def _numbers(value: object) -> Iterator[int | float]:
@@ -47,11 +59,12 @@ def _numbers(value: object) -> Iterator[int | float]:
 
 
 def _holds(kind: DataType, number: float) -> bool:
-    """Floats are rounded, to infinity if need be; where an integer is asked for, a fraction is cut
+    """Floats are rounded, but not to infinity; where an integer is asked for, a fraction is cut
     off.
     """
     if not kind.is_integer:
-        return True
+        largest = LARGEST.get(str(kind), math.inf) * _ROUNDED
+        return not math.isfinite(number) or abs(number) <= largest
     low, high = _range(kind)
     return math.isfinite(number) and low <= math.trunc(number) <= high
 
@@ -64,6 +77,6 @@ def _range(kind: DataType) -> tuple[int, int]:
 
 def _limits(kind: DataType) -> tuple[str, ...]:
     if not kind.is_integer:
-        return ()
+        return (f"the largest number of {kind} is {LARGEST[str(kind)]:g}",)
     low, high = _range(kind)
     return (f"the range of {kind} is {low} to {high}",)

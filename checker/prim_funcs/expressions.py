@@ -8,7 +8,7 @@ from typing import Any
 
 from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.dtype import BOOL, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.kept_text import indexes_a_number, kept_names
 from rlx.grammar.read.prim_types import (
@@ -231,15 +231,16 @@ def literal(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
     found: DataType = expr.dtype
     if found.is_integer and expr.value not in _range(found):
         state.report("TIR15-range", f"{expr.value} is not a value of {found}", expr.span)
-    largest = _LARGEST.get(str(found))
-    if largest is not None and math.isfinite(expr.value) and abs(expr.value) > largest:
+    largest = LARGEST.get(str(found))
+    if (
+        found.is_computable_float
+        and largest is not None
+        and math.isfinite(expr.value)
+        and abs(expr.value) > largest
+    ):
         words = f"{expr.value} is greater than the largest {found}, {largest:g}"
         state.report("TIR15-finite", words, expr.span)
     return Typed(found)
-
-
-_LARGEST = {**dict.fromkeys(("bfloat16", "float32"), 3.4028234663852886e38), "float16": 65504.0}
-"""TVM takes the largest number of float32 for the largest of bfloat16."""
 
 
 def _range(found: DataType) -> range:

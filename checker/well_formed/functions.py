@@ -3,59 +3,131 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from rlx.checker.well_formed.state import WellFormedCheck
+from rlx.checker.well_formed.state import WellFormedCheck, callees_of
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.nodes.visit import argument_places, expressions
+from rlx.grammar.nodes.visit import argument_places, bindings, circles, expressions, reached
 from rlx.spec.registry import rule
 
 
-def call_graph(
-    module: ast.IRModule,
-) -> tuple[dict[ast.GlobalVar, list[ast.GlobalVar]], set[ast.GlobalVar]]:
-    """The global functions that each function mentions, and those that are mentioned as values."""
-    graph: dict[ast.GlobalVar, list[ast.GlobalVar]] = {}
-    as_values: set[ast.GlobalVar] = set()
+class CallGraph(NamedTuple):
+    """Which global functions lead to which.
+
+    Attributes
+    ----------
+    calls, mentions
+        The global functions that each one calls, and those that it mentions at all.
+    as_values
+        Those that are mentioned without being called.
+    call_values
+        Those that call a function value.
+    """
+
+    calls: dict[ast.GlobalVar, list[ast.GlobalVar]]
+    mentions: dict[ast.GlobalVar, list[ast.GlobalVar]]
+    as_values: set[ast.GlobalVar]
+    call_values: set[ast.GlobalVar]
+
+    def can_call_values(self) -> set[ast.GlobalVar]:
+        """The functions that can call a function value in the end."""
+        callers: dict[ast.GlobalVar, list[ast.GlobalVar]] = {}
+        for name, callees in self.calls.items():
+            for callee in callees:
+                callers.setdefault(callee, []).append(name)
+        return reached(self.call_values, lambda gv: callers.get(gv, ()))
+
+    def depend_on_themselves(self, module: ast.IRModule) -> set[ast.GlobalVar]:
+        """The functions whose types follow from themselves: through calls, and through values whose
+        results are not annotated.
+        """
+        needed: dict[ast.GlobalVar, list[ast.GlobalVar]] = {}
+        for gv, mentioned in self.mentions.items():
+            called, needed[gv] = set(self.calls[gv]), []
+            for other in mentioned:
+                f = module.functions.get(other)
+                if isinstance(f, ast.Function) and (f.ret_struct_info is None or other in called):
+                    needed[gv].append(other)
+        return on_circles(needed)
+
+
+def on_circles(graph: Mapping[ast.GlobalVar, Sequence[ast.GlobalVar]]) -> set[ast.GlobalVar]:
+    """The functions that can reach themselves."""
+    found = circles(graph)
+    return {name for name, nexts in graph.items() if len(found[name]) > 1 or name in nexts}
+
+
+def call_graph(module: ast.IRModule) -> CallGraph:
+    """The calls and mentions of a module."""
+    graph = CallGraph({}, {}, set(), set())
     for name, function in module.functions.items():
         mentioned: dict[ast.GlobalVar, None] = {}
+        called: dict[ast.GlobalVar, None] = {}
         if isinstance(function, ast.Function):
             inside = list(expressions(function))
             uses = Counter(expr for expr in inside if type(expr) is ast.GlobalVar)
+            callees = [callee for e in inside if type(e) is ast.Call for callee in callees_of(e)]
             mentioned = dict.fromkeys(uses)
+            called = dict.fromkeys(each for each in callees if type(each) is ast.GlobalVar)
             uses.subtract(e.op for e in inside if type(e) is ast.Call and e.op in mentioned)
-            as_values.update(+uses)
-        graph[name] = list(mentioned)
-    return graph, as_values
+            graph.as_values.update(+uses)
+            values = {callee for callee in callees if isinstance(callee, ast.Var)}
+            if values and not values <= _local(function):
+                graph.call_values.add(name)
+        graph.mentions[name], graph.calls[name] = list(mentioned), list(called)
+    return graph
+
+
+def _local(function: ast.Function) -> set[ast.Var]:
+    """The local functions of a function."""
+    return {
+        binding.var
+        for binding in bindings(function)
+        if isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Function)
+    }
 
 
 @rule("WF08", "well-formed")
 def recursive_result_is_annotated(
-    state: WellFormedCheck, name: ast.GlobalVar, function: ast.Function, recursive: bool
+    state: WellFormedCheck,
+    name: ast.GlobalVar,
+    function: ast.Function,
+    recursive: bool,
+    depends: bool = False,
 ) -> None:
-    """A function that can reach itself has an annotated result."""
-    if recursive and function.ret_struct_info is None:
+    """A function that can call itself, or whose type depends on itself, has an annotated result."""
+    if (recursive or depends) and function.ret_struct_info is None:
         state.report(
             "WF08-annotation",
-            f"{name.name_hint!r} is recursive, but its result is not annotated",
+            _itself(name.name_hint, recursive),
             function.name_span or function.span,
             help="annotate it: `-> R.Tensor(…)`",
         )
 
 
 def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: ast.Function) -> None:
-    """A local function that mentions itself has an annotated result (WF08)."""
+    """A local function that calls or mentions itself has an annotated result (WF08)."""
     state.local_functions[var] = function
     if function.ret_struct_info is not None:
         return
-    if any(expr is var for expr in expressions(function)):
+    inside = list(expressions(function))
+    if any(expr is var for expr in inside):
+        recursive = any(type(e) is ast.Call and var in callees_of(e) for e in inside)
         state.report(
             "WF08-annotation",
-            f"{var.name_hint!r} is recursive, but its result is not annotated",
+            _itself(var.name_hint, recursive),
             var.span,
             help="annotate it: `-> R.Tensor(…)`",
         )
+
+
+def _itself(name: str, recursive: bool) -> str:
+    if recursive:
+        return f"{name!r} is recursive, but its result is not annotated"
+    return f"the type of {name!r} follows from itself, because its result is not annotated"
 
 
 @rule("WF12", "well-formed")
@@ -139,24 +211,13 @@ def is_private(function: tir.PrimFunc) -> bool:
 @rule("WF07", "well-formed")
 def callee_may_recurse(state: WellFormedCheck, call: ast.Call) -> None:
     """A dataflow block does not call back the function that holds it."""
-    callee, own = call.op, state.global_name
-    match callee, call.args:
-        case ast.Op(op_name=name), args:
-            mentioned = [arg for arg in args if type(arg) is ast.GlobalVar]
-            match args:
-                case (ast.Var() as value, *_) if name in _INVOKE:
-                    _call_of_value(state, call, value)
-        case ast.GlobalVar() as called, _:
-            mentioned = [called]
-        case ast.Var() as value, _:
-            _call_of_value(state, call, value)
-            return
-        case _:
-            return
-    if own is None:
-        return
-    for target in mentioned:
-        if own in state.circles.get(target, ()):
+    own = state.global_name
+    for target in callees_of(call):
+        if isinstance(target, ast.Var):
+            _call_of_value(state, call, target)
+        elif not isinstance(target, ast.GlobalVar) or own is None:
+            continue
+        elif own in state.circles.get(target, ()):
             state.report(
                 "WF07-recursion",
                 f"a dataflow block of {own.name_hint!r} calls {target.name_hint!r}"
@@ -165,10 +226,14 @@ def callee_may_recurse(state: WellFormedCheck, call: ast.Call) -> None:
                 label="recursion",
                 help="move the call out of the dataflow block",
             )
-
-
-_INVOKE = frozenset(["relax.invoke_closure", "relax.invoke_pure_closure"])
-"""The operators that call the function value they are given first."""
+        elif own in state.called_as_values and target in state.call_values:
+            state.report(
+                "WF07-possible",
+                f"{target.name_hint!r} calls a function value, which may call {own.name_hint!r}:"
+                f" a dataflow block of {own.name_hint!r} would then call {own.name_hint!r}",
+                call.span,
+                severity="warning",
+            )
 
 
 def _call_of_value(state: WellFormedCheck, call: ast.Call, callee: ast.Var) -> None:
@@ -210,7 +275,7 @@ def _holder_reached(state: WellFormedCheck, callee: ast.Var) -> ast.Var | ast.Gl
         elif isinstance(at, ast.Var):
             if at in state.holders:
                 return at
-            stack.extend(state.mentions(at))
+            stack.extend(state.calls(at))
     return None
 
 

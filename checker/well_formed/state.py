@@ -54,9 +54,11 @@ class WellFormedCheck:
         The variables whose values are being walked.
     blocks_around
         The dataflow blocks in which the function at hand is defined.
-    circles, calls, as_values
+    circles, global_calls
         Of each global function, those that it can call and that can call it, in the end; those that
-        it mentions; those that are used as values.
+        it calls.
+    as_values, call_values
+        Which global functions are used as values; which can call values, in the end.
     holders, local_functions
         The local functions that the place is inside of; all local functions met, with their
         definitions.
@@ -94,11 +96,12 @@ class WellFormedCheck:
         self.pending: set[ast.Var] = set()
         self.blocks_around: tuple[ast.DataflowBlock, ...] = ()
         self.circles: dict[ast.GlobalVar, set[ast.GlobalVar]] = {}
-        self.calls: Callable[[ast.GlobalVar], Iterable[ast.GlobalVar]] = lambda _: ()
+        self.global_calls: Mapping[ast.GlobalVar, Sequence[ast.GlobalVar]] = {}
         self.as_values: set[ast.GlobalVar] = set()
+        self.call_values: set[ast.GlobalVar] = set()
         self.holders: set[ast.Var] = set()
         self.local_functions: dict[ast.Var, ast.Function] = {}
-        self._mentions: dict[ast.Var, list[ast.Expr]] = {}
+        self._calls: dict[ast.Var, list[ast.Expr]] = {}
         self.has_form: dict[str, bool] = {}
         self.module_names = [v.name_hint for v in module.functions]
         self.suggestions: dict[str, str | None] = {}
@@ -149,15 +152,15 @@ class WellFormedCheck:
                 self.in_scope.pop(var, None)
         del added[mark:]
 
-    def mentions(self, var: ast.Var) -> list[ast.Expr]:
-        """The functions, global and local, that a local function mentions."""
+    def calls(self, var: ast.Var) -> list[ast.Expr]:
+        """The functions, global and local, that a local function calls."""
         function = self.local_functions.get(var)
         if function is None:
             return []
-        if var not in self._mentions:
-            inside = (e for e in expressions(function) if isinstance(e, (ast.GlobalVar, ast.Var)))
-            self._mentions[var] = list(inside)
-        return self._mentions[var]
+        if var not in self._calls:
+            inside = (e for e in expressions(function) if type(e) is ast.Call)
+            self._calls[var] = [callee for call in inside for callee in callees_of(call)]
+        return self._calls[var]
 
     @cached_property
     def called_as_values(self) -> set[ast.GlobalVar]:
@@ -168,7 +171,7 @@ class WellFormedCheck:
                 inner = (e for e in expressions(function) if type(e) is ast.Function)
                 for literal in (e for e in inner if e is not function):
                     roots.update(e for e in expressions(literal) if isinstance(e, ast.GlobalVar))
-        return reached(roots, self.calls)
+        return reached(roots, lambda gv: self.global_calls.get(gv, ()))
 
     def report(
         self,
@@ -202,6 +205,23 @@ class WellFormedCheck:
         """
         unread = self.may_bind or var.name in self.unread or var in self.captured
         return not unread and self.once((var, "unbound"))
+
+
+_INVOKE = frozenset(["relax.invoke_closure", "relax.invoke_pure_closure"])
+"""The operators that call the function value they are given first."""
+
+
+def callees_of(call: ast.Call) -> Iterator[ast.Expr]:
+    """What a call calls: its callee, and the functions that an operator is given to call."""
+    match call.op:
+        case ast.Op(op_name="relax.make_closure"):
+            pass
+        case ast.Op(op_name=name):
+            yield from (arg for arg in call.args if type(arg) is ast.GlobalVar)
+            if name in _INVOKE and call.args and isinstance(call.args[0], ast.Var):
+                yield call.args[0]
+        case callee:
+            yield callee
 
 
 def bound_here(var: ast.Var) -> tuple[Label, ...]:

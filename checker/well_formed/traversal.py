@@ -360,14 +360,15 @@ def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) 
         Variables and shape variables whose values the surrounding Python code gives.
     """
     state = WellFormedCheck(module, RULES, captured)
-    graph, state.as_values = call_graph(module)
-    state.circles, state.calls = circles(graph), lambda name: graph.get(name, ())
+    graph = call_graph(module)
+    state.circles, state.global_calls = circles(graph.calls), graph.calls
+    state.as_values, state.call_values = graph.as_values, graph.can_call_values()
+    recursive, depend = on_circles(graph.calls), graph.depend_on_themselves(module)
     for name, function in module.functions.items():
         symbol_is_name(state, name, function)
         if isinstance(function, ast.Function):
             state.global_name = name
-            recursive = len(state.circles[name]) > 1 or name in graph[name]
-            recursive_result_is_annotated(state, name, function, recursive)
+            recursive_result_is_annotated(state, name, function, name in recursive, name in depend)
             walk_function(state, function, name.name_hint)
     if not module.lost:
         can_be_entered(state)

@@ -192,3 +192,18 @@ SCALAR_NAMES = (
     "float4_e2m1fn",
 )
 """The types whose literals are written as calls: `T.int64(4)`."""
+
+
+LARGEST = {
+    **dict.fromkeys(("bfloat16", "float32"), 3.4028234663852886e38),
+    "float16": 65504.0,
+    **dict.fromkeys(("float8_e5m2", "float8_e5m2fnuz"), 57344.0),
+    **dict.fromkeys(("float8_e4m3", "float8_e4m3fnuz"), 240.0),
+    "float8_e4m3fn": 448.0,
+    "float8_e4m3b11fnuz": 30.0,
+    "float8_e3m4": 15.5,
+    "float6_e3m2fn": 28.0,
+    "float6_e2m3fn": 7.5,
+    "float4_e2m1fn": 6.0,
+}
+"""The largest finite numbers of float types; TVM takes that of float32 for that of bfloat16."""

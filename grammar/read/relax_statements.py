@@ -55,8 +55,10 @@ class RelaxStatements(BranchReader):
             self.scope.bind_parameter(var, False)
             return var
         var = ast.Var(name.value, self.coerce.info(annotation), annotation.span, name.span)
+        unquoted = name.value in self.coerce.implicit  # older texts quote dimensions
+        is_scalar = isinstance(var.struct_info_annotation, ast.PrimStructInfo)
         of_0_26 = self.context.text.startswith("T.", annotation.start)
-        self.scope.bind_parameter(var, of_0_26)
+        self.scope.bind_parameter(var, of_0_26 or (is_scalar and unquoted))
         return var
 
     def function(

@@ -41,7 +41,7 @@ def recursive_result(
     if function.ret_struct_info is not None:
         return
     if isinstance(name, ast.GlobalVar):
-        recursive = len(state.circles[name]) > 1 or name in state.graph[name]
+        recursive = name in state.recursive
     else:
         recursive = any(expr is name for expr in expressions(function.body))
     if recursive:

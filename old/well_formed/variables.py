@@ -24,15 +24,15 @@ class OlderCriteria(WellFormedCheck):
     ----------
     names
         The names of the variables that the function at hand has bound so far.
-    graph
-        Which global functions each one mentions.
+    recursive
+        The global functions that can call themselves.
     """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.names: set[str] = set()
-        self.graph, _ = call_graph(self.module)
-        self.circles = circles(self.graph)
+        graph = call_graph(self.module).calls
+        self.circles, self.recursive = circles(graph), on_circles(graph)
 
 
 @rule("OWF01", "well-formed")

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import replace
-from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
+from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.semantics.machine.builtins import ELSEWHERE
 from rlx.semantics.machine.configuration import (
     Compare,
@@ -63,12 +63,12 @@ def tuple_(at: Instruction[None], c: Configuration) -> Configuration:
 def tuple_get_item(at: Instruction[int], c: Configuration) -> Configuration:
     [read] = at.operands
     value = read(c.frame)
-    # D12: the operand is a tuple and has that field.
+    # D12 rejects what is known to be no tuple, or to lack the field; D11 warns of what may be none.
     if not isinstance(value, TupleValue):
-        raise IllFormedStop("E-tuple-get-item-tuple", f"expected a tuple, found {kind(value)}")
+        raise FaultStop("E-tuple-get-item-tuple", f"expected a tuple, found {kind(value)}")
     if not 0 <= at.payload < len(value.fields):
         count = len(value.fields)
-        raise IllFormedStop("E-tuple-get-item-index", f"there is no field {at.payload} of {count}")
+        raise FaultStop("E-tuple-get-item-index", f"there is no field {at.payload} of {count}")
     return bind(at, c, value.fields[at.payload])
 
 
@@ -213,12 +213,11 @@ def call(at: Instruction[None], c: Configuration) -> Configuration:
     return apply(at, c, callee, args)
 
 
-def _not_callable(callee: Value) -> IllFormedStop:
+def _not_callable(callee: Value) -> FaultStop:
     found = f"the callee is {kind(callee)}"
-    considered = tuple(
+    # D14 rejects what is known to be no function; D11 warns of what may be none.
+    stop = FaultStop("E-call-callee", f"only functions can be called; {found}")
+    stop.considered = tuple(
         (rule_of(apply), f"the callee is {kind_of(of)}: {found}") for of, apply in CALLS.items()
     )
-    # D14: only functions are called.
-    return IllFormedStop(
-        "E-call-callee", f"only functions can be called; {found}", None, considered
-    )
+    return stop

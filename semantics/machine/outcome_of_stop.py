@@ -39,11 +39,11 @@ def ended(
     code = getattr(stop, "code", rule)
     words = str(stop)
     kind = OUTCOMES.get(type(stop), outcome.Stuck)
-    considered: tuple[tuple[str, str], ...] = ()
+    considered: tuple[tuple[str, str], ...] = getattr(stop, "considered", ())
     if kind in (outcome.Stuck, outcome.IllFormed):
         if kind is outcome.Stuck:
             words = f"{type(stop).__name__}: {stop}"
-        considered = getattr(stop, "considered", ()) or ((rule, f"{code}: {words}"),)
+        considered = considered or ((rule, f"{code}: {words}"),)
     at = getattr(stop, "span", None) or span
     sought = _at_fault(stop, values)
     return kind(rule, code, words, at, values, _origin(c, sought), considered, c)

@@ -157,7 +157,7 @@ def damaged(text: str, choose: random.Random) -> str:
 
 def binding_first(module: ast.IRModule) -> ast.IRModule:
     """A module whose entries begin with a tensor that gives each shape variable of the signature a value."""
-    called = {name for mentioned in call_graph(module)[0].values() for name in mentioned}
+    called = {name for mentioned in call_graph(module).mentions.values() for name in mentioned}
     functions = dict(module.functions)
     for name, function in module.functions.items():
         if isinstance(function, ast.Function) and name not in called and function.shape_vars:

@@ -362,3 +362,20 @@ def main(x: R.Tensor[(3,), "float32"]):
     assert shape_of(text, "z") == "RuntimeDepShape()"
     errors = [d.code for d in check_today(text).diagnostics if d.is_error]
     assert errors == ["OBL-expand-dims"]
+
+
+def test_ledger_93_a_destination_is_all_that_is_written() -> None:
+    kind = 'R.Tensor[(2,), "float32"]'
+    for call, found in (
+        (f'R.call_dps_packed("f", (x,), {kind})', []),
+        (f'R.call_packed("f", x, type_args={kind})', ["OT-effect-dataflow"]),
+    ):
+        body = "with R.dataflow():", f"    y = {call}", "    R.outputs(y)", "return y"
+        assert codes(main(f"x: {kind})", *body)) == found
+
+
+def test_ledger_94_a_packed_function_says_what_it_returns() -> None:
+    text = main('x: R.Tensor[(2,), "float32"])', 'y = R.call_packed("f", x)', "return y")
+    assert codes(text) == ["OWF10-one"]
+    today = text.replace("@R.function", "@R.function(pure=False)")
+    assert [d.code for d in check_today(today).diagnostics if d.is_error] == []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from rlx import run
 from rlx.checker.check import Report, check_text
 from rlx.checker.normal_form import normal_form
 from rlx.checker.normalize import normalize
@@ -255,3 +258,49 @@ def test_ledger_58_a_tensor_that_nobody_placed() -> None:
 
 def test_ledger_59_packed_functions_get_arguments_one_by_one() -> None:
     assert _module(X, f"y = R.call_pure_packed('f', x, x, sinfo_args={OUT})") == []
+
+
+def test_ledger_90_a_closure_is_some_function() -> None:
+    text = """
+@R.function(pure=False)
+def main(c: R.Tensor((), "bool"), x: R.Tensor((2,), "float32")) -> R.Object:
+    @R.function
+    def one(y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        return y
+    @R.function
+    def two(y: R.Tensor((2,), "float32"), z: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        return z
+    if c:
+        f = one
+    else:
+        f = two
+    g = R.match_cast(f, R.Callable)
+    return g(x)
+"""
+    assert _codes(check_text(text)) == []
+    (module,) = parse(text).modules
+    assert run(module, inputs=[np.array(True), np.ones(2, "float32")]).ok
+    wrong = run(module, inputs=[np.array(False), np.ones(2, "float32")])
+    assert type(wrong).__name__ in ("CheckFailed", "Fault")
+
+
+def test_ledger_91_an_annotation_places_a_tensor() -> None:
+    text = """
+@I.ir_module
+class M:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("cuda", 0)]})
+    @R.function
+    def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32", "cuda:0"):
+        y: R.Tensor((2,), "float32", "llvm:0") = R.add(x, x)
+        z = R.zeros((2,), "float32")
+        return {result}
+"""
+    assert _codes(check_text(text.replace("{result}", "z"))) == []
+    assert _codes(check_text(text.replace("{result}", "R.add(y, z)"))) != []
+
+
+def test_ledger_92_a_mask_is_a_warning() -> None:
+    text = '@R.function\ndef main(x: R.Tensor((2,), "float32"), m: R.Tensor((2,), "bool")):\n    return R.multiply({})\n'
+    for order, severity in (("x, m", "warning"), ("m, x", "error")):
+        (found,) = check_text(text.format(order)).diagnostics
+        assert (found.code, found.severity) == ("OBL-agree-dtype", severity)
