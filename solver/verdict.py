@@ -108,10 +108,13 @@ class Proved(Verdict):
         return self._evidence
 
     def asked(
-        self, goal: PrimExpr | tuple[PrimExpr, PrimExpr], state: ContextState, int64: bool = False
+        self,
+        goal: PrimExpr | tuple[PrimExpr, PrimExpr],
+        state: ContextState | None = None,
+        int64: bool = False,
     ) -> Proved:
         """This verdict, which says from now on what it was asked about: a condition, or whether two
-        expressions are equal.
+        expressions are equal; under a context, or for all integers.
         """
         object.__setattr__(self, "_evidence", (goal, state, int64))
         return self

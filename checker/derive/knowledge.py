@@ -16,8 +16,8 @@ from rlx.solver import prim_exprs
 from rlx.solver.budget import Statistics
 from rlx.solver.context import Context, ContextState
 from rlx.solver.order import erase, free_shape_vars, substitute, substitute_prim
-from rlx.solver.prover import IDENTICAL, Prover
-from rlx.solver.verdict import Relation, Verdict
+from rlx.solver.prover import Prover
+from rlx.solver.verdict import Proved, Relation, Verdict
 from rlx.spec.registry import judged, reported
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ class AliasProver(Prover):
         """Whether two expressions have the same value wherever both are defined."""
         if prim_exprs.alike(a, b):
             self.statistics.sight += 1
-            return IDENTICAL
+            return Proved("identical").asked((a, b))
         return super().equal(self.resolved(a), self.resolved(b))
 
     @judged("question", "always")

@@ -239,7 +239,7 @@ class Checker:
         sorts = " ".join(sort for sort, _ in facts)
         fit = {sorts, sorts.replace("eq", "ge")} & {*wanted.split(", ")}
         right = bool(fit) and count in (len(polys), -1)
-        self.need(f"{code}-of", right, "the rule takes other facts or polynomials")
+        self.need("PF01-of", right, "the rule takes other facts or polynomials")
         known = [dict(parts) if sort in _SIGNS else {} for sort, parts in facts]
         found = {"code": code, "point": {(index,): 1}, "operands": operands, "depth": depth}
         found |= {"polys": polys, "facts": known, "kinds": sorts}
@@ -248,11 +248,11 @@ class Checker:
         self.need("PF01-used", cond != TRUE, "the step says nothing")
         self.add(cond)
 
-    def fact(self, number: object) -> Cond:
+    def fact(self, number: Any) -> Cond:
         known = type(number) is int and 0 <= number < len(self.facts)
         self.need("PF01-fact", known, f"there is no fact {number!r:.40}")
-        self.used[number] = True  # type: ignore[index]
-        return self.facts[number]  # type: ignore[index]
+        self.used[number] = True
+        return self.facts[number]
 
     def number(self, text: object) -> Poly:
         """A polynomial, written as this file writes it."""
@@ -267,9 +267,10 @@ class Checker:
         self.spend(len(str(text)))
         self.divisors.clear()
         try:
-            return self.visit(ast.parse(str(text), mode="eval").body)
+            tree = ast.parse(str(text), mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):
-            raise RefusedError("PF01-text", f"cannot read {str(text)[:60]!r}") from None
+            tree = ast.expr()
+        return self.visit(tree)
 
     def visit(self, node: ast.expr) -> Poly | Cond:
         """The number or condition that a part of a text is."""
@@ -300,12 +301,13 @@ class Checker:
                     rest.append(rest[-1].left)
                 result = self.as_number(self.visit(rest[-1].left))
                 for each in reversed(rest):
-                    right = self.as_number(self.visit(each.right))
-                    result = self.binary(type(each.op).__name__, result, right)
+                    operand = self.as_number(self.visit(each.right))
+                    result = self.binary(type(each.op).__name__, result, operand)
                 return result
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self.call(name, args)
-        raise RefusedError("PF01-text", f"{type(node).__name__} is not of the language")
+        self.need("PF01-text", False, f"{type(node).__name__} is not of the language")
+        return {}
 
     def binary(self, word: str, a: Poly, b: Poly) -> Poly:
         """An operator on two numbers."""
@@ -394,7 +396,7 @@ class Checker:
             right = left == [cond for cond in both if cond != TRUE]
             self.need("PF05-remainder", right, "the remainder is another")
             return beside("eq", combine((1, step.point), (-1, step.polys[0])))
-        self.need("PF04-of", not left, "the divisor is constant")
+        self.need("PF01-of", not left, "the divisor is constant")
         return both[step.rule == "floor-high"]
 
     def pair(self, step: Step) -> Cond:
@@ -416,7 +418,7 @@ class Checker:
     def extreme(self, step: Step) -> Cond:
         """PF10: ``max(P, 0)`` is at least 0 and P, and one of them. PF11: a choice is 1 where its
         condition holds, otherwise 0."""
-        part, cond, wanted = step.rule.partition("-")[2], step.operands[0], {(): 1}
+        part, cond, wanted = step.rule.partition("-")[2], step.operands[0], Poly({(): 1})
         if step.code == "PF10":
             cond, wanted = beside("ge", dict(cond)), dict(cond)
         other = combine((1, step.point), (-1, wanted))
@@ -446,7 +448,7 @@ class Checker:
                 gives = as_cond(self.parse(step.gives))
                 self.need("PF14-gives", gives[0] in _SIGNS, "a lemma is a comparison with 0")
                 conds = [negate(gives)]
-        self.need("PF12-proofs", len(proofs) == len(conds), f"expected {len(conds)} proofs")
+        self.need(f"{step.code}-proofs", len(proofs) == len(conds), f"expected {len(conds)} proofs")
         for proof, cond in zip(proofs, conds, strict=True):
             self.run(proof, cond, step.depth)
         return gives
