@@ -168,7 +168,6 @@ class Checker:
         return " ".join(parts) or "0"
 
     def sentence(self, cond: Cond) -> str:
-        """A condition as text."""
         kind, parts = cond
         if kind in _SIGNS:
             return f"{self.text(dict(parts))} {_SIGNS[kind]} 0"
@@ -182,8 +181,8 @@ class Checker:
         good = whole and all(type(given[key]) is kind for key, kind in fields.items())
         self.need("PF01-fields", good and given["version"] == 1, "the fields are others")
         for name, limits in given["variables"].items():
-            good = isinstance(limits, list) and [type(x) in (int, type(None)) for x in limits]
-            self.need("PF01-range", good == [True, True], f"the range of {name:.40}")
+            kinds = [type(x) in (int, type(None)) for x in limits] if type(limits) is list else []
+            self.need("PF01-range", kinds == [True, True], f"the range of {name:.40}")
             var = self.define(name, ("var", (name,)))
             for limit, sign in zip(limits, (1, -1), strict=True):
                 self.add(TRUE if limit is None else beside("ge", shift(var, -sign * limit, sign)))
@@ -223,7 +222,7 @@ class Checker:
         self.closed = closed
 
     def step(self, given: Any, depth: int) -> None:
-        name = given.get("rule") if isinstance(given, dict) else None
+        name: Any = given.get("rule") if isinstance(given, dict) else None
         self.need("PF01-steps", isinstance(name, str) and name in RULES, "expected a rule")
         method, code, takes, atoms, count, wanted = RULES[name]
         kinds = {key: list for key in takes.split()} | ({"atom": str} if atoms else {})
@@ -251,8 +250,8 @@ class Checker:
     def fact(self, number: Any) -> Cond:
         known = type(number) is int and 0 <= number < len(self.facts)
         self.need("PF01-fact", known, f"there is no fact {number!r:.40}")
-        self.used[number] = True
-        return self.facts[number]
+        self.used[int(number)] = True
+        return self.facts[int(number)]
 
     def number(self, text: object) -> Poly:
         """A polynomial, written as this file writes it."""
@@ -301,8 +300,8 @@ class Checker:
                     rest.append(rest[-1].left)
                 result = self.as_number(self.visit(rest[-1].left))
                 for each in reversed(rest):
-                    operand = self.as_number(self.visit(each.right))
-                    result = self.binary(type(each.op).__name__, result, operand)
+                    b = self.as_number(self.visit(each.right))
+                    result = self.binary(type(each.op).__name__, result, b)
                 return result
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self.call(name, args)

@@ -128,6 +128,14 @@ def lemma(checker: Checker, step: SimpleNamespace) -> Cond:
 
 
 _BY_CODE: dict[str, Callable[[Checker, SimpleNamespace], Cond]] = {
-    **{"PF04": floor, "PF05": quotient, "PF06": strict, "PF07": squeeze, "PF09": clash},
-    **{"PF10": maximum, "PF11": choice, "PF12": cases, "PF13": table, "PF14": lemma},
+    "PF04": floor,
+    "PF05": quotient,
+    "PF06": strict,
+    "PF07": squeeze,
+    "PF09": clash,
+    "PF10": maximum,
+    "PF11": choice,
+    "PF12": cases,
+    "PF13": table,
+    "PF14": lemma,
 }
