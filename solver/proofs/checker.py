@@ -348,13 +348,12 @@ class Checker:
 
     def sum(self, step: Step) -> Cond:
         """PF02: a sum of products of facts."""
-        total, kind, last, uses = Poly(), "eq", [-1], step.uses
-        self.need("PF02-uses", len(uses) == len(step.polys), "a factor for each product")
+        total, kind, uses = Poly(), "eq", step.uses
+        whole = all(type(each) is list and {*map(type, each)} <= {int} for each in uses)
+        right = whole and uses == [[*x] for x in sorted({tuple(sorted(each)) for each in uses})]
+        self.need("PF02-uses", right and len(uses) == len(step.polys), "facts in another order")
         for product, numbers in zip(step.polys, uses, strict=True):
-            facts = [self.fact(each) for each in (numbers if isinstance(numbers, list) else [-1])]
-            ordered = numbers == sorted(numbers) and (not numbers or numbers > last)
-            self.need("PF02-uses", ordered, "the facts stand in another order")
-            last = numbers
+            facts = [self.fact(each) for each in numbers]
             kinds = {"ge", *(each[0] for each in facts)}
             self.need("PF02-kind", kinds <= {"ge", "eq"}, "a fact is neither >= 0 nor == 0")
             if kinds == {"ge"}:
@@ -440,6 +439,7 @@ class Checker:
                 low = value(combine((1, step.polys[0]), (-1, step.facts[0])))
                 high = value(combine((1, step.polys[0]), (1, step.facts[1])))
                 limited = low is not None and high is not None and high - low < CASES
+                limited = limited and () not in step.polys[0]  # so that there is one way to say it
                 self.need("PF13-limits", limited, "the facts are no limits, or too wide ones")
                 values = range(low or 0, (high or 0) + 1)
                 conds = [beside("eq", shift(step.polys[0], -each)) for each in values]
