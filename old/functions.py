@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rlx.checker.derive import literals
-from rlx.checker.well_formed.functions import call_graph
+from rlx.checker.well_formed.functions import call_graph, on_circles
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar
 from rlx.grammar.nodes.node import Node

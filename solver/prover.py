@@ -77,7 +77,7 @@ class Prover:
         # In int64 mode values may overflow, and facts may contradict each other.
         if not (self.int64 or state.facts or state.definitions) and prim_exprs.alike(a, b):
             self.statistics.sight += 1
-            return Proved("identical").asked((a, b), state)
+            return Proved("identical").asked((a, b))
         return self._session(a, b).equal(a, b)
 
     def always(self, condition: PrimExpr) -> Verdict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr, Var
@@ -85,7 +85,7 @@ class Proved(Verdict):
 
     __slots__ = ("_evidence",)
 
-    _evidence: Any
+    _evidence: ClassVar[Any]
     means: str
     divisors: tuple[PrimExpr, ...] = ()
 
@@ -104,14 +104,20 @@ class Proved(Verdict):
         if isinstance(self._evidence, tuple):
             from rlx.solver.proofs.evidence import certificate
 
-            object.__setattr__(self, "_evidence", certificate(*self._evidence, self.means))
-        return self._evidence
+            goal, state, int64 = self._evidence
+            made = certificate(goal, state, int64, self.means)
+            object.__setattr__(self, "_evidence", made)
+        found: dict[str, Any] = self._evidence
+        return found
 
     def asked(
-        self, goal: PrimExpr | tuple[PrimExpr, PrimExpr], state: ContextState, int64: bool = False
+        self,
+        goal: PrimExpr | tuple[PrimExpr, PrimExpr],
+        state: ContextState | None = None,
+        int64: bool = False,
     ) -> Proved:
         """This verdict, which says from now on what it was asked about: a condition, or whether two
-        expressions are equal.
+        expressions are equal; under a context, or for all integers.
         """
         object.__setattr__(self, "_evidence", (goal, state, int64))
         return self

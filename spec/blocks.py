@@ -24,6 +24,7 @@ SHOWN_BY_TESTS = {
         "only a packed function written against the values of the machine can break it"
     ),
     "E-result-memory-there": "it is the memory of the computer at hand",
+    "PF01-work": "only a long proof needs so much work",
     "E-native-compiler": "it is the compiler of the computer at hand",
     "E-native-cache-private": "it is the file system of the computer at hand",
 }
@@ -32,7 +33,7 @@ SHOWN_BY_TESTS = {
 PHASES = {
     "validity": ("well_formedness.md", "normal_form.md", "prim_funcs.md", "lowered.md"),
     "derivation": ("derivation.md", "operators.md"),
-    "order": ("order.md",),
+    "order": ("order.md", "proofs.md"),
     "dynamic checks": ("dynamic_checks.md",),
     "evaluation": (
         "evaluation.md",

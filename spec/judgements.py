@@ -177,6 +177,20 @@ JUDGEMENTS = (
         ("rlx.checker.dynamic_checks",),
     ),
     Judgement(
+        "certificate",
+        "|- p proves n",
+        r"\|- .+ proves .+",
+        "by the certificate p, the condition n holds wherever it is defined",
+        ("rlx.solver.proofs",),
+    ),
+    Judgement(
+        "proof step",
+        "D |- X gives n",
+        r"D \|- .+ gives .+",
+        "if the numbered facts D are true, so is the condition n, which the step X adds",
+        ("rlx.solver.proofs",),
+    ),
+    Judgement(
         "step",
         "<X, F, H> -> <Y, F', H'>",
         r"<.+, F, H> -> .+",

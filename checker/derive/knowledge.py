@@ -348,7 +348,7 @@ class AliasProver(Prover):
         """Whether two expressions have the same value wherever both are defined."""
         if prim_exprs.alike(a, b):
             self.statistics.sight += 1
-            return Proved("identical").asked((a, b), self.context.state)
+            return Proved("identical").asked((a, b))
         a, b = self.resolved(a), self.resolved(b)
         ask = super().equal
         return self._within_int64(ask(a, b), (a, b), lambda: ask(a, b))

@@ -22,6 +22,7 @@ from rlx.checker.well_formed.functions import (
     external_is_not_private,
     if_in_dataflow,
     local_result_is_annotated,
+    on_circles,
     operator_form,
     purity_is_declared,
     recursive_result_is_annotated,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rlx.checker.well_formed.functions import call_graph
+from rlx.checker.well_formed.functions import call_graph, on_circles
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo

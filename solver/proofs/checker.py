@@ -168,7 +168,6 @@ class Checker:
         return " ".join(parts) or "0"
 
     def sentence(self, cond: Cond) -> str:
-        """A condition as text."""
         kind, parts = cond
         if kind in _SIGNS:
             return f"{self.text(dict(parts))} {_SIGNS[kind]} 0"
@@ -182,8 +181,8 @@ class Checker:
         good = whole and all(type(given[key]) is kind for key, kind in fields.items())
         self.need("PF01-fields", good and given["version"] == 1, "the fields are others")
         for name, limits in given["variables"].items():
-            good = isinstance(limits, list) and [type(x) in (int, type(None)) for x in limits]
-            self.need("PF01-range", good == [True, True], f"the range of {name:.40}")
+            kinds = [type(x) in (int, type(None)) for x in limits] if type(limits) is list else []
+            self.need("PF01-range", kinds == [True, True], f"the range of {name:.40}")
             var = self.define(name, ("var", (name,)))
             for limit, sign in zip(limits, (1, -1), strict=True):
                 self.add(TRUE if limit is None else beside("ge", shift(var, -sign * limit, sign)))
@@ -223,7 +222,7 @@ class Checker:
         self.closed = closed
 
     def step(self, given: Any, depth: int) -> None:
-        name = given.get("rule") if isinstance(given, dict) else None
+        name: Any = given.get("rule") if isinstance(given, dict) else None
         self.need("PF01-steps", isinstance(name, str) and name in RULES, "expected a rule")
         method, code, takes, atoms, count, wanted = RULES[name]
         kinds = {key: list for key in takes.split()} | ({"atom": str} if atoms else {})
@@ -239,7 +238,7 @@ class Checker:
         sorts = " ".join(sort for sort, _ in facts)
         fit = {sorts, sorts.replace("eq", "ge")} & {*wanted.split(", ")}
         right = bool(fit) and count in (len(polys), -1)
-        self.need(f"{code}-of", right, "the rule takes other facts or polynomials")
+        self.need("PF01-of", right, "the rule takes other facts or polynomials")
         known = [dict(parts) if sort in _SIGNS else {} for sort, parts in facts]
         found = {"code": code, "point": {(index,): 1}, "operands": operands, "depth": depth}
         found |= {"polys": polys, "facts": known, "kinds": sorts}
@@ -248,11 +247,11 @@ class Checker:
         self.need("PF01-used", cond != TRUE, "the step says nothing")
         self.add(cond)
 
-    def fact(self, number: object) -> Cond:
+    def fact(self, number: Any) -> Cond:
         known = type(number) is int and 0 <= number < len(self.facts)
         self.need("PF01-fact", known, f"there is no fact {number!r:.40}")
-        self.used[number] = True  # type: ignore[index]
-        return self.facts[number]  # type: ignore[index]
+        self.used[int(number)] = True
+        return self.facts[int(number)]
 
     def number(self, text: object) -> Poly:
         """A polynomial, written as this file writes it."""
@@ -267,9 +266,10 @@ class Checker:
         self.spend(len(str(text)))
         self.divisors.clear()
         try:
-            return self.visit(ast.parse(str(text), mode="eval").body)
+            tree = ast.parse(str(text), mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):
-            raise RefusedError("PF01-text", f"cannot read {str(text)[:60]!r}") from None
+            tree = ast.expr()
+        return self.visit(tree)
 
     def visit(self, node: ast.expr) -> Poly | Cond:
         """The number or condition that a part of a text is."""
@@ -300,12 +300,13 @@ class Checker:
                     rest.append(rest[-1].left)
                 result = self.as_number(self.visit(rest[-1].left))
                 for each in reversed(rest):
-                    right = self.as_number(self.visit(each.right))
-                    result = self.binary(type(each.op).__name__, result, right)
+                    b = self.as_number(self.visit(each.right))
+                    result = self.binary(type(each.op).__name__, result, b)
                 return result
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self.call(name, args)
-        raise RefusedError("PF01-text", f"{type(node).__name__} is not of the language")
+        self.need("PF01-text", False, f"{type(node).__name__} is not of the language")
+        return {}
 
     def binary(self, word: str, a: Poly, b: Poly) -> Poly:
         """An operator on two numbers."""
@@ -347,13 +348,12 @@ class Checker:
 
     def sum(self, step: Step) -> Cond:
         """PF02: a sum of products of facts."""
-        total, kind, last, uses = Poly(), "eq", [-1], step.uses
-        self.need("PF02-uses", len(uses) == len(step.polys), "a factor for each product")
+        total, kind, uses = Poly(), "eq", step.uses
+        whole = all(type(each) is list and {*map(type, each)} <= {int} for each in uses)
+        right = whole and uses == [[*x] for x in sorted({tuple(sorted(each)) for each in uses})]
+        self.need("PF02-uses", right and len(uses) == len(step.polys), "facts in another order")
         for product, numbers in zip(step.polys, uses, strict=True):
-            facts = [self.fact(each) for each in (numbers if isinstance(numbers, list) else [-1])]
-            ordered = numbers == sorted(numbers) and (not numbers or numbers > last)
-            self.need("PF02-uses", ordered, "the facts stand in another order")
-            last = numbers
+            facts = [self.fact(each) for each in numbers]
             kinds = {"ge", *(each[0] for each in facts)}
             self.need("PF02-kind", kinds <= {"ge", "eq"}, "a fact is neither >= 0 nor == 0")
             if kinds == {"ge"}:
@@ -394,7 +394,7 @@ class Checker:
             right = left == [cond for cond in both if cond != TRUE]
             self.need("PF05-remainder", right, "the remainder is another")
             return beside("eq", combine((1, step.point), (-1, step.polys[0])))
-        self.need("PF04-of", not left, "the divisor is constant")
+        self.need("PF01-of", not left, "the divisor is constant")
         return both[step.rule == "floor-high"]
 
     def pair(self, step: Step) -> Cond:
@@ -416,7 +416,7 @@ class Checker:
     def extreme(self, step: Step) -> Cond:
         """PF10: ``max(P, 0)`` is at least 0 and P, and one of them. PF11: a choice is 1 where its
         condition holds, otherwise 0."""
-        part, cond, wanted = step.rule.partition("-")[2], step.operands[0], {(): 1}
+        part, cond, wanted = step.rule.partition("-")[2], step.operands[0], Poly({(): 1})
         if step.code == "PF10":
             cond, wanted = beside("ge", dict(cond)), dict(cond)
         other = combine((1, step.point), (-1, wanted))
@@ -439,6 +439,7 @@ class Checker:
                 low = value(combine((1, step.polys[0]), (-1, step.facts[0])))
                 high = value(combine((1, step.polys[0]), (1, step.facts[1])))
                 limited = low is not None and high is not None and high - low < CASES
+                limited = limited and () not in step.polys[0]  # so that there is one way to say it
                 self.need("PF13-limits", limited, "the facts are no limits, or too wide ones")
                 values = range(low or 0, (high or 0) + 1)
                 conds = [beside("eq", shift(step.polys[0], -each)) for each in values]
@@ -446,7 +447,7 @@ class Checker:
                 gives = as_cond(self.parse(step.gives))
                 self.need("PF14-gives", gives[0] in _SIGNS, "a lemma is a comparison with 0")
                 conds = [negate(gives)]
-        self.need("PF12-proofs", len(proofs) == len(conds), f"expected {len(conds)} proofs")
+        self.need(f"{step.code}-proofs", len(proofs) == len(conds), f"expected {len(conds)} proofs")
         for proof, cond in zip(proofs, conds, strict=True):
             self.run(proof, cond, step.depth)
         return gives

@@ -20,7 +20,7 @@ UNCHECKED = "unchecked"
 
 @roomy
 def certificate(
-    goal: PrimExpr | tuple[PrimExpr, PrimExpr], state: ContextState, int64: bool, means: str
+    goal: PrimExpr | tuple[PrimExpr, PrimExpr], state: ContextState | None, int64: bool, means: str
 ) -> dict[str, Any]:
     """The certificate of a goal that was proved; ``"proof"`` is a text if none was found.
 
@@ -39,6 +39,8 @@ def certificate(
 
     if isinstance(goal, tuple):
         goal = tir.EQ(*goal)
+    if state is None:
+        state = ContextState(dict.fromkeys(tir.free_vars(goal), (None, None)), (), {})
     expanded, *facts = prim_exprs.expand([goal, *constraints(state)])
     if int64:
         expanded = obligation(expanded)

@@ -13,13 +13,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from itertools import repeat
 from keyword import iskeyword
 from math import lcm
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import assumptions, intervals, normal_form, prim_exprs
+from rlx.solver import assumptions, normal_form, prim_exprs
 from rlx.solver.context import Range, divisors
 from rlx.solver.expression_text import show
 from rlx.solver.normal_form import Engine
@@ -35,7 +37,6 @@ from rlx.solver.proofs.checker import (
     Mono,
     Poly,
     RefusedError,
-    Step,
     as_cond,
     beside,
     check,
@@ -54,6 +55,8 @@ _SPLITS = 6
 _CLASSES = 600
 _ONE: Poly = {(): 1}
 
+Row = tuple[Poly, Poly, tuple[int, ...], bool]
+"""A fact or product of facts: its polynomial, a factor, the facts, whether it is 0."""
 Item = tuple[Poly, tuple[int, ...]]
 """A factor, and the facts that it multiplies."""
 
@@ -205,7 +208,7 @@ class Draft:
             conds = [] if rule == "sum" else [checker.facts[use] for use in uses]
             facts = [dict(c[1]) if c[0] in ("ge", "eq", "ne") else {} for c in conds]
             kinds = " ".join(c[0] for c in conds)
-            step = Step(
+            step = SimpleNamespace(
                 **given,
                 code=RULES[rule][1],
                 point={(atom or 0,): 1},
@@ -311,21 +314,21 @@ class Draft:
     def engine_atom(self, scope: Scope, index: int) -> EnginePoly:
         found = scope.values.get(index)
         if found is None:
-            engine = scope.engine
-            match self.checker.atoms[index]:
-                case "var", (name,):
-                    var = next(v for v, n in self.names.items() if n == name)
-                    found = normal_form.variable(engine, var)
-                case "div", (a, b):
-                    found = engine.div(
-                        self.engine_poly(scope, dict(a)), self.engine_poly(scope, dict(b))
-                    )
-                case "max", (a,):
-                    found = engine.positive_part(self.engine_poly(scope, dict(a)))
-                case _, (cond,):
-                    found = engine.indicator(self.engine_cond(scope, cond))
-            scope.values[index] = found
+            found = scope.values[index] = self._evaluated(scope, *self.checker.atoms[index])
         return found
+
+    def _evaluated(self, scope: Scope, kind: str, operands: tuple[Any, ...]) -> EnginePoly:
+        engine, first = scope.engine, operands[0]
+        match kind:
+            case "var":
+                var = next(v for v, n in self.names.items() if n == first)
+                return normal_form.variable(engine, var)
+            case "div":
+                a, b = (self.engine_poly(scope, dict(part)) for part in operands)
+                return engine.div(a, b)
+            case "max":
+                return engine.positive_part(self.engine_poly(scope, dict(first)))
+        return engine.indicator(self.engine_cond(scope, first))
 
     def back(self, scope: Scope, poly: EnginePoly) -> Poly:
         """A polynomial of the normal form over the checker's atoms."""
@@ -691,7 +694,7 @@ class Draft:
                 for rule in two:
                     self.attempt(rule, index)
             elif kind == "div":
-                top, divisor = (dict(part) for part in operands)
+                divisor = dict(operands[1])
                 fact: int | None = None
                 if value(divisor) is None:
                     try:
@@ -715,10 +718,10 @@ class Draft:
         except NotFoundError:
             return
 
-    def rows(self, poly: Poly) -> list[tuple[Poly, Poly, tuple[int, ...], bool]]:
+    def rows(self, poly: Poly) -> list[Row]:
         """Facts that are about the atoms of a polynomial: polynomial, factor, fact, equation."""
         near = set(self.below(poly))
-        rows: list[tuple[Poly, Poly, tuple[int, ...], bool]] = []
+        rows: list[Row] = []
         for _ in range(2):
             rows = []
             grown = set(near)
@@ -732,9 +735,7 @@ class Draft:
         rows.sort(key=lambda row: len(row[0]))
         return rows[:_ROWS]
 
-    def products(
-        self, rows: list[tuple[Poly, Poly, tuple[int, ...], bool]], targets: list[Poly]
-    ) -> list[tuple[Poly, Poly, tuple[int, ...], bool]]:
+    def products(self, rows: list[Row], targets: list[Poly]) -> list[Row]:
         """Products of facts with limits of atoms, in whose terms the targets are."""
         lows = self.lows()
         wanted = {mono for poly in targets for mono in poly if len(mono) > 1}
@@ -784,7 +785,7 @@ class Draft:
     def program(
         self,
         poly: Poly,
-        rows: list[tuple[Poly, Poly, tuple[int, ...], bool]],
+        rows: list[Row],
         slack: list[int] | None,
     ) -> list[tuple[Fraction, Poly, tuple[int, ...]]] | None:
         """Factors of rows whose sum is a polynomial but for a constant; None if there are none.
@@ -899,11 +900,11 @@ class Draft:
             if cond[0] in ("ge", "eq", "ne"):
                 near |= {mono: 1 for mono, _ in cond[1]}
         self.limits(near, 2)
-        rows = [
-            (dict(cond[1]), _ONE, (number,), cond[0] == "eq")
-            for cond, number in self.index.items()
-            if cond[0] in ("ge", "eq")
-        ][-_ROWS:]
+        rows: list[Row] = []
+        for cond, number in self.index.items():
+            if cond[0] in ("ge", "eq"):
+                rows.append((dict(cond[1]), _ONE, (number,), cond[0] == "eq"))
+        rows = rows[-_ROWS:]
         minus: Poly = {(): -1}
         found = self.program(minus, rows, None)
         if found is None:
@@ -1186,9 +1187,6 @@ def _texts(proof: list[dict[str, Any]]) -> Iterator[str]:
             yield from _texts(below)
 
 
-Row = tuple[Poly, Poly, tuple[int, ...], bool]
-
-
 def _useful(poly: Poly, rows: list[Row]) -> list[Row]:
     """The rows each of whose terms can be cancelled by another row or stands in the polynomial."""
     while True:
@@ -1206,17 +1204,20 @@ def _useful(poly: Poly, rows: list[Row]) -> list[Row]:
                 down[mono] += 1
             else:
                 up[mono] += 1
-        kept = [
-            row
-            for row in rows
-            if all(
-                not mono
-                or (up.get(mono, 0) + down.get(mono, 0) > 1 if row[3] else True)
-                and (down if coef > 0 else up).get(mono, 0) > (1 if row[3] else 0)
-                or (row[3] and (down if coef < 0 else up).get(mono, 0) > 1)
-                for mono, coef in row[0].items()
+
+        def cancelled(
+            term: tuple[Mono, int], equation: bool, up: Any = up, down: Any = down
+        ) -> bool:
+            mono, coef = term
+            ups, downs = up.get(mono, 0), down.get(mono, 0)
+            own = int(equation)
+            return (
+                not mono or downs > own or (equation and ups > 1)
+                if coef > 0
+                else (not mono or ups > own or (equation and downs > 1))
             )
-        ]
+
+        kept = [row for row in rows if all(map(cancelled, row[0].items(), repeat(row[3])))]
         if len(kept) == len(rows):
             return kept
         rows = kept

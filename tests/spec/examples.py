@@ -32,6 +32,9 @@ from rlx.semantics.tir import evaluate
 from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.values import vector_element
 from rlx.semantics.values import Value
+from rlx.solver.proofs.checker import RefusedError
+from rlx.solver.proofs.checker import read as read_proof
+from rlx.solver.proofs.rules import checked
 from rlx.spec import premise_rule, rules
 from rlx.spec.blocks import SHOWN_BY_TESTS
 from rlx.spec.coverage import RuleCounts
@@ -215,12 +218,22 @@ def _as_array(given: Any) -> Any:
     return np.array(given, np.float32) if isinstance(given, list) else given
 
 
+def proof(example: Example, rule: Rule) -> list[str]:
+    """The code of the premise for which a certificate is refused."""
+    try:
+        checked(read_proof(example.text))
+    except RefusedError as error:
+        return [error.args[0]]
+    return []
+
+
 KINDS: dict[str, Callable[[Example, Rule], list[str]]] = {
     "relax": relax,
     "tree": tree,
     "run": run,
     "order": order,
     "checks": checks,
+    "proof": proof,
     "tir": prim_func,
     "vm": vm,
     "relay": relay_examples.checked,

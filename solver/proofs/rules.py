@@ -1,0 +1,141 @@
+"""The rules of `spec/proofs.md`, as the checker applies them.
+
+The checker knows nothing of rlx. Here it is observed, so that the examples beside each rule show
+that its premises hold and fail as the rule says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from rlx.solver.proofs.checker import Checker, Cond, check
+from rlx.spec.registry import decide, rule
+
+
+class ObservedChecker(Checker):
+    """A checker whose premises are observed, and whose steps are those of the rules."""
+
+    def need(self, label: str, holds: bool, message: str) -> None:
+        decide(label, holds)
+        super().need(label, holds, message)
+
+    def sum(self, step: SimpleNamespace) -> Cond:
+        return sum_of_products(self, step)
+
+    def cut(self, step: SimpleNamespace) -> Cond:
+        return cut(self, step)
+
+    def factor(self, step: SimpleNamespace) -> Cond:
+        return factor(self, step)
+
+    def division(self, step: SimpleNamespace) -> Cond:
+        return _BY_CODE[step.code](self, step)
+
+    def pair(self, step: SimpleNamespace) -> Cond:
+        return _BY_CODE[step.code](self, step)
+
+    def extreme(self, step: SimpleNamespace) -> Cond:
+        return _BY_CODE[step.code](self, step)
+
+    def branch(self, step: SimpleNamespace) -> Cond:
+        return _BY_CODE[step.code](self, step)
+
+
+@rule("PF01", "certificate")
+def checked(certificate: Any) -> None:
+    """Check a certificate; see :func:`rlx.solver.proofs.checker.check`."""
+    check(certificate, ObservedChecker())
+
+
+@rule("PF02", "proof step")
+def sum_of_products(checker: Checker, step: SimpleNamespace) -> Cond:
+    """A sum of products of facts."""
+    return Checker.sum(checker, step)
+
+
+@rule("PF03", "proof step")
+def cut(checker: Checker, step: SimpleNamespace) -> Cond:
+    """Division by a positive number, rounded down."""
+    return Checker.cut(checker, step)
+
+
+@rule("PF04", "proof step")
+def floor(checker: Checker, step: SimpleNamespace) -> Cond:
+    """The limits of a remainder."""
+    return Checker.division(checker, step)
+
+
+@rule("PF05", "proof step")
+def quotient(checker: Checker, step: SimpleNamespace) -> Cond:
+    """A quotient by its remainder."""
+    return Checker.division(checker, step)
+
+
+@rule("PF06", "proof step")
+def strict(checker: Checker, step: SimpleNamespace) -> Cond:
+    """At least 0 and not 0."""
+    return Checker.pair(checker, step)
+
+
+@rule("PF07", "proof step")
+def squeeze(checker: Checker, step: SimpleNamespace) -> Cond:
+    """At least 0 and at most 0."""
+    return Checker.pair(checker, step)
+
+
+@rule("PF08", "proof step")
+def factor(checker: Checker, step: SimpleNamespace) -> Cond:
+    """A factor of what is not 0."""
+    return Checker.factor(checker, step)
+
+
+@rule("PF09", "proof step")
+def clash(checker: Checker, step: SimpleNamespace) -> Cond:
+    """0 and not 0."""
+    return Checker.pair(checker, step)
+
+
+@rule("PF10", "proof step")
+def maximum(checker: Checker, step: SimpleNamespace) -> Cond:
+    """What a maximum is."""
+    return Checker.extreme(checker, step)
+
+
+@rule("PF11", "proof step")
+def choice(checker: Checker, step: SimpleNamespace) -> Cond:
+    """What a choice is."""
+    return Checker.extreme(checker, step)
+
+
+@rule("PF12", "proof step")
+def cases(checker: Checker, step: SimpleNamespace) -> Cond:
+    """The alternatives of a fact."""
+    return Checker.branch(checker, step)
+
+
+@rule("PF13", "proof step")
+def table(checker: Checker, step: SimpleNamespace) -> Cond:
+    """The values between two limits."""
+    return Checker.branch(checker, step)
+
+
+@rule("PF14", "proof step")
+def lemma(checker: Checker, step: SimpleNamespace) -> Cond:
+    """A proof of a fact."""
+    return Checker.branch(checker, step)
+
+
+_BY_CODE: dict[str, Callable[[Checker, SimpleNamespace], Cond]] = {
+    "PF04": floor,
+    "PF05": quotient,
+    "PF06": strict,
+    "PF07": squeeze,
+    "PF09": clash,
+    "PF10": maximum,
+    "PF11": choice,
+    "PF12": cases,
+    "PF13": table,
+    "PF14": lemma,
+}

@@ -1,0 +1,207 @@
+"""Proofs check without the prover, and damaged ones do not."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlx.solver import Context, Proved, Prover, prove
+from rlx.solver.proofs import checker
+from rlx.solver.proofs.checker import RefusedError, check, read
+from rlx.solver.question_parser import parse
+from tests.solver.proofs.damage import DAMAGE, damaged
+from tests.solver.proofs.laws import certified, proved, true_questions
+
+CHECKER = Path(checker.__file__)
+
+UNCHECKED_AT_MOST = 1
+"""Of the questions below; `python -m tests.solver.proofs.laws` asks all of them."""
+
+
+def certificate(goal: str, *assume: str, int64: bool = False) -> dict[str, object]:
+    verdict = prove(goal, list(assume), int64=int64)
+    assert isinstance(verdict, Proved)
+    return verdict.certificate
+
+
+def test_nearly_all_proofs_of_the_benchmark_check() -> None:
+    unchecked = [c.goal for c in true_questions(37) if not certified(proved(c).certificate)]
+    assert len(unchecked) <= UNCHECKED_AT_MOST, unchecked
+
+
+KINDS = [
+    ("n*m + n == n*(m + 1)", ()),
+    ("n//4*4 + n % 4 == n", ()),
+    ("n//2//3 == n//6", ()),
+    ("(n*m)//m == n", ()),
+    ("n//4*4 == n", ("n % 4 == 0",)),
+    ("n*n >= n", ()),
+    ("2*n >= 3", ("3*n >= 4",)),
+    ("max(n, m) + min(n, m) == n + m", ()),
+    ("select(n < 3, n, 3) == min(n, 3)", ()),
+    ("(n*(n + 1)) % 2 == 0", ()),
+    ("truncdiv(n, 3) == n//3", ()),
+    ("int8(n) == n", ("n < 128",)),
+    ("uint8(n) == n % 256", ()),
+    ("a == b", ("a <= b", "b <= a")),
+    ("n < 5 or n > 3", ()),
+    ("not (n < 3 and n > 5)", ()),
+    ("1 == 2", ("n < 0",)),
+    ("1//(n - n) == 3", ()),
+    ("if_then_else(n != 0, 8//n, 0) <= 8", ()),
+]
+
+
+@pytest.mark.parametrize(("goal", "assume"), KINDS)
+def test_each_kind_of_reasoning_checks(goal: str, assume: tuple[str, ...]) -> None:
+    assert certified(certificate(goal, *assume))
+
+
+def test_that_all_values_fit_is_part_of_the_proof() -> None:
+    found = certificate("n + 1 > n", "n < 100", int64=True)
+    assert certified(found)
+    assert str(2**63 - 1) in str(found["goal"])
+
+
+def test_variables_of_one_name_are_told_apart() -> None:
+    from rlx.grammar.nodes import tir
+
+    first, second = tir.Var("n"), tir.Var("n")
+    context = Context()
+    context.declare(second, lower=None)
+    verdict = Prover(context).always(tir.GE(tir.Add(first, tir.Mul(second, second)), first))
+    if isinstance(verdict, Proved):
+        assert len(verdict.certificate["variables"]) == 2
+
+
+def test_dimensions_that_look_alike_have_a_proof() -> None:
+    names: dict[str, object] = {}
+    a, b = (parse("n*4 + m", names) for _ in range(2))  # type: ignore[arg-type]
+    verdict = Prover().equal(a, b)
+    assert isinstance(verdict, Proved)
+    assert certified(verdict.certificate)
+
+
+def test_a_certificate_is_always_the_same() -> None:
+    goal = "(n + m - 1)//m*m >= n"
+    assert certificate(goal, "m >= 1") == certificate(goal, "m >= 1")
+
+
+DAMAGED = ["n//2//3 == n//6", "(n*m)//m == n", "(n % 2)*(n % 2) == n % 2", "max(n, m) == max(m, n)"]
+
+
+@pytest.mark.parametrize("goal", DAMAGED)
+def test_damage_to_any_step_is_refused(goal: str) -> None:
+    kinds = set()
+    for name, other in damaged(certificate(goal), at_most=4):
+        kinds.add(name.partition(":")[0])
+        with pytest.raises(RefusedError):
+            check(other)
+    assert len(kinds) >= 20 - 4 * (goal == DAMAGED[0])
+    assert kinds <= DAMAGE.keys()
+
+
+HOSTILE = [
+    "",
+    "[]",
+    "null",
+    "NaN",
+    "[" * 100_000,
+    '{"version": 1}',
+    '{"version": 1, "version": 1}',
+    "9" * 5_000,
+]
+CLAIM = {
+    "version": 1,
+    "goal": "n == n",
+    "assume": [],
+    "variables": {"n": [0, None]},
+    "names": {},
+    "proof": [],
+}
+CLAIMS = [
+    ("goal", "n == 3"),
+    ("goal", "(" * 5_000 + "n" + ")" * 5_000 + " == n"),
+    ("goal", "-" * 5_000 + "n == n"),
+    ("goal", "not " * 5_000 + "n"),
+    ("goal", "*".join(["(n + m + 1)"] * 400) + " == 0"),
+    ("goal", "n".join(["*"] * 4)),
+    ("goal", "*".join(["9" * 3_000] * 9) + " == n"),
+    ("goal", "uint9999(n) == n"),
+    ("goal", "__import__('os').system('true') == n"),
+    ("goal", "(lambda: n)() == n"),
+    ("goal", "n == n\0"),
+    ("goal", 5),
+    ("goal", "n // 0 == n // 0 + 1"),
+    ("assume", ["n"] * 3 + [None]),
+    ("variables", {"n": [0, "1"]}),
+    ("variables", {"n": [True, None]}),
+    ("variables", {"n + 1": [0, None]}),
+    ("variables", {"n": [5, None], "lambda": [0, None]}),
+    ("names", {"q": "n"}),
+    ("names", {"q": "n // 2 // 3"}),
+    ("proof", [[]]),
+    ("proof", "by SMT, unchecked"),
+    ("proof", [{"rule": ["sum"], "gives": "False"}]),
+    ("proof", [{"rule": "sum", "terms": ["1"], "uses": [[True]], "gives": "False"}]),
+    ("proof", [{"rule": "sum", "terms": ["1"], "uses": [[-1]], "gives": "False"}]),
+    ("proof", [{"rule": "sum", "terms": ["1"], "uses": [[{}]], "gives": "False"}]),
+    ("version", True),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_that_are_no_certificates_are_refused(text: str) -> None:
+    with pytest.raises(RefusedError):
+        check(read(text))
+
+
+@pytest.mark.parametrize(("field", "value"), CLAIMS)
+def test_claims_that_nothing_proves_are_refused(field: str, value: object) -> None:
+    check(CLAIM)
+    with pytest.raises(RefusedError):
+        check({**CLAIM, field: value})
+
+
+def test_deep_proofs_end_in_a_refusal() -> None:
+    proof: list[object] = []
+    for _ in range(5_000):
+        proof = [{"rule": "lemma", "proofs": [proof], "gives": "n >= 0"}]
+    with pytest.raises(RefusedError):
+        check({**CLAIM, "goal": "n >= 5", "proof": proof})
+
+
+def test_the_checker_is_one_short_file_that_imports_nothing_of_rlx() -> None:
+    text = CHECKER.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 500
+    modules = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            modules |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(node.module or "")
+    assert modules <= sys.stdlib_module_names | {"__future__"}
+
+
+def test_the_checker_runs_without_the_package(tmp_path: Path) -> None:
+    shutil.copy(CHECKER, tmp_path / "alone.py")
+    command = [sys.executable, "-I", str(tmp_path / "alone.py")]
+    for goal, status in (("n//4*4 <= n", 0), ("n//4*4 < n", 1)):
+        given = json.dumps({**certificate("n//4*4 <= n"), "goal": goal})
+        run = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+        assert run.returncode == status, run.stderr
+
+
+@pytest.mark.skipif(shutil.which("coqc") is None, reason="Coq is not installed")
+def test_coq_accepts_the_soundness_of_the_rules(tmp_path: Path) -> None:
+    shutil.copy(CHECKER.with_name("soundness.v"), tmp_path)
+    run = subprocess.run(
+        ["coqc", "-q", "soundness.v"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
