@@ -96,7 +96,7 @@ class WellFormedCheck:
         self.pending: set[ast.Var] = set()
         self.blocks_around: tuple[ast.DataflowBlock, ...] = ()
         self.circles: dict[ast.GlobalVar, set[ast.GlobalVar]] = {}
-        self.global_calls: Mapping[ast.GlobalVar, Sequence[ast.GlobalVar]] = {}
+        self.global_calls: Callable[[ast.GlobalVar], Iterable[ast.GlobalVar]] = lambda _: ()
         self.as_values: set[ast.GlobalVar] = set()
         self.call_values: set[ast.GlobalVar] = set()
         self.holders: set[ast.Var] = set()
@@ -171,7 +171,7 @@ class WellFormedCheck:
                 inner = (e for e in expressions(function) if type(e) is ast.Function)
                 for literal in (e for e in inner if e is not function):
                     roots.update(e for e in expressions(literal) if isinstance(e, ast.GlobalVar))
-        return reached(roots, lambda gv: self.global_calls.get(gv, ()))
+        return reached(roots, self.global_calls)
 
     def report(
         self,

@@ -362,7 +362,8 @@ def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) 
     """
     state = WellFormedCheck(module, RULES, captured)
     graph = call_graph(module)
-    state.circles, state.global_calls = circles(graph.calls), graph.calls
+    state.circles = circles(graph.calls)
+    state.global_calls = lambda name: graph.calls.get(name, ())
     state.as_values, state.call_values = graph.as_values, graph.can_call_values()
     recursive, depend = on_circles(graph.calls), graph.depend_on_themselves(module)
     for name, function in module.functions.items():

@@ -147,7 +147,7 @@ def walk(signatures: Signatures, own: GlobalVar) -> WellFormedCheck:
     """A walk of the well-formedness rules, positioned at the beginning of a function."""
     state = WellFormedCheck(signatures.module, WALK)
     state.global_name = own
-    state.circles, state.calls = _Reachable(signatures), signatures.reaches
+    state.circles, state.global_calls = _Reachable(signatures), signatures.reaches
     return state
 
 
