@@ -31,7 +31,7 @@ MEMBER = rf"(?:{_WORD}|<lambda>\w*+)"
 # Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
 # What repeats without backtracking, `(?>...)*+`, is atomic itself: before 3.11.5, Python went wrong
 # where the inner part had another way to match.
-_BESIDE = r"""(?:\"[^"\\\n]*+\"|'[^'\\\n]*+'|\#[^\n]*+)"""
+_BESIDE = r"""(?:\"(?>[^"\\\n]++|\\[^\n])*+\"|'(?>[^'\\\n]++|\\[^\n])*+'|\#[^\n]*+)"""
 _FLAT = rf"""[^()\[\]{{}}"'#]*+(?>{_BESIDE}[^()\[\]{{}}"'#]*+)*+"""
 _BALANCED = _FLAT
 for _ in range(4):
