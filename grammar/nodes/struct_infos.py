@@ -40,7 +40,7 @@ def rebuilt(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> Str
         if type(part) is not ast.TupleStructInfo:
             return change(part)
         if id(part) not in done:
-            fields = part.fields  # type: ignore[attr-defined]
+            fields = part.fields
             done[id(part)] = changed(part, fields=same(fields, [build(each) for each in fields]))
         return done[id(part)]
 
