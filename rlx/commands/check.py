@@ -55,6 +55,11 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
 
         if name := _of_today(arguments) or (arguments.spec and "--spec"):
             parser.error(f"{name} and --types cannot be combined")
+        try:
+            _operators(settings(arguments, prog), arguments)
+        except _refusals() as error:
+            complain_line(f"{prog}: {error}")
+            return UNABLE
         return show(arguments.path, arguments.format, prog)
     if arguments.spec and (name := _of_today(arguments)):
         parser.error(f"{name} and --spec {arguments.spec} cannot be combined")

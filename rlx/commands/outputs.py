@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,11 +66,12 @@ def write_tensors(value: Value, folder: str | None) -> list[Path]:
     written: list[Path] = []
     if folder is None:
         return written
+    tensors = list(islice(_tensors(value, "result"), MOST_FILES + 1))
+    if len(tensors) > MOST_FILES:
+        raise UsageError(f"--out writes at most {MOST_FILES} tensors; the value has more")
     try:
         make_folder(folder)
-        for name, array in _tensors(value, "result"):
-            if len(written) == MOST_FILES:
-                raise UsageError(f"--out writes at most {MOST_FILES} tensors; the value has more")
+        for name, array in tensors:
             path = Path(folder) / f"{name}.npy"
             with output(path, within=[folder]) as file:
                 save(file, array)

@@ -29,6 +29,8 @@ def main(x: R.Tensor((2, 3), "float32")):
 """
 COMMANDS = {
     "check": ["check", "a.rlx"],
+    "check --types": ["check", "--types", "a.rlx"],
+    "check --fix": ["check", "--fix", "a.rlx"],
     "why": ["why", "a.rlx:3"],
     "run": ["run", "a.rlx"],
     "step": ["step", "a.rlx"],

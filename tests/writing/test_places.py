@@ -110,6 +110,17 @@ def test_a_link_in_a_folder_of_results(
     assert Path("out", name).stat().st_size > 0
 
 
+def test_of_a_value_with_too_many_tensors_none_is_written(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Tuples that double have many, though they take no memory."""
+    doubled = "".join("    x = (x, x)\n" for _ in range(14))
+    Path("many.rlx").write_text(UGLY.replace("    return", f"{doubled}    return"))
+    status, err = said("run many.rlx --input x=[1,2] --out out", monkeypatch, capfd)
+    assert status == 2 and "--out writes at most 10000 tensors" in err
+    assert not Path("out").exists()
+
+
 @pytest.mark.parametrize("link", [".rlx", ".rlx/fuzz", ".rlx/fuzz/crash"])
 def test_the_folder_of_findings_is_no_link(
     link: str, here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
