@@ -282,7 +282,7 @@ class MemoryWalk:
         if isinstance(result, tuple):
             return tuple(self._renewed((cell, k), r, gone) for k, r in enumerate(result))
         if result & gone:
-            self.source[cell] = result & gone
+            self.rename(cell, result & gone)
         return (result - gone) | {cell}
 
     def _in_place(self, call: ast.Call) -> Held:
@@ -293,7 +293,7 @@ class MemoryWalk:
             if k not in range(len(args)):
                 continue
             memory = self.memory(args[k])
-            self.source[call, number] = frozenset(cells(memory))
+            self.rename((call, number), frozenset(cells(memory)))
             self._write(memory, self.certain)
             self.overwrote(call, k, memory, self.certain)
         match results:
@@ -307,17 +307,15 @@ class MemoryWalk:
         if certain and len(found) == 1:
             self._always |= found
 
+    def rename(self, cell: Cell, held: frozenset[Cell]) -> None:
+        """Let a cell be a new name of memory."""
+        self.source[cell] = self._traced(held)
+
     def _traced(self, held: Held) -> Held:
-        """Memory by where it came from, before it was overwritten."""
+        """Memory by its first names."""
         if isinstance(held, tuple):
             return tuple(map(self._traced, held))
-        pending, found = list(held), set()
-        while pending:
-            cell = pending.pop()
-            if cell not in found:
-                found.add(cell)
-                pending += self.source.get(cell, ())
-        return frozenset(c for c in found if c not in self.source)
+        return frozenset(first for cell in held for first in self.source.get(cell, (cell,)))
 
     # ------------------------------------------------------------ memory
 

@@ -96,7 +96,7 @@ class _Overwriting(MemoryWalk):
         kept = frozenset(c for c in held if not elsewhere.isdisjoint(around(c)))
         if not kept:
             return held
-        self.source[name] = kept
+        self.rename(name, kept)
         return (held - kept) | {name}
 
     def call(self, call: ast.Call) -> Held:
