@@ -64,8 +64,6 @@ def relax_function(
         _has_no_symbol(context, signature, attrs)
     elif signature.var is None:
         attrs.setdefault("global_symbol", signature.name)
-    else:
-        _has_no_symbol(context, signature, attrs, "local")
     pure = flags.pop("pure", None)
     body = _body(context, signature, statements, span)
     return ast.Function(
@@ -110,13 +108,11 @@ def prim_function(
     )
 
 
-def _has_no_symbol(
-    context: ReadContext, signature: Signature, attrs: Mapping[str, object], kind: str = "private"
-) -> None:
-    """Report a global symbol of a function that no other module can name."""
+def _has_no_symbol(context: ReadContext, signature: Signature, attrs: Mapping[str, object]) -> None:
+    """Report a global symbol of a private function."""
     if "global_symbol" in attrs:
-        words = f"the function {signature.name!r} is {kind}, so it has no global symbol"
-        help = "remove the attribute" + (", or `private=True`" if kind == "private" else "")
+        words = f"the function {signature.name!r} is private, so it has no global symbol"
+        help = "remove the attribute, or `private=True`"
         context.reports.error(words, signature.name_span, help=help)
 
 

@@ -26,6 +26,7 @@ from rlx.semantics.machine.configuration import (
     Reader,
     ScopeSlots,
     Variable,
+    dropped,
     slot_reader,
 )
 from rlx.semantics.machine.lowered_calls import as_operator
@@ -294,7 +295,10 @@ class _Body:
             rule = SPECIAL.get(expr.op.op_name, OTHERS)
             made = Instruction(rule.apply, expr, span, args, rule.prepare(self, expr, args))
         declared = _declared(expr)
-        if declared is not None:
+        nothing = isinstance(declared, ast.TupleStructInfo) and not declared.fields
+        if nothing and isinstance(expr.op, ast.ExternFunc):
+            made.receive = dropped
+        elif declared is not None:
             made.receive = Check([declared], (), self.scope)
         return made
 

@@ -17,6 +17,7 @@ from rlx.semantics.machine.configuration import (
     Instruction,
     Reader,
     bind,
+    dropped,
     received,
 )
 from rlx.semantics.machine.message_text import kind, kind_of
@@ -177,7 +178,8 @@ def call_packed(
 ) -> Configuration:
     value, version = call_outside(c.version.store, callee, args)
     received(at, c.frame, value)
-    return bind(at, c, value, version, rule_of(call_packed))
+    kept = UNIT if at.receive is dropped else value
+    return bind(at, c, kept, version, rule_of(call_packed))
 
 
 @rule("E-call-prim-func", "step")

@@ -10,7 +10,6 @@ from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
 from rlx.transform.lowering.passes import ModulePass, PassError
 from rlx.transform.lowering.structure import dataflow_blocks
@@ -88,8 +87,7 @@ class _CallRewriter(Emitter):
             everything = ast.Tuple((*args, *new, numbers))
             self.effect(ast.Call(ast.op("relax.vm.call_tir_dyn"), (callee, everything), (UNIT,)))
         elif isinstance(callee, ast.ExternFunc):
-            # It may return something, which nothing uses.
-            self.effect(ast.Call(callee, (*args, *new), (OBJECT,)), OBJECT)
+            self.effect(ast.Call(callee, (*args, *new), (UNIT,)))
         else:
             self.effect(ast.Call(callee, (*args, *new)))
         if single:

@@ -115,9 +115,9 @@ class Emitter:
         self.put(ast.VarBinding(var, value))
         return var
 
-    def effect(self, value: ast.Expr, info: ast.StructInfo = UNIT) -> None:
-        """Emit a call whose result, of the given type, is not used."""
-        self.put(ast.VarBinding(ast.Var("_", info), value))
+    def effect(self, value: ast.Expr) -> None:
+        """Emit a call whose result is not used."""
+        self.put(ast.VarBinding(ast.Var("_", UNIT), value))
 
 
 def _names(function: ast.Function) -> Iterator[str]:

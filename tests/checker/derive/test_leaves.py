@@ -125,7 +125,9 @@ def test_global_variables_have_the_signature_of_their_function() -> None:
         ("1e300", "int64", ["error D03-fits"]),
         ('"nan"', "int32", ["error D03-fits"]),
         ('"inf"', "float16", []),
-        ("1e300", "float32", []),
+        ("1e300", "float32", ["warning D03-fits"]),
+        ("3.4028235e38", "float32", []),
+        ("[1.0, -70000.0]", "float16", ["warning D03-fits"]),
         ("2", "bool", []),
         ("True", "int32", []),
         ("8", "int4", ["warning D03-fits"]),
@@ -143,3 +145,16 @@ def test_narrow_integers_that_are_cut_off_are_a_warning() -> None:
     derived = main(X, 'y = R.const([7, 100], "int4")\nreturn y')
     assert derived.codes == ["warning D03-fits"]
     assert derived.shown("y") == "Tensor((2,), int4)"
+
+
+@pytest.mark.parametrize(
+    ("value", "codes"),
+    [
+        ("T.float16(65504.0)", []),
+        ("T.float16(70000.0)", ["error D04-fits"]),
+        ("T.float32(1e40)", ["error D04-fits"]),
+        ("T.float64(1e40)", []),
+    ],
+)
+def test_a_literal_in_a_scalar_fits_its_type(value: str, codes: list[str]) -> None:
+    assert main(X, f"y = R.prim_value({value})\nreturn y").codes == codes

@@ -95,7 +95,8 @@ def test_what_is_only_called_makes_no_closure(name: str) -> None:
 def test_a_value_is_a_closure_and_calls_what_it_called() -> None:
     (module,) = parse(PASSED_ON).modules
     lifted = print_module(LambdaLift()(module))
-    assert "held = R.make_closure(main_held, (x,))" in lifted
+    assert "held_closure = R.make_closure(main_held, (x,))" in lifted
+    assert "held = R.match_cast(held_closure, R.Callable(" in lifted
     assert lifted.count("make_closure") == 1 and lifted.count("= main_called(") == 2
     kept = print_module(lambda_lifting(module))
     assert "closure" not in kept and kept.count("    @R.function") == 1
