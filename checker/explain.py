@@ -36,6 +36,13 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
             " all arguments."
         ),
     ),
+    "PARSE-unused": (
+        "A declaration without effect",
+        (
+            "A function declares a shape variable and uses it nowhere. TVM reads past it, and"
+            " `rlx fmt` does not print it."
+        ),
+    ),
     "PARSE-captured": (
         "Names from the surrounding Python code",
         (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -35,6 +37,7 @@ from rlx.grammar.read.script_vocabulary import is_known
 from rlx.grammar.suggest import closest, did_you_mean
 
 NO_CLASS = "expected the name of the class after `cls =`"
+_WORD = re.compile(r"\w+")
 _NO_LOOPS = "Relax has no loops: use a recursive function or an operator"
 
 
@@ -43,6 +46,7 @@ class RelaxStatements(BranchReader):
 
     def __init__(self, context: ReadContext) -> None:
         self.context = context
+        self._declared: list[Entry] = []
         self.scope = context.scope
         self.reports = context.reports
         self.coerce = context.coerce
@@ -64,7 +68,22 @@ class RelaxStatements(BranchReader):
     def function(
         self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span
     ) -> ast.Function:
+        self._tell_unused(span)
         return relax_function(self.context, signature, comments, frame, body.value, span)
+
+    def _tell_unused(self, span: Span) -> None:
+        """Note the shape variables that a function declares and does not mention again, of which
+        nothing is left in the program.
+        """
+        declared = [name for name in self._declared if span[0] <= name.start < span[1]]
+        if not declared:
+            return
+        self._declared = [name for name in self._declared if name.start < span[0]]
+        uses = Counter(_WORD.findall(self.context.text_of(span)))
+        for name in declared:
+            if uses[name.value] == 1:
+                words = f"the declaration of {name.value!r} has no effect: nothing uses it"
+                self.reports.note(words, name.span, "PARSE-unused")
 
     def lost(self, given_up: list[Entry], span: Span) -> list[ast.Binding]:
         if self.scope.frame.kind == "dataflow" and _is_output(given_up):
@@ -105,6 +124,7 @@ class RelaxStatements(BranchReader):
                     return False
                 size = declares_size(value)
                 self.scope.declare_shape_var(name.value, name.span, declared, size)
+                self._declared.append(name)
                 return True
             case Form(head="I.meta_var" | "T.meta_var", args=[given], keywords={}):
                 self.scope.bind(name.value, given.value)  # a name of the text alone
@@ -114,6 +134,7 @@ class RelaxStatements(BranchReader):
                 self.scope.declare_shape_var(
                     name.value, name.span, found.dtype, declares_size(value)
                 )
+                self._declared.append(name)
                 return True
             case Form(head="TypeVar"):
                 return True
