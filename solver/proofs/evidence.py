@@ -35,7 +35,7 @@ def certificate(
     """
     from rlx.solver.overflow import obligation
     from rlx.solver.proofs.checker import RefusedError
-    from rlx.solver.proofs.producer import found
+    from rlx.solver.proofs.producer import distinct_names, found
 
     if isinstance(goal, tuple):
         goal = tir.EQ(*goal)
@@ -61,12 +61,13 @@ def certificate(
     if refused is not None and PARANOID:
         raise RuntimeError(f"the certificate of {show(goal)} is refused: {refused}")
     by = "SMT" if means.startswith("smt") else means
-    ranges = [(var, state.range_of(var)) for var in tir.free_vars(expanded, *near)]
+    names = distinct_names(tir.free_vars(expanded, *near))
+    renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(name, v.dtype) for v, name in names.items()}
     return {
         "version": 1,
-        "goal": show(expanded),
-        "assume": [show(fact) for fact in near],
-        "variables": {var.name: list(limits) for var, limits in ranges},
+        "goal": show(tir.substitute(expanded, renamed)),
+        "assume": [show(tir.substitute(fact, renamed)) for fact in near],
+        "variables": {name: list(state.range_of(var)) for var, name in names.items()},
         "names": {},
         "proof": f"by {by}, {UNCHECKED}",
     }

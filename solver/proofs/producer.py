@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from itertools import repeat
+from itertools import combinations, permutations, repeat
 from keyword import iskeyword
-from math import lcm
+from math import gcd, lcm
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -52,6 +52,7 @@ _PROGRAMS = 100
 """The maximum number of linear programs for one certificate."""
 _ROWS = 240
 _SPLITS = 6
+_EQUATIONS = 12
 _CLASSES = 600
 _ONE: Poly = {(): 1}
 
@@ -141,7 +142,7 @@ class Draft:
         self, goal: PrimExpr, facts: Sequence[PrimExpr], ranges: Sequence[tuple[tir.Var, Range]]
     ) -> None:
         self.goal, self.assumed, self.ranges = goal, facts, ranges
-        self.names = _names([var for var, _ in ranges])
+        self.names = distinct_names([var for var, _ in ranges])
         self.vars: dict[tir.Var, int] = {}
         self.checker = Drafting()
         self.checker.taken |= set(self.names.values())
@@ -635,6 +636,8 @@ class Draft:
         if found is not None:
             return self.by_multipliers(poly, found)
         divisors = self.divisors(poly)
+        if self.squares(poly):
+            rows = self.rows(poly)
         products = self.products(rows, [poly])
         if products:
             found = self.program(poly, rows + products, [])
@@ -711,6 +714,36 @@ class Draft:
                         self.nonneg({(index,): 1}, depth - 1)
                     except NotFoundError:
                         continue
+
+    def squares(self, poly: Poly) -> bool:
+        """Facts that squares of differences of atoms are not negative, if such may help."""
+        doubled = [mono[0] for mono, coef in poly.items() if len(mono) == 2 == mono.count(mono[0])]
+        found = False
+        for first, second in combinations(sorted(doubled), 2):
+            coef = poly.get((first, second), 0)
+            if coef:
+                self.square({(first,): 1, (second,): 1 if coef > 0 else -1})
+                found = True
+        return found
+
+    def square(self, poly: Poly) -> None:
+        """The fact that a square is not negative."""
+        gives = beside("ge", self.checker.mul(poly, poly))
+        if gives in self.index:
+            return
+        ((atom,),) = self.checker.binary("max", poly, {})
+        with self.case(negate(gives)) as proof:
+            opposite = self.index[negate(gives)]
+
+            def close(part: Cond) -> None:
+                sign = part[1][0]
+                number = self.index[sign]
+                whole = sign == beside("ge", poly)
+                items: list[Item] = [(_ONE, (opposite,)), (_ONE, (number, number))]
+                self.total(items if whole else [*items, ({(): 2}, (number,))])
+
+            self.cases(self.apply("max-cases", atom), close)
+        self.apply("lemma", proofs=[proof], gives=gives)
 
     def attempt(self, rule: str, index: int, uses: Sequence[int] = ()) -> None:
         try:
@@ -797,7 +830,7 @@ class Draft:
             return None
         if self.programs <= 0:
             raise NotFoundError("the proof needs too many linear programs")
-        self.programs -= 1
+        self.programs -= 1 + len(rows) // 40
         return _solved(poly, rows, slack is not None)
 
     # The whole
@@ -851,6 +884,19 @@ class Draft:
             for sign in (1, -1):
                 self.nonneg_after(scope, dict(parts), sign)
             self.clash(cond)
+        elif kind == "eq":
+            result, items = self.rewritten(scope, dict(parts))
+            minus: Poly = {(): -1}
+            self.total([(_ONE, (number,)), *self.scaled(items, minus)])
+            for sign in (1, -1) if not self.closed else ():
+                try:
+                    apart = self.nonneg(shift(result, -1, sign))
+                except NotFoundError:
+                    continue
+                turn: Poly = {(): sign}
+                opposite: Poly = {(): -sign}
+                self.total([*apart, *self.scaled(items, turn), (opposite, (number,))])
+                return
         elif kind == "ge":
             fact = self.nonneg_after(scope, shift(dict(parts), -1, -1), 1)
             self.total([(_ONE, (fact,)), (_ONE, (number,))])
@@ -895,6 +941,8 @@ class Draft:
 
     def contradiction(self) -> None:
         """Close a case by a linear program over all facts."""
+        if self.residue_clash():
+            return
         near: Poly = {}
         for cond in self.index:
             if cond[0] in ("ge", "eq", "ne"):
@@ -915,6 +963,38 @@ class Draft:
         self.total(self.whole(found))
         if not self.closed:
             raise NotFoundError("the facts are not found to contradict each other")
+
+    def residue_clash(self) -> bool:
+        """Close a case by an equation that no integers satisfy, because a number divides all but
+        its constant; equations are combined in pairs.
+        """
+        known = [(dict(cond[1]), number) for cond, number in self.index.items() if cond[0] == "eq"][
+            :_EQUATIONS
+        ]
+        sums: list[list[Item]] = [[(_ONE, (number,))] for _, number in known]
+        for (a, first), (b, second) in permutations(known, 2):
+            for mono, coef in b.items():
+                if mono and abs(coef) == 1 and mono in a:
+                    sums.append([(_ONE, (first,)), ({(): -a[mono] * coef}, (second,))])
+        for items in sums:
+            poly = combine(*((1, self.product(item)) for item in items))
+            size = gcd(*(coef for mono, coef in poly.items() if mono))
+            if size > 1 and poly.get((), 0) % size:
+                self.divide(items, poly, size)
+                return True
+        return False
+
+    def divide(self, items: list[Item], poly: Poly, size: int) -> None:
+        """Close a case by an equation whose constant is no multiple of a number."""
+        cuts = []
+        for sign in (1, -1):
+            number = self.number(self.total(self.scaled(items, {(): sign})))
+            rounded: Poly = {m: sign * c // size for m, c in poly.items()}
+            cut = self.number(
+                self.apply("cut", None, [{(): size}, combine((1, rounded))], [number])
+            )
+            cuts.append((_ONE, (cut,)))
+        self.total(cuts)
 
     def by_split(self, splits: int, scope: Scope | None, conds: list[Cond]) -> bool:
         """Close a case by a case distinction."""
@@ -1109,7 +1189,7 @@ def _wide(node: PrimExpr) -> bool:
     return False
 
 
-def _names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
+def distinct_names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
     """A name of its own for each variable."""
     names: dict[tir.Var, str] = {}
     for var in variables:
