@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.diagnostic import Diagnostic
@@ -16,6 +16,7 @@ from rlx.solver import prim_exprs
 from rlx.solver.budget import Statistics
 from rlx.solver.context import Context, ContextState
 from rlx.solver.order import erase, free_shape_vars, substitute, substitute_prim
+from rlx.solver.proofs.evidence import identity
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Proved, Relation, Verdict
 from rlx.spec.registry import judged, reported
@@ -321,7 +322,7 @@ class AliasProver(Prover):
         """Whether two expressions have the same value wherever both are defined."""
         if prim_exprs.alike(a, b):
             self.statistics.sight += 1
-            return Proved("identical").asked((a, b))
+            return Proved("identical").shown_by(partial(identity, a, b))
         return super().equal(self.resolved(a), self.resolved(b))
 
     @judged("question", "always")
