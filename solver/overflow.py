@@ -29,10 +29,11 @@ class MachineSession(Session):
     values.
     """
 
-    int64 = True
-
     def __init__(self, state: ContextState, statistics: Statistics) -> None:
         super().__init__(Int64State(state.ranges, state.facts, state.definitions), statistics)
+
+    def claimed(self, condition: PrimExpr) -> PrimExpr:
+        return obligation(*prim_exprs.expand([condition]))
 
     def _checked(self, goal: PrimExpr, verdict: Verdict) -> Verdict:
         if isinstance(verdict, Proved) and verdict.means != CONTRADICTORY:

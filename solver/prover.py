@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice, permutations
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.budget import NODES, Statistics
 from rlx.solver.context import Context, ContextState, Range
-from rlx.solver.definedness import partial
+from rlx.solver.definedness import partial as may_be_undefined
+from rlx.solver.proofs.evidence import identity
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ class Prover:
         # In int64 mode values may overflow, and facts may contradict each other.
         if not (self.int64 or state.facts or state.definitions) and prim_exprs.alike(a, b):
             self.statistics.sight += 1
-            return Proved("identical").asked((a, b))
+            return Proved("identical").shown_by(partial(identity, a, b))
         return self._session(a, b).equal(a, b)
 
     def always(self, condition: PrimExpr) -> Verdict:
@@ -134,7 +136,7 @@ class Prover:
             try:
                 tir.postorder(dim, limit=_SHORTENED)
                 found = Prover.simplify(self, dim)
-                if partial(dim) and not partial(found):
+                if may_be_undefined(dim) and not may_be_undefined(found):
                     found = dim  # that it has a value is known where it stands
             except tir.TooLargeError:
                 found = dim

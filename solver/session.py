@@ -12,7 +12,7 @@ from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import Components, ContextState, constraints
-from rlx.solver.proofs.evidence import PARANOID
+from rlx.solver.proofs.evidence import PARANOID, certificate
 from rlx.solver.question import Question, named
 from rlx.solver.tactics import SEARCH, TACTICS, Tactic, decide, holds_simply
 from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict
@@ -23,9 +23,6 @@ _KEPT = 40_000
 
 class Session:
     """A state of a context with its normal form and cached answers."""
-
-    int64 = False
-    """Whether a value beyond 64 bits counts as a failure of a goal."""
 
     def __init__(
         self,
@@ -102,7 +99,7 @@ class Session:
             verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
         if isinstance(verdict, Proved):
-            verdict.asked(condition, self.state, self.int64)
+            verdict.shown_by(lambda means: certificate(self.claimed(condition), self.state, means))
             if PARANOID:
                 _ = verdict.certificate
         self.statistics.count(means)
@@ -121,6 +118,10 @@ class Session:
             order = tir.postorder(expanded)
         self.work.measure(len(order))
         return self._checked(expanded, self._told(self._conjunction(expanded, order)))
+
+    def claimed(self, condition: PrimExpr) -> PrimExpr:
+        """What is proved over exact integers if a condition is."""
+        return condition
 
     def _checked(self, goal: PrimExpr, verdict: Verdict) -> Verdict:
         """The verdict, after what else the kind of integers demands."""

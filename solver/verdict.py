@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NoReturn
 
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr, Var
-
-if TYPE_CHECKING:
-    from rlx.solver.context import ContextState
 
 CONTRADICTORY = "contradictory assumptions"
 """No values satisfy the assumptions."""
@@ -101,25 +98,14 @@ class Proved(Verdict):
         AttributeError
             If the verdict was not given by a prover.
         """
-        if isinstance(self._evidence, tuple):
-            from rlx.solver.proofs.evidence import certificate
-
-            goal, state, int64 = self._evidence
-            made = certificate(goal, state, int64, self.means)
-            object.__setattr__(self, "_evidence", made)
+        if not isinstance(self._evidence, dict):
+            object.__setattr__(self, "_evidence", self._evidence(self.means))
         found: dict[str, Any] = self._evidence
         return found
 
-    def asked(
-        self,
-        goal: PrimExpr | tuple[PrimExpr, PrimExpr],
-        state: ContextState | None = None,
-        int64: bool = False,
-    ) -> Proved:
-        """This verdict, which says from now on what it was asked about: a condition, or whether two
-        expressions are equal; under a context, or for all integers.
-        """
-        object.__setattr__(self, "_evidence", (goal, state, int64))
+    def shown_by(self, evidence: Callable[[str], dict[str, Any]]) -> Proved:
+        """This verdict with a function that makes its certificate from its ``means``."""
+        object.__setattr__(self, "_evidence", evidence)
         return self
 
     @property

@@ -82,7 +82,7 @@ def join(kind: str, *conds: Cond) -> Cond:
     return flat[0] if len(flat) == 1 else (kind, tuple(flat))
 
 
-class Checker:
+class ProofChecker:
     """The facts of a proof, and the rules that add to them. Atoms are variables (``"var"``),
     quotients (``"div"``), ``max(P, 0)`` (``"max"``), and 1 or 0 for a condition (``"choice"``).
     """
@@ -471,9 +471,9 @@ RULES = {
 }
 
 
-def check(certificate: Any, checker: Checker | None = None) -> None:
+def check(certificate: Any, checker: ProofChecker | None = None) -> None:
     """Check a certificate; raises RefusedError if it proves nothing."""
-    checker = Checker() if checker is None else checker
+    checker = ProofChecker() if checker is None else checker
     try:
         checker.claim(certificate)
         checker.run(certificate["proof"])

@@ -9,7 +9,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import roomy
 from rlx.solver import prim_exprs
-from rlx.solver.context import Components, ContextState, constraints
+from rlx.solver.context import Components, ContextState, Range, constraints
 from rlx.solver.expression_text import show
 
 PARANOID = os.environ.get("RLX_PARANOID") == "1"
@@ -18,32 +18,26 @@ UNCHECKED = "unchecked"
 """The last word of what stands in place of the steps where nothing was found."""
 
 
+def identity(a: PrimExpr, b: PrimExpr, means: str) -> dict[str, Any]:
+    """The certificate that expressions of the same structure are equal, for all integers."""
+    goal = tir.EQ(a, b)
+    anything: dict[tir.Var, Range] = dict.fromkeys(tir.free_vars(goal), (None, None))
+    return certificate(goal, ContextState(anything, (), {}), means)
+
+
 @roomy
-def certificate(
-    goal: PrimExpr | tuple[PrimExpr, PrimExpr], state: ContextState | None, int64: bool, means: str
-) -> dict[str, Any]:
+def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, Any]:
     """The certificate of a goal that was proved; ``"proof"`` is a text if none was found.
 
     Parameters
     ----------
-    goal
-        A condition, or two expressions that are equal.
-    int64
-        Whether all values are also proved to fit into 64 bits: then this is part of the goal.
     means
         How the prover proved it.
     """
-    from rlx.solver.overflow import obligation
     from rlx.solver.proofs.checker import RefusedError
-    from rlx.solver.proofs.producer import found
+    from rlx.solver.proofs.producer import distinct_names, found
 
-    if isinstance(goal, tuple):
-        goal = tir.EQ(*goal)
-    if state is None:
-        state = ContextState(dict.fromkeys(tir.free_vars(goal), (None, None)), (), {})
     expanded, *facts = prim_exprs.expand([goal, *constraints(state)])
-    if int64:
-        expanded = obligation(expanded)
     known = [fact for fact in facts if prim_exprs.uninterpreted(tir.postorder(fact)) is None]
     near, far = Components(known).split(tir.free_vars(expanded))
     refused = None
@@ -61,12 +55,13 @@ def certificate(
     if refused is not None and PARANOID:
         raise RuntimeError(f"the certificate of {show(goal)} is refused: {refused}")
     by = "SMT" if means.startswith("smt") else means
-    ranges = [(var, state.range_of(var)) for var in tir.free_vars(expanded, *near)]
+    names = distinct_names(tir.free_vars(expanded, *near))
+    renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(name, v.dtype) for v, name in names.items()}
     return {
         "version": 1,
-        "goal": show(expanded),
-        "assume": [show(fact) for fact in near],
-        "variables": {var.name: list(limits) for var, limits in ranges},
+        "goal": show(tir.substitute(expanded, renamed)),
+        "assume": [show(tir.substitute(fact, renamed)) for fact in near],
+        "variables": {name: list(state.range_of(var)) for var, name in names.items()},
         "names": {},
         "proof": f"by {by}, {UNCHECKED}",
     }

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from itertools import repeat
+from itertools import combinations, permutations, repeat
 from keyword import iskeyword
-from math import lcm
+from math import gcd, lcm
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -32,10 +32,10 @@ from rlx.solver.proofs.checker import (
     FALSE,
     RULES,
     TRUE,
-    Checker,
     Cond,
     Mono,
     Poly,
+    ProofChecker,
     RefusedError,
     as_cond,
     beside,
@@ -52,6 +52,7 @@ _PROGRAMS = 100
 """The maximum number of linear programs for one certificate."""
 _ROWS = 240
 _SPLITS = 6
+_EQUATIONS = 12
 _CLASSES = 600
 _ONE: Poly = {(): 1}
 
@@ -65,7 +66,7 @@ class NotFoundError(Exception):
     """No certificate was found."""
 
 
-class Drafting(Checker):
+class Drafting(ProofChecker):
     """A checker that names new atoms, for proofs under construction."""
 
     def __init__(self) -> None:
@@ -107,7 +108,7 @@ class Recording(Engine):
                 self.divisions[a, b] = inside
 
 
-class Scope:
+class CaseScope:
     """What is known in one case: the recorded normal form, and its results by atom."""
 
     def __init__(self, engine: Recording) -> None:
@@ -141,7 +142,7 @@ class Draft:
         self, goal: PrimExpr, facts: Sequence[PrimExpr], ranges: Sequence[tuple[tir.Var, Range]]
     ) -> None:
         self.goal, self.assumed, self.ranges = goal, facts, ranges
-        self.names = _names([var for var, _ in ranges])
+        self.names = distinct_names([var for var, _ in ranges])
         self.vars: dict[tir.Var, int] = {}
         self.checker = Drafting()
         self.checker.taken |= set(self.names.values())
@@ -277,7 +278,7 @@ class Draft:
 
     # The normal form
 
-    def scope(self, conds: Sequence[Cond]) -> Scope | None:
+    def scope(self, conds: Sequence[Cond]) -> CaseScope | None:
         """The normal form under the assumptions and more conditions; None if they contradict each
         other there.
         """
@@ -285,7 +286,7 @@ class Draft:
         known = [tir.NE(d, prim_exprs.ZERO) for d in divisors([self.goal, *self.assumed])]
         if not assumptions.load(engine, self.ranges, (), [*known, *self.assumed]):
             return None
-        scope = Scope(engine)
+        scope = CaseScope(engine)
         for _ in range(2 if conds else 0):
             for cond in conds:
                 scope.values.clear()
@@ -295,13 +296,13 @@ class Draft:
             scope.values.clear()
         return scope
 
-    def engine_cond(self, scope: Scope, cond: Cond) -> EngineCond:
+    def engine_cond(self, scope: CaseScope, cond: Cond) -> EngineCond:
         kind, parts = cond
         if kind in ("and", "or"):
             return scope.engine.join(kind, [self.engine_cond(scope, part) for part in parts])
         return scope.engine.against_zero(kind, self.engine_poly(scope, dict(parts)))
 
-    def engine_poly(self, scope: Scope, poly: Poly) -> EnginePoly:
+    def engine_poly(self, scope: CaseScope, poly: Poly) -> EnginePoly:
         """A polynomial over the checker's atoms in normal form."""
         engine, parts = scope.engine, []
         for mono, coef in poly.items():
@@ -311,13 +312,13 @@ class Draft:
             parts.append((coef, product))
         return engine.combine(parts)
 
-    def engine_atom(self, scope: Scope, index: int) -> EnginePoly:
+    def engine_atom(self, scope: CaseScope, index: int) -> EnginePoly:
         found = scope.values.get(index)
         if found is None:
             found = scope.values[index] = self._evaluated(scope, *self.checker.atoms[index])
         return found
 
-    def _evaluated(self, scope: Scope, kind: str, operands: tuple[Any, ...]) -> EnginePoly:
+    def _evaluated(self, scope: CaseScope, kind: str, operands: tuple[Any, ...]) -> EnginePoly:
         engine, first = scope.engine, operands[0]
         match kind:
             case "var":
@@ -330,7 +331,7 @@ class Draft:
                 return engine.positive_part(self.engine_poly(scope, dict(first)))
         return engine.indicator(self.engine_cond(scope, first))
 
-    def back(self, scope: Scope, poly: EnginePoly) -> Poly:
+    def back(self, scope: CaseScope, poly: EnginePoly) -> Poly:
         """A polynomial of the normal form over the checker's atoms."""
         parts: list[tuple[int, Poly]] = []
         for mono, coef in poly.terms.items():
@@ -340,7 +341,7 @@ class Draft:
             parts.append((coef, product))
         return combine(*parts)
 
-    def back_atom(self, scope: Scope, index: int) -> Poly:
+    def back_atom(self, scope: CaseScope, index: int) -> Poly:
         atom, checker = scope.engine.atoms[index], self.checker
         match atom.kind, atom.parts:
             case "var", _:
@@ -361,7 +362,7 @@ class Draft:
                 return checker.choose(self.back_cond(scope, cond), _ONE, {})
         raise NotFoundError(f"an atom of the normal form has no counterpart: {atom.kind}")
 
-    def back_cond(self, scope: Scope, cond: EngineCond) -> Cond:
+    def back_cond(self, scope: CaseScope, cond: EngineCond) -> Cond:
         if cond.poly is not None:
             return beside(cond.kind, self.back(scope, cond.poly))
         if not cond.parts:
@@ -370,7 +371,7 @@ class Draft:
 
     # What the normal form did, as facts
 
-    def rewritten(self, scope: Scope, poly: Poly) -> tuple[Poly, list[Item]]:
+    def rewritten(self, scope: CaseScope, poly: Poly) -> tuple[Poly, list[Item]]:
         """The normal form of a polynomial, and items whose sum is the difference."""
         items: list[Item] = []
         for index in sorted({i for mono in poly for i in mono}, reverse=True):
@@ -392,7 +393,7 @@ class Draft:
     def scaled(self, items: Iterable[Item], factor: Poly) -> list[Item]:
         return [(self.checker.mul(factor, each), ids) for each, ids in items]
 
-    def equation(self, scope: Scope, index: int) -> tuple[Poly, list[Item]]:
+    def equation(self, scope: CaseScope, index: int) -> tuple[Poly, list[Item]]:
         """The normal form of an atom, and items whose sum is the difference."""
         found = scope.equations.get(index)
         if found is None:
@@ -403,7 +404,7 @@ class Draft:
                 scope.equations[index] = found = (result, [(_ONE, (number,))])
         return found
 
-    def equal_atom(self, scope: Scope, index: int, result: Poly) -> int:
+    def equal_atom(self, scope: CaseScope, index: int, result: Poly) -> int:
         """The fact that an atom is its normal form."""
         difference = combine((1, {(index,): 1}), (-1, result))
         kind, operands = self.checker.atoms[index]
@@ -416,7 +417,7 @@ class Draft:
                 self.total([item])
         return self.equal_by_cases(difference, index)
 
-    def equal_quotient(self, scope: Scope, index: int, result: Poly) -> int:
+    def equal_quotient(self, scope: CaseScope, index: int, result: Poly) -> int:
         checker = self.checker
         top, below = (dict(part) for part in checker.atoms[index][1])
         a, b = self.engine_poly(scope, top), self.engine_poly(scope, below)
@@ -455,7 +456,7 @@ class Draft:
         raise NotFoundError("the sign of a divisor is open")
 
     def remainder(
-        self, scope: Scope, a: EnginePoly, b: EnginePoly
+        self, scope: CaseScope, a: EnginePoly, b: EnginePoly
     ) -> tuple[int, list[Item], list[Item]]:
         """The sign of a divisor, and that the remainder is between 0 and it."""
         key = (a, b)
@@ -635,6 +636,8 @@ class Draft:
         if found is not None:
             return self.by_multipliers(poly, found)
         divisors = self.divisors(poly)
+        if self.squares(poly):
+            rows = self.rows(poly)
         products = self.products(rows, [poly])
         if products:
             found = self.program(poly, rows + products, [])
@@ -711,6 +714,36 @@ class Draft:
                         self.nonneg({(index,): 1}, depth - 1)
                     except NotFoundError:
                         continue
+
+    def squares(self, poly: Poly) -> bool:
+        """Facts that squares of differences of atoms are not negative, if such may help."""
+        doubled = [mono[0] for mono, coef in poly.items() if len(mono) == 2 == mono.count(mono[0])]
+        found = False
+        for first, second in combinations(sorted(doubled), 2):
+            coef = poly.get((first, second), 0)
+            if coef:
+                self.square({(first,): 1, (second,): 1 if coef > 0 else -1})
+                found = True
+        return found
+
+    def square(self, poly: Poly) -> None:
+        """The fact that a square is not negative."""
+        gives = beside("ge", self.checker.mul(poly, poly))
+        if gives in self.index:
+            return
+        ((atom,),) = self.checker.binary("max", poly, {})
+        with self.case(negate(gives)) as proof:
+            opposite = self.index[negate(gives)]
+
+            def close(part: Cond) -> None:
+                sign = part[1][0]
+                number = self.index[sign]
+                whole = sign == beside("ge", poly)
+                items: list[Item] = [(_ONE, (opposite,)), (_ONE, (number, number))]
+                self.total(items if whole else [*items, ({(): 2}, (number,))])
+
+            self.cases(self.apply("max-cases", atom), close)
+        self.apply("lemma", proofs=[proof], gives=gives)
 
     def attempt(self, rule: str, index: int, uses: Sequence[int] = ()) -> None:
         try:
@@ -797,12 +830,12 @@ class Draft:
             return None
         if self.programs <= 0:
             raise NotFoundError("the proof needs too many linear programs")
-        self.programs -= 1
+        self.programs -= 1 + len(rows) // 40
         return _solved(poly, rows, slack is not None)
 
     # The whole
 
-    def close(self, splits: int, scope: Scope | None, conds: list[Cond]) -> None:
+    def close(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> None:
         """Close the present case."""
         if self.closed:
             return
@@ -829,7 +862,7 @@ class Draft:
         if not splits or not self.by_split(splits, scope, conds):
             raise NotFoundError("no case distinction helps")
 
-    def aimed(self, splits: int, scope: Scope | None, conds: list[Cond], part: Cond) -> None:
+    def aimed(self, splits: int, scope: CaseScope | None, conds: list[Cond], part: Cond) -> None:
         """The same where one alternative of the negated goal holds."""
         before, self.targets = self.targets, _parts(part)
         try:
@@ -837,7 +870,7 @@ class Draft:
         finally:
             self.targets = before
 
-    def against(self, scope: Scope | None, cond: Cond) -> None:
+    def against(self, scope: CaseScope | None, cond: Cond) -> None:
         """Close a case by the opposite of one condition, from the normal form."""
         if scope is None:
             return
@@ -851,11 +884,24 @@ class Draft:
             for sign in (1, -1):
                 self.nonneg_after(scope, dict(parts), sign)
             self.clash(cond)
+        elif kind == "eq":
+            result, items = self.rewritten(scope, dict(parts))
+            minus: Poly = {(): -1}
+            self.total([(_ONE, (number,)), *self.scaled(items, minus)])
+            for sign in (1, -1) if not self.closed else ():
+                try:
+                    apart = self.nonneg(shift(result, -1, sign))
+                except NotFoundError:
+                    continue
+                turn: Poly = {(): sign}
+                opposite: Poly = {(): -sign}
+                self.total([*apart, *self.scaled(items, turn), (opposite, (number,))])
+                return
         elif kind == "ge":
             fact = self.nonneg_after(scope, shift(dict(parts), -1, -1), 1)
             self.total([(_ONE, (fact,)), (_ONE, (number,))])
 
-    def nonneg_after(self, scope: Scope, poly: Poly, sign: int) -> int:
+    def nonneg_after(self, scope: CaseScope, poly: Poly, sign: int) -> int:
         """The fact that a polynomial is at least 0, by its normal form."""
         result, items = self.rewritten(scope, poly)
         known = self.nonneg(shift(result, 0, sign))
@@ -895,6 +941,8 @@ class Draft:
 
     def contradiction(self) -> None:
         """Close a case by a linear program over all facts."""
+        if self.residue_clash():
+            return
         near: Poly = {}
         for cond in self.index:
             if cond[0] in ("ge", "eq", "ne"):
@@ -916,7 +964,39 @@ class Draft:
         if not self.closed:
             raise NotFoundError("the facts are not found to contradict each other")
 
-    def by_split(self, splits: int, scope: Scope | None, conds: list[Cond]) -> bool:
+    def residue_clash(self) -> bool:
+        """Close a case by an equation that no integers satisfy, because a number divides all but
+        its constant; equations are combined in pairs.
+        """
+        known = [(dict(cond[1]), number) for cond, number in self.index.items() if cond[0] == "eq"][
+            :_EQUATIONS
+        ]
+        sums: list[list[Item]] = [[(_ONE, (number,))] for _, number in known]
+        for (a, first), (b, second) in permutations(known, 2):
+            for mono, coef in b.items():
+                if mono and abs(coef) == 1 and mono in a:
+                    sums.append([(_ONE, (first,)), ({(): -a[mono] * coef}, (second,))])
+        for items in sums:
+            poly = combine(*((1, self.product(item)) for item in items))
+            size = gcd(*(coef for mono, coef in poly.items() if mono))
+            if size > 1 and poly.get((), 0) % size:
+                self.divide(items, poly, size)
+                return True
+        return False
+
+    def divide(self, items: list[Item], poly: Poly, size: int) -> None:
+        """Close a case by an equation whose constant is no multiple of a number."""
+        cuts = []
+        for sign in (1, -1):
+            number = self.number(self.total(self.scaled(items, {(): sign})))
+            rounded: Poly = {m: sign * c // size for m, c in poly.items()}
+            cut = self.number(
+                self.apply("cut", None, [{(): size}, combine((1, rounded))], [number])
+            )
+            cuts.append((_ONE, (cut,)))
+        self.total(cuts)
+
+    def by_split(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> bool:
         """Close a case by a case distinction."""
         for number, close in [*self.questions(scope)][:2]:
             kept = len(self.steps), dict(self.index), len(self.checker.facts)
@@ -939,7 +1019,7 @@ class Draft:
                 self.index = kept[1]
         return False
 
-    def questions(self, scope: Scope | None) -> Iterator[tuple[Any, Any]]:
+    def questions(self, scope: CaseScope | None) -> Iterator[tuple[Any, Any]]:
         """Case distinctions that may help, the best first."""
         targets = [c for c in self.targets if c[0] in ("ge", "eq", "ne")]
         polys = [dict(cond[1]) for cond in targets]
@@ -1109,7 +1189,7 @@ def _wide(node: PrimExpr) -> bool:
     return False
 
 
-def _names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
+def distinct_names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
     """A name of its own for each variable."""
     names: dict[tir.Var, str] = {}
     for var in variables:

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from rlx.solver.proofs.checker import Checker, Cond, check
+from rlx.solver.proofs.checker import Cond, ProofChecker, check
 from rlx.spec.registry import decide, rule
 
 
-class ObservedChecker(Checker):
+class ObservedChecker(ProofChecker):
     """A checker whose premises are observed, and whose steps are those of the rules."""
 
     def need(self, label: str, holds: bool, message: str) -> None:
@@ -50,84 +50,84 @@ def checked(certificate: Any) -> None:
 
 
 @rule("PF02", "proof step")
-def sum_of_products(checker: Checker, step: SimpleNamespace) -> Cond:
+def sum_of_products(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """A sum of products of facts."""
-    return Checker.sum(checker, step)
+    return ProofChecker.sum(checker, step)
 
 
 @rule("PF03", "proof step")
-def cut(checker: Checker, step: SimpleNamespace) -> Cond:
+def cut(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """Division by a positive number, rounded down."""
-    return Checker.cut(checker, step)
+    return ProofChecker.cut(checker, step)
 
 
 @rule("PF04", "proof step")
-def floor(checker: Checker, step: SimpleNamespace) -> Cond:
+def floor(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """The limits of a remainder."""
-    return Checker.division(checker, step)
+    return ProofChecker.division(checker, step)
 
 
 @rule("PF05", "proof step")
-def quotient(checker: Checker, step: SimpleNamespace) -> Cond:
+def quotient(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """A quotient by its remainder."""
-    return Checker.division(checker, step)
+    return ProofChecker.division(checker, step)
 
 
 @rule("PF06", "proof step")
-def strict(checker: Checker, step: SimpleNamespace) -> Cond:
+def strict(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """At least 0 and not 0."""
-    return Checker.pair(checker, step)
+    return ProofChecker.pair(checker, step)
 
 
 @rule("PF07", "proof step")
-def squeeze(checker: Checker, step: SimpleNamespace) -> Cond:
+def squeeze(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """At least 0 and at most 0."""
-    return Checker.pair(checker, step)
+    return ProofChecker.pair(checker, step)
 
 
 @rule("PF08", "proof step")
-def factor(checker: Checker, step: SimpleNamespace) -> Cond:
+def factor(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """A factor of what is not 0."""
-    return Checker.factor(checker, step)
+    return ProofChecker.factor(checker, step)
 
 
 @rule("PF09", "proof step")
-def clash(checker: Checker, step: SimpleNamespace) -> Cond:
+def clash(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """0 and not 0."""
-    return Checker.pair(checker, step)
+    return ProofChecker.pair(checker, step)
 
 
 @rule("PF10", "proof step")
-def maximum(checker: Checker, step: SimpleNamespace) -> Cond:
+def maximum(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """What a maximum is."""
-    return Checker.extreme(checker, step)
+    return ProofChecker.extreme(checker, step)
 
 
 @rule("PF11", "proof step")
-def choice(checker: Checker, step: SimpleNamespace) -> Cond:
+def choice(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """What a choice is."""
-    return Checker.extreme(checker, step)
+    return ProofChecker.extreme(checker, step)
 
 
 @rule("PF12", "proof step")
-def cases(checker: Checker, step: SimpleNamespace) -> Cond:
+def cases(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """The alternatives of a fact."""
-    return Checker.branch(checker, step)
+    return ProofChecker.branch(checker, step)
 
 
 @rule("PF13", "proof step")
-def table(checker: Checker, step: SimpleNamespace) -> Cond:
+def table(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """The values between two limits."""
-    return Checker.branch(checker, step)
+    return ProofChecker.branch(checker, step)
 
 
 @rule("PF14", "proof step")
-def lemma(checker: Checker, step: SimpleNamespace) -> Cond:
+def lemma(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """A proof of a fact."""
-    return Checker.branch(checker, step)
+    return ProofChecker.branch(checker, step)
 
 
-_BY_CODE: dict[str, Callable[[Checker, SimpleNamespace], Cond]] = {
+_BY_CODE: dict[str, Callable[[ProofChecker, SimpleNamespace], Cond]] = {
     "PF04": floor,
     "PF05": quotient,
     "PF06": strict,

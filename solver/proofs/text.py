@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.solver.proofs.checker import Checker, Cond
+from rlx.solver.proofs.checker import Cond, ProofChecker
 
 _REASONS = {
     "floor-low": "a remainder is at least 0: {atom} is a quotient",
@@ -48,7 +48,7 @@ def proof_text(certificate: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-class _Printing(Checker):
+class _Printing(ProofChecker):
     """A checker that prints the steps as it goes."""
 
     def __init__(self, lines: list[str]) -> None:
