@@ -646,10 +646,21 @@ class Reader:
         """Prove a condition, or say that it must hold."""
         if self.holds(condition) is True:
             return
-        if is_open(condition) or any(map(is_open, self._given)):
+        if self.is_open(condition) or any(map(self.is_open, self._given)):
             raise Unread(f"{why}, which depends on what the iterations before computed", span)
         axes, extents = zip(*self._domain, strict=True) if self._domain else ((), ())
         self.needs.append(Need(condition, axes, extents, tuple(self._given), why, span))
+
+    @staticmethod
+    def is_open(expr: PrimExpr) -> bool:
+        """Whether an element depends on what an enclosing loop computed before."""
+        return any(
+            isinstance(node, tir.BufferLoad)
+            and isinstance(node.buffer, InputTerm)
+            and isinstance(node.buffer.key, tuple)
+            and node.buffer.key[0] == "loop"
+            for node in tir.postorder(expr)
+        )
 
     def read(
         self, content: Content, buffer: Buffer, indices: Sequence[PrimExpr], span: Span | None
@@ -681,7 +692,7 @@ class Reader:
                 value = self.resolved(content, axes, buffer.name, self._span, whole=True)
         except Unread:
             return None
-        if is_open(value):
+        if self.is_open(value):
             return None
         used = set(tir.free_vars(value, *shape))
         outer = tuple([var for var in self.loops if var in used])
@@ -735,7 +746,7 @@ class Reader:
         try:
             while isinstance(below, Content) and last is None:
                 for piece in reversed(below.pieces):
-                    found = self._writer(piece, indices, name)
+                    found = self.writer(piece, indices, name)
                     if found is None:
                         continue
                     test, value = found
@@ -768,7 +779,7 @@ class Reader:
                 last = tir.Call("if_then_else", (test, value, last), kind)
         return tir.interned(last)
 
-    def _writer(
+    def writer(
         self, piece: Piece, indices: Sequence[PrimExpr], name: str
     ) -> tuple[PrimExpr, PrimExpr] | None:
         """The condition under which a piece has an element, and its value; None for never."""
@@ -797,17 +808,6 @@ PURE = tir.AS_OPERAND | frozenset(
 _WITHOUT_EFFECT = frozenset(
     ["attr", "assume", "evaluate", "static_assert", "tvm_storage_sync", "prefetch"]
 )
-
-
-def is_open(expr: PrimExpr) -> bool:
-    """Whether an element depends on what an enclosing loop computed before."""
-    return any(
-        isinstance(node, tir.BufferLoad)
-        and isinstance(node.buffer, InputTerm)
-        and isinstance(node.buffer.key, tuple)
-        and node.buffer.key[0] == "loop"
-        for node in tir.postorder(expr)
-    )
 
 
 def used_in(expr: PrimExpr, variables: Sequence[PrimExpr]) -> bool:
