@@ -234,6 +234,13 @@ class Reader:
         self.facts.assume(condition, value)
         self._given.append(condition if value else tir.interned(tir.Not(condition)))
 
+    def _assume_closed(self, condition: PrimExpr, value: bool) -> None:
+        """Assume a condition of a branch. One on what earlier iterations computed is left out: it
+        would make the first iteration, which begins a reduction, look different from the others.
+        """
+        if not self.is_open(condition):
+            self.assume(condition, value)
+
     def holds(self, condition: PrimExpr) -> bool | None:
         """Whether a condition always holds (True), never (False), or is undecided (None)."""
         while isinstance(condition, tir.Not):
@@ -391,7 +398,7 @@ class Reader:
                 continue
             self.contents = {buffer: Content(c, ()) for buffer, c in outside.items()}
             with self.scope():
-                self.assume(condition, value)
+                self._assume_closed(condition, value)
                 part()
             found.append((test, self.contents))
         self.contents = dict(outside)
@@ -554,7 +561,7 @@ class Reader:
 
         def under(node: PrimExpr, condition: PrimExpr, value: bool) -> tir.Visit[PrimExpr]:
             with self.scope():
-                self.assume(condition, value)
+                self._assume_closed(condition, value)
                 made: PrimExpr = yield node
             return made
 
