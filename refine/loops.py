@@ -185,7 +185,7 @@ class Reader:
             raise Unread(f"{buffer.name} is in the memory of another buffer", buffer.span)
         offset = buffer.attrs.get("elem_offset")
         if buffer.attrs.get("strides") or not (
-            offset is None or isinstance(offset, int) or isinstance(offset, tir.IntImm | tir.Var)
+            offset is None or isinstance(offset, (int, tir.IntImm | tir.Var))
         ):
             raise Unread(f"{buffer.name} has strides", buffer.span)
 
@@ -336,10 +336,6 @@ class Reader:
         first = tuple(map(self.converted, starts))
         if len(buffer.shape) > len(first):
             raise Unread(f"{buffer.name} has more axes than its memory", span)
-        for var in tir.free_vars(
-            *[s for s in buffer.attrs.get("strides") or () if isinstance(s, PrimExpr)]
-        ):  # type: ignore[attr-defined]
-            self._env.setdefault(var, var)
         self._regions[buffer] = (source.buffer, first)
 
     def _store(self, stmt: tir.BufferStore) -> None:

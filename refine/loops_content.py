@@ -239,9 +239,8 @@ class _Solver:
                 rest[product] = number
                 continue
             (part,) = unknown
-            if not isinstance(part, tir.Var) and self._extent(part) is None:
-                if not isinstance(part, tir.FloorDiv | tir.FloorMod):
-                    return False
+            if not isinstance(part, tir.Var | tir.FloorDiv | tir.FloorMod):
+                return False
             others = list(product)
             others.remove(part)
             factors.setdefault(part, {})[tuple(others)] = number

@@ -34,6 +34,10 @@ class _Fold(Record):
         The reduction, but for its initial values.
     members
         The buffers that are updated together.
+    places
+        The indices of the element of each of them.
+    entered
+        The conditions of the update that depend on the iteration.
     begins
         For each of them: the condition and the value with which the first iteration replaces the
         old one; None if it does not.
@@ -47,7 +51,9 @@ class _Fold(Record):
     sources: tuple[PrimExpr, ...]
     output: int
     members: tuple[Buffer, ...]
+    places: tuple[tuple[PrimExpr, ...], ...]
     begins: tuple[tuple[PrimExpr, PrimExpr] | None, ...]
+    entered: tuple[PrimExpr, ...]
 
 
 class _Scan(Record):
@@ -223,35 +229,50 @@ class LoopEnd:
                     found[self.holes[node.buffer]] = None
             if found and buffer not in self.lost:
                 reads[buffer] = found
-        for buffer in reads:
-            together = {buffer: None}
-            waiting = [buffer]
-            while waiting:
-                for each in reads.get(waiting.pop(), {}):
-                    if each not in together:
-                        together[each] = None
-                        waiting.append(each)
-            members = tuple([b for b in self.after if b in together])
+        read_by: dict[Buffer, dict[Buffer, None]] = {}
+        for buffer, found in reads.items():
+            for each in found:
+                read_by.setdefault(each, {})[buffer] = None
+        for buffer, found in reads.items():
             try:
-                for each in members:
-                    if each in self.lost:
-                        raise Unread(self.lost[each].reason, self.lost[each].span)
-                scan = self._scan(buffer) if len(members) == 1 else None
-                if scan is None:
-                    self.folds[buffer] = self._fold(buffer, members)
-                else:
+                scan = self._scan(buffer) if set(found) == {buffer} else None
+                if scan is not None:
                     self.scans[buffer] = scan
+                    continue
+                # A pair stays a pair in the loops around, also where one of it stands alone.
+                whole = self._members(buffer, [reads, read_by])
+                least = self._members(buffer, [reads])
+                try:
+                    self.folds[buffer] = self._fold(buffer, whole)
+                except Unread:
+                    if len(least) == len(whole):
+                        raise
+                    self.folds[buffer] = self._fold(buffer, least)
             except Unread as error:
                 self.lost[buffer] = Lost(error.reason, error.span or self.span)
+
+    def _members(
+        self, buffer: Buffer, edges: Sequence[Mapping[Buffer, Mapping[Buffer, None]]]
+    ) -> list[Buffer]:
+        """The buffers that some lead to from one, in order."""
+        together = {buffer}
+        waiting = [buffer]
+        while waiting:
+            each = waiting.pop()
+            for other in (other for edge in edges for other in edge.get(each, {})):
+                if other not in together:
+                    together.add(other)
+                    waiting.append(other)
+        return [b for b in self.after if b in together]
 
     def _fold(self, buffer: Buffer, members: Sequence[Buffer]) -> _Fold:
         """The reduction that updates of buffers are."""
         reader = self.reader
         pieces = []
         for each in members:
-            if len(self.after[each]) != 1:
-                raise Unread(f"several statements update {each.name}", self.span)
-            pieces.append(self.after[each][0])
+            if each in self.lost:
+                raise Unread(self.lost[each].reason, self.lost[each].span)
+            pieces.append(self._update(each))
         first = pieces[0]
         for piece in pieces:
             same = piece.axes == first.axes and piece.guard is first.guard
@@ -290,8 +311,32 @@ class LoopEnd:
             tuple(sources),
             members.index(buffer),
             tuple(members),
+            tuple([each.indices for each in pieces]),
             tuple(begins),
+            tuple(moved),
         )
+
+    def _update(self, buffer: Buffer) -> Piece:
+        """What an iteration does to a buffer as one piece, where all its writes are in the same
+        place.
+        """
+        pieces = self.after[buffer]
+        if not pieces:
+            raise Unread(_DEPENDS, self.span)
+        last = pieces[-1]
+        if len(pieces) == 1 and not self._own_holes(last.guard):
+            return last
+        for piece in pieces:
+            names = dict(zip(piece.axes, last.axes, strict=False))
+            moved = [terms.substitute(each, names) for each in (*piece.indices, *piece.extents)]
+            if len(piece.axes) != len(last.axes) or moved != [*last.indices, *last.extents]:
+                raise Unread(f"several statements update {buffer.name}", last.span)
+        hole = next(h for h, b in self.holes.items() if b is buffer)
+        with self.reader.scope():
+            self.reader.index(last.axes, last.extents)
+            content = Content(hole, pieces)
+            value = self.reader.resolved(content, last.indices, buffer.name, last.span)
+        return replace(last, guard=TRUE, value=value)
 
     def _box(
         self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], span: Span | None
@@ -545,10 +590,8 @@ class LoopEnd:
             reader.assume(piece.guard)
             reader.assume(some)
             start: dict[tir.Var, PrimExpr] = {self.axis: terms.index(0, self.axis.dtype)}
-            moved = [e for e in conjuncts(self._guard_of(fold)) if self._varies(e)]
-            entered = [terms.substitute(each, start) for each in moved]
-            for each, begin in zip(fold.members, fold.begins, strict=True):
-                indices = self.after[each][0].indices
+            entered = [terms.substitute(each, start) for each in fold.entered]
+            for each, indices, begin in zip(fold.members, fold.places, fold.begins, strict=True):
                 content = reader.contents[each]
                 if begin is None:
                     inits.append(reader.read(content, each, indices, piece.span))
@@ -614,10 +657,6 @@ class LoopEnd:
         at = [piece.indices[k] for k in scan.dims]
         return replace(piece, value=terms.read(made, (*outer, *at)))
 
-    def _guard_of(self, fold: _Fold) -> PrimExpr:
-        """The condition under which an iteration enters the update."""
-        return self.after[fold.members[fold.output]][0].guard
-
     def _scattered(self, buffer: Buffer, fold: _Fold) -> Piece:
         """Updates of elements that depend on the iteration: each element combines those that hit
         it.
@@ -658,43 +697,18 @@ def _combined(
     sources, and the axes, extents and guard of a reduction inside.
     """
     test: PrimExpr = TRUE
-    values = list(values)
     if len(values) == 1:
         (old,) = olds
-        value = values[0]
-        while True:
-            match value:
-                case (
-                    tir.Select(condition=c, true_value=one, false_value=other)
-                    | tir.Call(op="if_then_else", args=(c, one, other))
-                ) if other is old and not _mentions(c, olds):
-                    test, value = both(test, c), one
-                    continue
-            break
+        test, value = _guarded(values[0], old)
         values = [value]
     inner = _nested(olds, values)
     if inner is not None:
         combine, sources, axes, extents, guard = inner
         return test, combine, sources, axes, extents, guard
     if len(values) == 1:
-        match values[0]:
-            case (
-                tir.Add(a=a, b=b)
-                | tir.Mul(a=a, b=b)
-                | tir.Max(a=a, b=b)
-                | tir.Min(a=a, b=b)
-                | tir.And(a=a, b=b)
-                | tir.Or(a=a, b=b)
-            ):
-                source = b if a is olds[0] else a if b is olds[0] else None
-                if source is not None and not _mentions(source, olds):
-                    new = tir.Var("y", olds[0].dtype)
-                    swapped = {a: new} if a is source else {}
-                    left = swapped.get(a, a)
-                    right = b if a is source else new
-                    result = type(values[0])(left, right)
-                    combine = terms.combiner(olds, (new,), (result,))
-                    return test, combine, (source,), (), (), TRUE
+        chain = _chain(values[0], olds[0])
+        if chain is not None:
+            return (test, *chain, TRUE)
     news = [tir.Var(f"y{k}", old.dtype) for k, old in enumerate(olds)]
     taken: dict[PrimExpr, tir.Var] = {}
     free = list(news)
@@ -729,6 +743,74 @@ def _combined(
     ]
     sources = [sources_of.get(var, zero) for var, zero in zip(news, zeros, strict=True)]
     return test, terms.combiner(olds, news, results), sources, (), (), TRUE
+
+
+def _guarded(value: PrimExpr, old: tir.Var) -> tuple[PrimExpr, PrimExpr]:
+    """A condition outside of which an element keeps its value, and the value where it holds.
+
+    Choices between updates by one operation become an update by a choice.
+    """
+    match value:
+        case (
+            tir.Select(condition=c, true_value=one, false_value=other)
+            | tir.Call(op="if_then_else", args=(c, one, other))
+        ) if not _mentions(c, [old]):
+            if other is old:
+                test, inner = _guarded(one, old)
+                return both(c, test), inner
+            if one is old:
+                test, inner = _guarded(other, old)
+                return both(tir.interned(tir.Not(c)), test), inner
+            (p, a), (q, b) = _guarded(one, old), _guarded(other, old)
+            if (
+                isinstance(a, tir.Add | tir.Mul | tir.Max | tir.Min)
+                and type(a) is type(b)
+                and a.a is old
+                and isinstance(b, tir.Binary)
+                and b.a is old
+                and not _mentions_any((a.b, b.b), [old])
+            ):
+                test = TRUE
+                if p is not TRUE or q is not TRUE:
+                    test = tir.interned(tir.Or(both(c, p), both(tir.interned(tir.Not(c)), q)))
+                chosen = tir.Call("if_then_else", (c, a.b, b.b), old.dtype)
+                return test, tir.interned(type(a)(old, chosen))
+    return TRUE, value
+
+
+Chain = tuple[terms.Combination, Sequence[PrimExpr], Sequence[tir.Var], Sequence[PrimExpr]]
+
+
+def _chain(value: PrimExpr, old: tir.Var) -> Chain | None:
+    """An update by one operation, once or several times: the combination, the source, and the axis
+    over several updates.
+    """
+    kind = type(value)
+    if kind not in (tir.Add, tir.Mul, tir.Max, tir.Min, tir.And, tir.Or):
+        return None
+    new = tir.Var("y", old.dtype)
+    sources: list[PrimExpr] = []
+    node = value
+    while type(node) is kind and isinstance(node, tir.Binary) and node.a is not old:
+        if node.b is old and not sources and not _mentions(node.a, [old]):
+            combine = terms.combiner((old,), (new,), (kind(new, old),))
+            return combine, (node.a,), (), ()
+        sources.insert(0, node.b)
+        node = node.a
+    if type(node) is not kind or not isinstance(node, tir.Binary):
+        return None
+    sources.insert(0, node.b)
+    if _mentions_any(sources, [old]):
+        return None
+    combine = terms.combiner((old,), (new,), (kind(old, new),))
+    if len(sources) == 1:
+        return combine, sources, (), ()
+    step = tir.Var("u")
+    source = sources[-1]
+    for k, each in reversed(list(enumerate(sources[:-1]))):
+        here = tir.EQ(step, terms.index(k))
+        source = tir.Call("if_then_else", (here, each, source), old.dtype)
+    return combine, (tir.interned(source),), (step,), (terms.index(len(sources)),)
 
 
 def _take(
