@@ -122,14 +122,14 @@ def check_text(text: str, path: str = "<text>", target: str | None = None) -> Re
     """
     from rlx.grammar.dialects import dialect
     from rlx.grammar.read.parser import parse
-    from rlx.grammar.read.versions import before_purity, judged, uses
+    from rlx.grammar.read.versions import before_purity, is_old, judged, uses
 
     if target is not None:
         dialect(target)
     parsed = parse(text, path)
     found = uses(parsed.source.text, parsed.modules)
     said = (*parsed.diagnostics, *judged(parsed.source.text, parsed.modules, found, target))
-    findings = Findings(without_purity=before_purity(found, target))
+    findings = Findings(before_purity(found, target), target is None and is_old(found))
     return check_modules(parsed.modules, parsed.source, said, parsed.captured, findings)
 
 
@@ -182,8 +182,8 @@ def check_modules(
 class Findings:
     """What the rules of a specification, here of today's, have found in the modules of a text."""
 
-    def __init__(self, without_purity: SpellingUse | None = None) -> None:
-        self.without_purity = without_purity
+    def __init__(self, without_purity: SpellingUse | None = None, old: bool = False) -> None:
+        self.without_purity, self.old = without_purity, old
         self.diagnostics: list[Diagnostic] = []
         self.info: dict[Node, StructInfo] = {}
         self.normal: list[ast.IRModule] = []
@@ -195,7 +195,7 @@ class Findings:
         """Apply the criteria of well-formedness to a module."""
         from rlx.checker.well_formed import well_formed
 
-        self.diagnostics += well_formed(module, captured)
+        self._keep(well_formed(module, captured))
 
     def derive(self, module: ast.IRModule, captured: Collection[Node]) -> None:
         """Derive a module, and take over what that gives."""
@@ -214,7 +214,7 @@ class Findings:
         if derivation.lowered:
             from rlx.checker.lowered.check import lowered
 
-            self.diagnostics += lowered(normal)
+            self.diagnostics += lowered(normal, derivation.info)
         if normal.global_infos.get("vdevice"):
             placement = propagate_vdevices(normal, derivation)
             self.diagnostics += placement.diagnostics
@@ -226,12 +226,18 @@ class Findings:
 
     def _take(self, found: Sequence[Diagnostic]) -> None:
         """Take over what derivation found, without purity in a text that is older than it."""
-        if self.without_purity is None:
-            self.diagnostics += found
-            return
-        from rlx.grammar.read.versions import unpurified
+        if self.without_purity is not None:
+            from rlx.grammar.read.versions import unpurified
 
-        self.diagnostics += unpurified(found, self.without_purity)
+            found = list(unpurified(found, self.without_purity))
+        self._keep(found)
+
+    def _keep(self, found: Sequence[Diagnostic]) -> None:
+        if self.old:
+            from rlx.grammar.read.versions import SINCE_THEN
+
+            found = [d for d in found if d.code not in SINCE_THEN]
+        self.diagnostics += found
 
     @property
     def obligations(self) -> Obligations:

@@ -48,8 +48,8 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
     "PARSE-unbound": (
         "A value that is not bound",
         (
-            "A call with a value stands alone as a statement. TVM reads such a call only if"
-            " it has no value, as that of R.print. Bind the value to a name, or remove the call."
+            "An expression with a value stands alone as a statement. TVM reads such a statement"
+            " only if it has no value, as a call of R.print. Bind the value to a name, or remove it."
         ),
     ),
     "PARSE-decorator": (

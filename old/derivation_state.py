@@ -69,6 +69,12 @@ class OlderDerivation(DerivationState):
         """A dimension that exists but is not known: a shape computation cannot mention it."""
         return tir.Var(hint)
 
+    def fresh_scalar(self, hint: str) -> tir.Var:
+        """An integer that exists but is not known, and may be negative."""
+        var = tir.Var(hint)
+        self.prover.declare(var)
+        return var
+
     def bind_typed(self, var: Var, type: Type, shape: Expr) -> None:
         """Γ[var] := type."""
         self.set(var, type, shape)

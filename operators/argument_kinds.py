@@ -224,7 +224,7 @@ def _held(site: Site, value: Var, info: PrimStructInfo) -> PrimExpr:
     if info.value is not None:
         return info.value
     if info.dtype.is_integer:
-        return site.ctx.fresh_dim(value.name_hint)
+        return site.ctx.fresh_scalar(value.name_hint)
     return tir.Var(value.name_hint, info.dtype)
 
 

@@ -69,6 +69,9 @@ class OperatorContext(Protocol):
     def fresh_dim(self, hint: str) -> tir.Var:
         """A new unknown dimension that depends on data."""
 
+    def fresh_scalar(self, hint: str) -> tir.Var:
+        """A new unknown integer, which may be negative."""
+
     def global_info(self, gv: ast.GlobalVar) -> ast.FuncStructInfo | None:
         """The signature of a function of the module."""
 

@@ -16,7 +16,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import INT32, INT64, VOID, DataType, dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.grammar.nodes.tir import LE, IntImm, PrimExpr
+from rlx.grammar.nodes.tir import GE, LE, IntImm, PrimExpr
 from rlx.operators import arrays
 from rlx.operators.arrays import Array
 from rlx.operators.call import UNIT
@@ -178,10 +178,10 @@ def view(
     if void or site.call.attrs.get("dtype") in ("", "void"):
         site.fail("OBL-element-type", "the element type of a view cannot be void", 2)
     dtype = dtype or data.dtype
-    dims, old = site.dims(data), site.dims(data)
+    dims = old = site.dims(data)
     if shape is not None:
         dims = shape.values if isinstance(shape, ShapeExpr) else None
-    if dims is not None and old is not None and not dtype.is_void and not data.dtype.is_void:
+    if old is not None and (dims is not None or relative_byte_offset is not None):
         within(site, (old, data.dtype), (dims, dtype), relative_byte_offset)
     if isinstance(shape, ShapeExpr):
         return TensorStructInfo(shape, dtype, len(shape.values), data.vdevice)
@@ -210,26 +210,50 @@ def view_value(
 
 @rule("OBL-view", "obligation")
 def within(
-    site: Site, old: tuple[Dims, DataType], new: tuple[Dims, DataType], offset: PrimExpr | None
+    site: Site,
+    old: tuple[Dims, DataType],
+    new: tuple[Dims | None, DataType],
+    offset: PrimExpr | None,
 ) -> None:
-    """Check that a view does not extend beyond the memory of its tensor."""
+    """Check that a view lies in the memory of its tensor.
+
+    Of an element type that is not known, elements have 1 to 8 bytes; of a shape that is not known,
+    none.
+    """
     if old[0] is new[0] and old[1] == new[1] and offset is None:
         site.ctx.discharged += 1
         return
-    held, needed = _bytes(*old), add(offset or ZERO, _bytes(*new))
-    site.require(
+    begin = ZERO if offset is None else offset
+    held, end = _bytes(*old, _WIDEST), add(begin, _bytes(*new, _WIDEST))
+    unknown = old[1].is_void or new[1].is_void
+    even_if = f", even if an element has {_WIDEST}" if unknown else ""
+    decided = site.require(
         "OBL-view-size",
-        LE(needed, held),
+        [LE(end, held)] if offset is None else [GE(begin, ZERO), LE(end, held)],
         lambda: (
-            f"the view ends at byte {show(needed)}, but the tensor has {show(held)} bytes"
-            f" {site.of(0)}"
+            f"the view covers bytes {show(begin)} to {show(end)}, but the tensor has {show(held)}"
+            f" bytes{even_if} {site.of(0)}"
         ),
         1,
     )
+    fits = LE(add(begin, _bytes(*new, 1)), _bytes(*old, 1))
+    if decided and unknown and not site.ctx.prover.always(fits).proved:
+        words = (
+            f"the view may be larger than the tensor, whose element type is not known {site.of(0)}"
+        )
+        site.warn("OBL-view-size", words, 1)
 
 
-def _bytes(dims: Dims, kind: DataType) -> PrimExpr:
-    return mul(product(dims), const((kind.bits * kind.lanes + 7) // 8))
+_WIDEST = 8
+"""The bytes of the widest element."""
+
+
+def _bytes(dims: Dims | None, kind: DataType, unknown: int) -> PrimExpr:
+    """The bytes of a tensor; ``unknown`` are those of an element whose type is not known."""
+    if dims is None:
+        return ZERO
+    size = unknown if kind.is_void else (kind.bits * kind.lanes + 7) // 8
+    return mul(product(dims), const(size))
 
 
 FIELDS = {

@@ -306,6 +306,12 @@ class CallAlone(ABC):
         """A new dimension that depends on data."""
         return tir.Var(hint)
 
+    def fresh_scalar(self, hint: str) -> tir.Var:
+        """A new integer, which may be negative."""
+        var = self.fresh_dim(hint)
+        self.prover.context.declare(var, lower=None)
+        return var
+
     def global_info(self, gv: ast.GlobalVar) -> FuncStructInfo | None:
         """There is no module."""
         return None

@@ -20,6 +20,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn, Protocol
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    _LOCKS = False
+else:
+    _LOCKS = True
+
 AnyPath = str | os.PathLike[str]
 
 _TEMPORARY = re.compile(r"\.rlx-[0-9a-f]{16}(\.part)?")
@@ -28,12 +35,21 @@ names can be, hidden, and of no suffix that a search for programs looks for.
 """
 _PIECE = 1 << 20
 """Bytes that are written before signals are looked at."""
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU)
+_ENDING = [
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
+    if hasattr(signal, name)
+]
 """The signals that end a process, but for those that nothing can hold back."""
 _KEPT = ("user.", "system.posix_acl_access", "security.selinux")
 """The extended attributes that a replaced file keeps."""
-_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
-"""How folders are opened: without O_PATH they have to be readable, too."""
+_OPENS_FOLDERS = os.open in os.supports_dir_fd
+"""Whether the system opens folders, and finds files in an open one. Windows does not."""
+
+
+def _flags(*names: str) -> int:
+    """The flags of `os.open` that the system has. None of ours is inherited by other processes."""
+    return sum(getattr(os, f"O_{name}", 0) for name in (*names, "BINARY"))
 
 
 class Sink(Protocol):
@@ -204,13 +220,13 @@ def scratch(beside: AnyPath | None = None) -> Iterator[Path]:
             yield Path(path)
         finally:
             _remove(path)
-            os.close(lock)
+            if lock is not None:
+                os.close(lock)
 
 
 def scribble(path: AnyPath, data: str | bytes) -> None:
     """Write a file of a :func:`scratch` folder, where nobody reads it meanwhile."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = os.open(path, flags, 0o666)
+    file = os.open(path, _flags("WRONLY", "CREAT", "TRUNC", "NOFOLLOW"), 0o666)
     try:
         _Descriptor(file, []).write(data.encode() if isinstance(data, str) else data)
     finally:
@@ -248,7 +264,7 @@ def _place(path: str, within: Sequence[AnyPath]) -> _Destination:
 
 def _require_inside(path: str, real: str, within: Sequence[AnyPath]) -> None:
     roots = [os.path.realpath(root) for root in within]
-    if roots and not any(os.path.commonpath([real, root]) == root for root in roots):
+    if roots and not any(Path(real).is_relative_to(root) for root in roots):
         folders = " or ".join(os.fspath(root) for root in within)
         _refuse(path, f"a link leads out of {folders}, to {real}; nothing was written there")
 
@@ -305,7 +321,7 @@ def _direct(path: str) -> Iterator[Sink]:
         if own is not None:
             sys.stdout.flush()
             sys.stderr.flush()
-        file = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC) if own is None else own
+        file = os.open(path, _flags("WRONLY", "NOCTTY")) if own is None else own
         try:
             if own is None and stat.S_ISREG(os.fstat(file).st_mode):
                 _refuse(path, "this was replaced meanwhile")
@@ -324,29 +340,63 @@ def _replaced(
     if not fresh and mode is None and not _may(os.path.join(place.folder, place.name), os.W_OK):
         # to replace a file takes no permission to write it
         raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
-    with _about(path), _undisturbed() as arrived:
-        folder = os.open(place.folder, _FOLDER)
+    with _about(path), _undisturbed() as arrived, _opened(place.folder) as folder:
+        _clean(place.folder)
+        temporary, file = _temporary(folder, 0o666 if fresh and mode is None else 0o600)
         try:
-            _clean(place.folder)
-            temporary, file = _temporary(folder, 0o666 if fresh and mode is None else 0o600)
             try:
-                try:
-                    yield _Descriptor(file, arrived)
-                    if mode is not None:
-                        os.fchmod(file, mode)
-                    elif place.found is not None:
-                        _dress(file, place.found, os.path.join(place.folder, place.name))
-                    if durable:
-                        _synchronise(file)
-                    os.replace(temporary, place.name, src_dir_fd=folder, dst_dir_fd=folder)
-                except BaseException:
-                    with suppress(OSError):
-                        os.unlink(temporary, dir_fd=folder)
-                    raise
+                yield _Descriptor(file, arrived)
+                new = os.path.join(place.folder, temporary)
+                if mode is not None:
+                    _set_mode(file, new, mode)
+                elif place.found is not None:
+                    _dress(file, new, place.found, os.path.join(place.folder, place.name))
+                if durable:
+                    _synchronise(file)
+                if _LOCKS:  # held until the file has its name, so that nobody removes it
+                    folder.replace(temporary, place.name)
             finally:
                 os.close(file)
-        finally:
-            os.close(folder)
+            if not _LOCKS:  # Windows moves no file that is open
+                folder.replace(temporary, place.name)
+        except BaseException:
+            with suppress(OSError):
+                folder.unlink(temporary)
+            raise
+
+
+class _Folder:
+    """A folder by its path, and by its number if the system opens folders.
+
+    An open folder stays the same one, whatever becomes of the path.
+    """
+
+    def __init__(self, path: str, number: int | None) -> None:
+        self.path, self.number = path, number
+
+    def _of(self, name: str) -> str:
+        return name if self.number is not None else os.path.join(self.path, name)
+
+    def open(self, name: str, flags: int, mode: int) -> int:
+        return os.open(self._of(name), flags, mode, dir_fd=self.number)
+
+    def replace(self, name: str, new: str) -> None:
+        number = self.number
+        os.replace(self._of(name), self._of(new), src_dir_fd=number, dst_dir_fd=number)
+
+    def unlink(self, name: str) -> None:
+        os.unlink(self._of(name), dir_fd=self.number)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[_Folder]:
+    # without O_PATH it has to be readable, too
+    number = os.open(path, _flags("PATH", "DIRECTORY")) if _OPENS_FOLDERS else None
+    try:
+        yield _Folder(path, number)
+    finally:
+        if number is not None:
+            os.close(number)
 
 
 @contextmanager
@@ -360,13 +410,12 @@ def _about(path: str) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, path) from error
 
 
-def _temporary(folder: int, mode: int) -> tuple[str, int]:
+def _temporary(folder: _Folder, mode: int) -> tuple[str, int]:
     """A new file in a folder, locked: what is not locked was left by a process that was killed."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     while True:
         name = f"{_new_name()}.part"
         try:
-            file = os.open(name, flags, mode, dir_fd=folder)
+            file = folder.open(name, _flags("WRONLY", "CREAT", "EXCL", "NOFOLLOW"), mode)
         except FileExistsError:
             continue
         try:
@@ -374,13 +423,20 @@ def _temporary(folder: int, mode: int) -> tuple[str, int]:
                 return name, file
         except BaseException:
             with suppress(OSError):
-                os.unlink(name, dir_fd=folder)
+                folder.unlink(name)
             os.close(file)
             raise
         os.close(file)
 
 
-def _dress(file: int, earlier: os.stat_result, path: str) -> None:
+def _set_mode(file: int, path: str, mode: int) -> None:
+    if hasattr(os, "fchmod"):
+        os.fchmod(file, mode)
+    else:
+        os.chmod(path, mode)
+
+
+def _dress(file: int, path: str, earlier: os.stat_result, earlier_path: str) -> None:
     """Give a file what an earlier one had besides its content; never more rights than that."""
     own, mode = os.fstat(file), stat.S_IMODE(earlier.st_mode)
     if own.st_uid != earlier.st_uid and not _succeeds(lambda: os.fchown(file, earlier.st_uid, -1)):
@@ -388,11 +444,11 @@ def _dress(file: int, earlier: os.stat_result, path: str) -> None:
     if own.st_gid != earlier.st_gid and not _succeeds(lambda: os.fchown(file, -1, earlier.st_gid)):
         mode &= ~(stat.S_ISUID | stat.S_ISGID)
         mode &= ~stat.S_IRWXG | (mode & stat.S_IRWXO) << 3  # another group is anybody
-    os.fchmod(file, mode)
+    _set_mode(file, path, mode)
     if hasattr(os, "listxattr"):
         with suppress(OSError):
-            for name in filter(lambda name: name.startswith(_KEPT), os.listxattr(path)):
-                os.setxattr(file, name, os.getxattr(path, name))
+            for name in filter(lambda name: name.startswith(_KEPT), os.listxattr(earlier_path)):
+                os.setxattr(file, name, os.getxattr(earlier_path, name))
 
 
 def _succeeds(do: Callable[[], None]) -> bool:
@@ -418,8 +474,11 @@ _cleaned: set[str] = set()
 
 
 def _clean(folder: str) -> None:
-    """Remove what killed processes of this user have left in a folder, once for each process."""
-    if folder in _cleaned:
+    """Remove what killed processes of this user have left in a folder, once for each process.
+
+    Without locks it cannot be told from what other processes are writing.
+    """
+    if folder in _cleaned or not _LOCKS:
         return
     _cleaned.add(folder)
     with suppress(OSError), os.scandir(folder) as entries:
@@ -430,7 +489,7 @@ def _clean(folder: str) -> None:
 
 
 def _remove_if_left(path: str) -> None:
-    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = os.open(path, _flags("RDONLY", "NOFOLLOW", "NONBLOCK"))
     try:
         found = os.fstat(file)
         if found.st_uid != os.geteuid() or not _lock(file):
@@ -448,7 +507,7 @@ def _locked(file: int) -> bool:
     try:
         _lock(file)
     except OSError:
-        return True  # this file system has no locks, so nobody removes anything either
+        return True  # there are no locks, so nobody removes anything either
     return os.fstat(file).st_nlink > 0
 
 
@@ -460,8 +519,8 @@ def _lock(file: int) -> bool:
     OSError
         If it cannot be locked at all.
     """
-    import fcntl
-
+    if not _LOCKS:
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -469,16 +528,18 @@ def _lock(file: int) -> bool:
     return True
 
 
-def _scratch(beside: str) -> tuple[str, int]:
-    """A new private folder, and the descriptor that holds its lock."""
+def _scratch(beside: str) -> tuple[str, int | None]:
+    """A new private folder, and the descriptor that holds its lock, if there is one."""
     while True:
         path = os.path.join(beside, _new_name())
         try:
             os.mkdir(path, 0o700)
         except FileExistsError:
             continue
+        if not _OPENS_FOLDERS:
+            return path, None
         try:
-            file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            file = os.open(path, _flags("RDONLY", "DIRECTORY", "NOFOLLOW"))
         except FileNotFoundError:
             continue
         except BaseException:

@@ -6,17 +6,21 @@ A redundant cast becomes a plain binding. The checks of signatures have no text 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rlx.checker.derive import derive
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
+from rlx.checker.dynamic_checks.uses import Survey
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, IRModule, StructInfo
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver.order import substitute, substitute_prim
+from rlx.grammar.nodes.visit import bindings, sequences
+from rlx.solver.order import substitute, substitute_prim, subtype
+from rlx.solver.prover import Prover
 
 __all__ = ["CheckPlan", "DynamicCheck", "analyse", "eliminate", "plan"]
 
@@ -87,8 +91,8 @@ def eliminate(module: IRModule, *, replace_variables: bool = True) -> IRModule:
     Notes
     -----
     A cast that binds a variable becomes ``name = value``, with the variable's annotation; a cast
-    without a variable is removed. Needed and impossible casts are kept. A second run finds nothing
-    to remove.
+    without a variable is removed. Needed and impossible casts are kept, and those from which the
+    type of a function value is derived. A second run finds nothing to remove.
     """
     normal = normalize(module)
     removable: dict[Node, DynamicCheck] = {}
@@ -96,16 +100,70 @@ def eliminate(module: IRModule, *, replace_variables: bool = True) -> IRModule:
         redundant = check.kind == "cast" and check.status == "redundant"
         if redundant and (replace_variables or all(p.var is None for p in check.open_parts)):
             removable[check.node] = check
-    return _Eliminator(removable).module(normal) if removable else module
+    before = _derived_values(normal) if removable else []
+    while removable:
+        eliminator = _Eliminator(removable)
+        found = eliminator.module(normal)
+        changed = _changed(before, _derived_values(found) if before else [], eliminator.replaced)
+        if not changed:
+            return found
+        inside = {inner for outer in changed for inner in sequences(outer)}
+        left = {node: check for node, check in removable.items() if check.owner not in inside}
+        removable = left if len(left) < len(removable) else {}
+    return module
+
+
+def _derived_values(module: IRModule) -> list[tuple[ast.Function, StructInfo]]:
+    """The functions that are used as values, whose type at run time is derived from their bodies,
+    in the order of the text.
+    """
+    values = Survey(module).as_values
+    found = [
+        function
+        for gv, outermost in module.functions.items()
+        if isinstance(outermost, ast.Function)
+        for function in [
+            *((outermost,) if gv in values else ()),
+            *(b.value for b in bindings(outermost) if b.var in values),
+        ]
+        if isinstance(function, ast.Function) and function.ret_struct_info is None
+    ]
+    info = derive(module).info if found else {}
+    return [(function, info[function]) for function in found]
+
+
+def _changed(
+    before: Sequence[tuple[ast.Function, StructInfo]],
+    after: Sequence[tuple[ast.Function, StructInfo]],
+    images: Mapping[tir.Var, PrimExpr],
+) -> set[ast.Function]:
+    """The functions that pass other checks than before: their types are not equal."""
+    prover = Prover()
+    changed: set[ast.Function] = set()
+    for (function, was), (_, now) in zip(before, after, strict=True):
+        known = substitute(was, images)
+        same = subtype(known, now, prover).proved and subtype(now, known, prover).proved
+        if not same:
+            changed.add(function)
+    return changed
 
 
 class _Eliminator(Rewriter):
-    """Takes casts out, and puts expressions in place of the variables that they bound."""
+    """Takes casts out, and puts expressions in place of the variables that they bound.
+
+    Attributes
+    ----------
+    images
+        The expressions for the variables in scope.
+    replaced
+        Those for all variables so far.
+    """
 
     def __init__(self, removable: Mapping[Node, DynamicCheck]) -> None:
         super().__init__()
         self.removable = removable
         self.images: dict[tir.Var, PrimExpr] = {}
+        self.replaced: dict[tir.Var, PrimExpr] = {}
 
     def function(self, function: ast.Function) -> ast.Function:
         """What a function's casts bound ends with it."""
@@ -122,7 +180,7 @@ class _Eliminator(Rewriter):
         value = self.expr(binding.value)
         for part in check.open_parts:
             assert part.var is not None and part.image is not None
-            self.images[part.var] = self.prim_expr(part.image)
+            self.images[part.var] = self.replaced[part.var] = self.prim_expr(part.image)
         if binding.var is None:
             return ()
         var = self.define(binding.var)

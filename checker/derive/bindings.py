@@ -69,19 +69,15 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
 
 
 def _report_unbound(state: DerivationState, binding: ast.VarBinding, found: StructInfo) -> None:
-    """A call that stands alone, although it has a value: TVM refuses to read it."""
-    alone = binding.span == binding.value_span and isinstance(binding.value, ast.Call)
-    match found:
-        case TensorStructInfo() | ShapeStructInfo() | PrimStructInfo() if alone:
-            pass
-        case TupleStructInfo(fields=[_, *_]) if alone:
-            pass
-        case _:
-            return
-    if binding.value not in state.poison:
-        message = f"the value of this call, {show(found)}, is not bound to a name"
-        help = "TVM reads such a call only if it has no value: write `name = …`, or remove it"
-        state.add("PARSE-unbound", "warning", message, binding.span, help=help)
+    """A value that stands alone: TVM refuses to read it."""
+    if binding.span != binding.value_span or binding.value in state.poison:
+        return
+    if isinstance(found, TupleStructInfo) and not found.fields:
+        return
+    what = "call" if isinstance(binding.value, ast.Call) else "expression"
+    message = f"the value of this {what}, {show(found)}, is not bound to a name"
+    help = "TVM reads such a statement only if it has no value: write `name = …`, or remove it"
+    state.add("PARSE-unbound", "warning", message, binding.span, help=help)
 
 
 def _bind_function(state: DerivationState, binding: ast.VarBinding, literal: ast.Function) -> None:

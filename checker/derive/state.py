@@ -190,6 +190,13 @@ class DerivationState(Knowledge):
         self.bind_shape_vars((var,))
         return var
 
+    def fresh_scalar(self, hint: str) -> tir.Var:
+        """An integer that exists but is not known, and may be negative."""
+        var = self.fresh_dim(hint)
+        self.prover.declare(var)
+        self.signed.add(var)
+        return var
+
     def global_info(self, gv: ast.GlobalVar) -> ast.FuncStructInfo | None:
         """The signature of a function of the module."""
         info = self.info(gv)

@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rlx.checker.lowered.effects import CallEffects, Effect
 from rlx.checker.lowered.heap import Heaps
 from rlx.checker.lowered.memory import Memory, Use
 from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece
 from rlx.checker.lowered.operators import KILLS, STORAGE, TENSOR
+from rlx.checker.lowered.run_time_checks import RunTimeChecks
 from rlx.checker.lowered.slot_values import KnownValues
 from rlx.checker.overwritten import either
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import bindings_in, expressions, result_of
 
 Held = frozenset[MemoryPiece] | tuple["Held", ...]
 """The memory of a value: the pieces that it may lie in, or the memory of each field of a tuple."""
 
 
-def lowered(module: ast.IRModule) -> list[Diagnostic]:
-    """What is wrong with the memory of a lowered module in normal form."""
+def lowered(
+    module: ast.IRModule, infos: Mapping[Node, ast.StructInfo] | None = None
+) -> list[Diagnostic]:
+    """What is wrong with the memory of a lowered module in normal form; ``infos`` are its derived
+    types.
+    """
     found: list[Diagnostic] = []
     effects = CallEffects(module)
     for function in module.functions.values():
         if isinstance(function, ast.Function):
-            _Walk(module, effects, found).function(function)
+            _Walk(module, effects, infos or {}, found).function(function)
     return found
 
 
 class _Walk:
     """One function."""
 
-    def __init__(self, module: ast.IRModule, effects: CallEffects, found: list[Diagnostic]) -> None:
+    def __init__(
+        self,
+        module: ast.IRModule,
+        effects: CallEffects,
+        infos: Mapping[Node, ast.StructInfo],
+        found: list[Diagnostic],
+    ) -> None:
         self.held: dict[ast.Var, Held] = {}
-        self.values = KnownValues()
+        self.values = KnownValues(infos)
         self.effects = effects
         self.memory = Memory(found)
-        self.heaps = Heaps(module, self.values, found)
+        self.checks = RunTimeChecks(module, self.values, found)
+        self.heaps = Heaps(module, self.values, self.checks, found)
 
     def function(self, function: ast.Function) -> None:
         """A function from its entry to its return."""
@@ -92,12 +104,14 @@ class _Walk:
 
     def _if(self, node: ast.If) -> Held:
         self._read(self._memory(node.cond), node.cond_span)
-        before, heaps = self.memory.state(), self.heaps.state()
+        before, heaps, checked = self.memory.state(), self.heaps.state(), self.values.state()
         then = self._sequence(node.true_branch)
         after, filled = self.memory.state(), self.heaps.state()
         self.memory.restore(before)
         self.heaps.restore(heaps)
+        self.values.restore(checked)
         other = self._sequence(node.false_branch)
+        self.values.restore(checked)
         self.memory.join(after)
         self.heaps.join(filled)
         held: Held = either(then, other)
@@ -137,6 +151,7 @@ class _Walk:
                 if isinstance(killed, ast.Var):
                     self.memory.kill(killed, span)
                 return frozenset()
+        self.checks.call(call, span)
         if self.heaps.call(call, var, span):
             return frozenset()
         return self._used(self.effects.of(call), span)

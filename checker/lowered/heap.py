@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rlx.checker.lowered.effects import LOOKING
+from rlx.checker.lowered.run_time_checks import RunTimeChecks
 from rlx.checker.lowered.slot_values import KnownValues
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
@@ -40,8 +41,15 @@ class SlotAccess(NamedTuple):
 class Heaps:
     """The shape heaps of one function."""
 
-    def __init__(self, module: ast.IRModule, values: KnownValues, found: list[Diagnostic]) -> None:
+    def __init__(
+        self,
+        module: ast.IRModule,
+        values: KnownValues,
+        checks: RunTimeChecks,
+        found: list[Diagnostic],
+    ) -> None:
         self._module, self._values, self._found = module, values, found
+        self._checks = checks
         self._sizes: dict[ast.Var, int | None] = {}
         self._surely: dict[ast.Var, frozenset[int]] = {}
         self._perhaps: dict[ast.Var, frozenset[int]] = {}
@@ -53,7 +61,9 @@ class Heaps:
         """Follow what a call does with heaps; whether that is all it does."""
         if _makes(call):
             if var is not None:
-                self._sizes[var] = self._size(call)
+                size = self._sizes[var] = self._size(call)
+                if size is not None:
+                    self._values.lay(var, ast.ShapeExpr((tir.IntImm(size),)))
                 self._surely[var] = self._perhaps[var] = frozenset()
             return True
         args = tuple(map(self._values.leaf, call.args))
@@ -85,7 +95,21 @@ class Heaps:
         numbers = self._integers(args[at + 1 :])
         for access in _ACCESSES[name](self, args[:at], numbers):
             self._access(heap, access, span)
+        if name == "vm.builtin.match_shape":
+            self._compared(heap, args[0], numbers, span)
         self._result(name, heap, numbers, var)
+
+    def _compared(
+        self, heap: ast.Var, value: ast.Expr, numbers: Sequence[int], span: Span | None
+    ) -> None:
+        """The dimensions that a match compares with numbers."""
+        for axis, (code, operand) in enumerate(_steps(numbers)):
+            if code == _IMMEDIATE:
+                self._checks.dimension(value, axis, tir.IntImm(operand), span)
+            elif code == _LOAD:
+                kept = self.number(heap, operand)
+                if kept is not None:
+                    self._checks.dimension(value, axis, kept, span)
 
     def number(self, heap: ast.Var, slot: int) -> tir.PrimExpr | None:
         """The number in a slot; None where it is not known."""
@@ -116,6 +140,7 @@ class Heaps:
             if access.number is None:
                 self._numbers.pop((heap, slot), None)
             else:
+                self._values.keep(access.number)
                 self._numbers[heap, slot] = access.number
         if heap not in self._unknown:
             self._stored(heap, slot, span)

@@ -197,6 +197,10 @@ class Memory:
     @rule("MEM-fits", "memory")
     def fits(self, piece: Laid) -> None:
         """A tensor lies inside of its piece of memory."""
+        if piece.offset is not None and never(tir.GE(piece.offset, tir.IntImm(0))):
+            message = f"{piece.name} begins at byte {piece.offset}, before its memory"
+            self._tell("MEM-fits-start", piece, message, piece.span, None, True)
+            return
         match piece.storage, piece.end:
             case MemoryPiece(size=tir.PrimExpr() as size) as storage, tir.PrimExpr() as end:
                 if at_most(end, size):
@@ -254,7 +258,7 @@ class Memory:
         self._told.add((code, what))
         severity = "error" if certain else "warning"
         allocated = isinstance(what, MemoryPiece) and before == what.span
-        label = "it is allocated here" if allocated else _LABELS[code]
+        label = "it is allocated here" if allocated else _LABELS.get(code, "")
         related = () if before is None else (Label(before, label),)
         plain = certain or code in ("MEM-leak-killed", "MEM-written-before")
         may = message if plain else f"perhaps {message}"
@@ -276,6 +280,7 @@ _HELP = {
     "MEM-kill-once": "kill it once",
     "MEM-written-before": "write it first, or read another tensor",
     "MEM-apart-overlap": "place the two tensors side by side, or in different storages",
+    "MEM-fits-start": "begin at byte 0 or later",
     "MEM-fits-end": "make the storage larger, or begin the tensor earlier",
     "MEM-leak-killed": "kill it after its last use",
 }

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, VOID, DataType, dtype
-from rlx.operators.dim_arithmetic import const, product
+from rlx.grammar.nodes.node import Node
+from rlx.operators.dim_arithmetic import const, product, same
+from rlx.solver.context import Context
+from rlx.solver.prover import Prover
+from rlx.solver.verdict import Relation
+
+
+class Checked(NamedTuple):
+    """What the checks of a program have shown at one point: conditions, and the numbers that
+    stand for dimensions.
+    """
+
+    facts: tuple[tir.PrimExpr, ...]
+    fresh: Mapping[tuple[ast.Expr, int], tir.PrimExpr]
 
 
 class KnownValues:
@@ -13,14 +29,24 @@ class KnownValues:
     A variable is bound once, so that what is known of it holds wherever it is in scope.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, infos: Mapping[Node, ast.StructInfo] | None = None) -> None:
+        self._infos = infos or {}
+        self._facts: tuple[tir.PrimExpr, ...] = ()
         self._bound: dict[ast.Var, ast.Expr] = {}
+        self._fields: dict[tuple[ast.Expr, int], ast.Expr] = {}
         self._shapes: dict[ast.Var, ast.Expr] = {}
-        self._fresh: dict[tuple[ast.Expr, int], tir.Var] = {}
+        self._open: set[tir.PrimExpr] = set()
+        self._fresh: dict[tuple[ast.Expr, int], tir.PrimExpr] = {}
 
     def bind(self, var: ast.Var, value: ast.Expr) -> None:
-        """A variable is another name of a value."""
-        self._bound[var] = self.leaf(value)
+        """A variable is another name of a value; of a field, that of the variable which named it
+        first.
+        """
+        if isinstance(value, ast.TupleGetItem):
+            whole = self.leaf(value.tuple_value)
+            value = self._fields.setdefault((whole, value.index), var)
+        if value is not var:
+            self._bound[var] = self.leaf(value)
 
     def lay(self, var: ast.Var, shape: ast.Expr) -> None:
         """A variable is a tensor of this shape."""
@@ -40,11 +66,69 @@ class KnownValues:
         leaf = self.leaf(value)
         if isinstance(leaf, ast.PrimValue):
             return leaf.value
-        if isinstance(leaf, ast.Var):
-            info = leaf.struct_info
-            if isinstance(info, ast.PrimStructInfo) and info.value is not None:
-                return info.value
+        info = self.info(leaf)
+        return info.value if isinstance(info, ast.PrimStructInfo) else None
+
+    def info(self, value: ast.Expr) -> ast.StructInfo | None:
+        """What is known of the type of an expression: its annotation, or what was derived."""
+        leaf = self.leaf(value)
+        annotation = leaf.struct_info if isinstance(leaf, ast.Var) else None
+        return annotation or self._infos.get(leaf)
+
+    def is_typed(self, value: ast.Expr) -> bool:
+        """Whether the type of a tensor says its shape."""
+        info = self.info(value)
+        return isinstance(info, ast.TensorStructInfo) and self._of_type(info) is not None
+
+    def rank(self, value: ast.Expr) -> int | None:
+        """The rank of a tensor or shape; None where it is not known."""
+        leaf = self.leaf(value)
+        dims = self.dimensions(leaf)
+        if dims is None and isinstance(leaf, ast.Var):
+            dims = self._of_tensor(leaf)
+        if dims is not None:
+            return len(dims)
+        match self.info(leaf):
+            case ast.TensorStructInfo(ndim=ndim) | ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:
+                return ndim
         return None
+
+    def keep(self, number: tir.PrimExpr) -> None:
+        """A number is stored, so that the program computes with it."""
+        self._open.discard(number)
+
+    def is_open(self, number: tir.PrimExpr) -> bool:
+        """Whether a number depends on a dimension of which the program says nothing."""
+        return not self._open.isdisjoint(tir.free_vars(number))
+
+    # What checks have shown
+
+    def relation(self, one: tir.PrimExpr, other: tir.PrimExpr) -> Relation:
+        """How often two numbers are equal, given the checks that have passed."""
+        if same(one, other):
+            return Relation("always")
+        context = Context()
+        for fact in self._facts:
+            context.assume(fact)
+        return Prover(context).relate(one, other)
+
+    def learn(self, value: ast.Expr, axis: int, number: tir.PrimExpr) -> None:
+        """A dimension is equal to a number."""
+        known = self.axis(value, axis)
+        if same(known, number):
+            return
+        leaf = self.leaf(value)
+        if self._fresh.get((leaf, axis)) is known:
+            self._fresh[leaf, axis] = number
+        self._facts = (*self._facts, tir.EQ(known, number))
+
+    def state(self) -> Checked:
+        """What checks have shown so far."""
+        return Checked(self._facts, dict(self._fresh))
+
+    def restore(self, state: Checked) -> None:
+        """Go back to what was known."""
+        self._facts, self._fresh = state.facts, dict(state.fresh)
 
     def some_number(self, value: ast.Expr) -> tir.PrimExpr:
         """The number of a scalar: what is known, or a variable that stands for it."""
@@ -59,7 +143,7 @@ class KnownValues:
         leaf = self.leaf(shape)
         if isinstance(leaf, ast.ShapeExpr):
             return tuple(leaf.values)
-        info = leaf.struct_info if isinstance(leaf, ast.Var) else None
+        info = self.info(leaf)
         if isinstance(info, ast.ShapeStructInfo) and info.values is not None:
             return tuple(info.values)
         return None
@@ -77,15 +161,20 @@ class KnownValues:
     def _of_tensor(self, var: ast.Var) -> tuple[tir.PrimExpr, ...] | None:
         if var in self._shapes:
             return self.dimensions(self._shapes[var])
-        info = var.struct_info
-        if isinstance(info, ast.TensorStructInfo) and info.shape is not None:
-            return self.dimensions(info.shape)
-        return None
+        info = self.info(var)
+        return self._of_type(info) if isinstance(info, ast.TensorStructInfo) else None
 
-    def _variable(self, leaf: ast.Expr, k: int) -> tir.Var:
+    def _of_type(self, info: ast.TensorStructInfo) -> tuple[tir.PrimExpr, ...] | None:
+        if info.shape is not None:
+            return self.dimensions(info.shape)
+        return () if info.ndim == 0 else None
+
+    def _variable(self, leaf: ast.Expr, k: int) -> tir.PrimExpr:
         if (leaf, k) not in self._fresh:
             name = leaf.name_hint if isinstance(leaf, ast.Var) else "value"
-            self._fresh[leaf, k] = tir.Var(name if k < 0 else f"{name}_shape_{k}", INT64)
+            made = tir.Var(name if k < 0 else f"{name}_shape_{k}", INT64)
+            self._open.add(made)
+            self._fresh[leaf, k] = made
         return self._fresh[leaf, k]
 
     def size(self, shape: ast.Expr, kind: DataType) -> tir.PrimExpr | None:

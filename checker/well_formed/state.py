@@ -4,7 +4,7 @@ reach where they are used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.vdevices import declared, kind_of
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.suggest import did_you_mean
+from rlx.solver.order import free_vars
 from rlx.spec.registry import reported, rule
 
 Next = tuple[ast.Expr, Span | None]
@@ -241,6 +242,24 @@ def dataflow_variable_stays_inside(
                     f"export it from the dataflow block: add `R.output({var.name_hint})` at its end"
                 ),
             )
+
+
+def exported_type_stays_inside(
+    state: WellFormedCheck, var: ast.Var, declared: Sequence[ast.StructInfo]
+) -> None:
+    """What a text says of the type of an exported variable names no variable of the block."""
+    for info in declared:
+        for name in free_vars(info):
+            if type(name) is ast.DataflowVar and state.once((var, name)):
+                state.report(
+                    "WF01-type",
+                    f"{var.name_hint!r} leaves the dataflow block, but its type mentions the"
+                    f" dataflow variable {name.name_hint!r}",
+                    var.span,
+                    severity="warning",
+                    related=bound_here(name),
+                    help=f"export it, too: `R.output(…, {name.name_hint})`",
+                )
 
 
 @rule("WF02", "well-formed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from rlx.checker.well_formed.annotations import (
@@ -35,6 +35,7 @@ from rlx.checker.well_formed.state import (
     WellFormedCheck,
     dataflow_variable_is_bound_inside,
     dataflow_variable_stays_inside,
+    exported_type_stays_inside,
     is_bound_once,
     is_defined_globally,
     is_in_scope,
@@ -298,7 +299,7 @@ def _binding(state: WellFormedCheck, binding: ast.VarBinding, span: Span | None)
         state.pending.add(var)
         walk_expression(state, value, binding.value_span)
         state.pending.discard(var)
-    _bind(state, var)
+    _bind(state, var, value.sinfo_args if type(value) is ast.Call else ())
 
 
 def _match_cast(state: WellFormedCheck, cast: ast.MatchCast, span: Span | None) -> None:
@@ -306,10 +307,11 @@ def _match_cast(state: WellFormedCheck, cast: ast.MatchCast, span: Span | None) 
     check_annotation(state, cast.struct_info, cast.struct_info_span, cast.shape_vars)
     state.enter_shapes(cast.shape_vars)
     if cast.var is not None:
-        _bind(state, cast.var)
+        _bind(state, cast.var, (cast.struct_info,))
 
 
-def _bind(state: WellFormedCheck, var: ast.Var) -> None:
+def _bind(state: WellFormedCheck, var: ast.Var, declared: Sequence[ast.StructInfo]) -> None:
+    """Bring a variable into scope; ``declared`` is what the value says of its type."""
     if var in state.bound:
         is_bound_once(state, var)
     else:
@@ -322,6 +324,9 @@ def _bind(state: WellFormedCheck, var: ast.Var) -> None:
     info = var.struct_info_annotation
     if info is not None:
         check_annotation(state, info, var.annotation_span, of_variable=True)
+        declared = (info, *declared)
+    if state.block is not None and declared and type(var) is not ast.DataflowVar:
+        exported_type_stays_inside(state, var, declared)
 
 
 RULES: Mapping[type[Node], WalkRule] = {

@@ -15,18 +15,32 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from rlx.checker.driver.time_limit import end_with
 from rlx.grammar.processes import environment
 from rlx.writing import scratch
 
 LOOK = 1.0
 """Seconds between two looks at a process that says nothing."""
 
+_LIFE = "RLX_LIFE"
+"""The environment variable that names the pipe whose other end a process's parent has."""
+
 _AT_WORK = frozenset("RD")
 """States of a process that works, or waits for the processor or the disk."""
 
 
+def end_with_parent() -> None:
+    """Let the system end this process when the one that has made a :class:`Child` of it ends.
+
+    However that ends, and whatever this one is doing: both may hang.
+    """
+    pipe = os.environ.pop(_LIFE, "")
+    if pipe.isdecimal():
+        end_with(int(pipe))
+
+
 class Child:
-    """One process.
+    """One process. Its program may call :func:`end_with_parent`.
 
     Parameters
     ----------
@@ -48,14 +62,22 @@ class Child:
         self._unread = b""
         self._ended = False
         self._patience = 0.0
+        held: list[int] = []
+        if os.name == "posix":
+            end, life = os.pipe()
+            held.append(end)
+            self._own.callback(os.close, life)
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if os.environ.get("RLX_TRACEBACK") else subprocess.DEVNULL,
-            env=environment(more),
+            env=environment({**(more or {}), _LIFE: "".join(map(str, held))}),
             cwd=folder or self._own.enter_context(scratch()),
+            pass_fds=held,
         )
+        for end in held:
+            os.close(end)
 
     def tell(self, what: object) -> bool:
         """Tell the process something; whether it was there to be told."""

@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
+from rlx.generate.campaign.child import end_with_parent
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.semantics.live_memory import limited
 
@@ -30,6 +31,7 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("against", metavar="AGAINST", choices=("", "tvm"))
     parser.add_argument("memory", metavar="MEMORY", type=natural, nargs="?")
     options = parser.parse_args(argv)
+    end_with_parent()
     with limited(options.memory):
         _serve(options.oracle, options.against)
 

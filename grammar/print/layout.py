@@ -251,8 +251,11 @@ def _broken(
         if terms is not None:
             return terms
         chosen = {group for group in [_preferred(tokens, groups)] if group is not None}
+    inside: dict[tuple[int, int], list[Line]] = {}
     while True:
-        lines = _with_broken(tokens, pad, width, forced, chosen, comma)
+        for group in chosen - inside.keys():
+            inside[group] = list(_inside(tokens, group, pad, width, forced))
+        lines = _with_broken(tokens, pad, inside, comma)
         more = _too_long(tokens, groups, chosen, lines, width)
         if more is None:
             return lines
@@ -308,16 +311,15 @@ def _too_long(
 def _with_broken(
     tokens: Sequence[SpacedToken],
     pad: str,
-    width: int,
-    forced: Mapping[int, bool],
-    chosen: set[tuple[int, int]],
+    inside: Mapping[tuple[int, int], list[Line]],
     comma: str,
 ) -> list[Line]:
+    """The lines of a statement or an element whose brackets in `inside` are broken."""
     lines: list[Line] = []
     start = 0
-    for begin, end in sorted(chosen):
+    for begin, end in sorted(inside):
         lines.append(_line(tokens[start : begin + 1], pad))
-        lines += _inside(tokens, (begin, end), pad, width, forced)
+        lines += inside[begin, end]
         start = end
     last = _line(tokens[start:], pad)
     return [*lines, Line(last.text + comma, last.first, last.last)]

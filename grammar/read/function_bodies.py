@@ -61,12 +61,11 @@ def relax_function(
     flags = _flags(context, signature, FUNCTION_WORDS)
     if flags.pop("private", False):
         attrs["private"] = True
-        if "global_symbol" in attrs:
-            words = f"the function {signature.name!r} is private, so it has no global symbol"
-            help = "remove the attribute, or `private=True`"
-            context.reports.error(words, signature.name_span, help=help)
+        _has_no_symbol(context, signature, attrs)
     elif signature.var is None:
         attrs.setdefault("global_symbol", signature.name)
+    else:
+        _has_no_symbol(context, signature, attrs, "local")
     pure = flags.pop("pure", None)
     body = _body(context, signature, statements, span)
     return ast.Function(
@@ -95,7 +94,9 @@ def prim_function(
     said = _flags(context, signature, PRIM_WORDS)
     flags = {key: value for key, value in said.items() if value is not False}
     attrs = dict(frame.attrs)
-    if not flags.get("private") and signature.var is None:
+    if flags.get("private"):
+        _has_no_symbol(context, signature, attrs)
+    elif signature.var is None:
         attrs.setdefault("global_symbol", signature.name)
     return tir.PrimFunc(
         tuple(signature.params),
@@ -107,6 +108,16 @@ def prim_function(
         comments,
         span,
     )
+
+
+def _has_no_symbol(
+    context: ReadContext, signature: Signature, attrs: Mapping[str, object], kind: str = "private"
+) -> None:
+    """Report a global symbol of a function that no other module can name."""
+    if "global_symbol" in attrs:
+        words = f"the function {signature.name!r} is {kind}, so it has no global symbol"
+        help = "remove the attribute" + (", or `private=True`" if kind == "private" else "")
+        context.reports.error(words, signature.name_span, help=help)
 
 
 def _flags(context: ReadContext, signature: Signature, words: set[str]) -> dict[str, object]:

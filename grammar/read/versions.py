@@ -222,6 +222,15 @@ def before_purity(found: Sequence[SpellingUse], target: str | None) -> SpellingU
     return next((use for use in found if _last(use.readers) < limit), None)
 
 
+SINCE_THEN = frozenset({"PARSE-unbound", "WF01-type"})
+"""Warnings of what TVM has refused since it has the present syntax."""
+
+
+def is_old(found: Sequence[SpellingUse]) -> bool:
+    """Whether a text has a spelling that only versions before purity read."""
+    return any(_last(use.readers) < VERSIONS.index(PURITY) for use in found)
+
+
 def unpurified(found: Sequence[Diagnostic], shown: SpellingUse) -> Iterator[Diagnostic]:
     """The diagnostics without those about purity, of which a note at the first place says why."""
     first = None

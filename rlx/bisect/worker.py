@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rlx.generate.campaign.child import end_with_parent
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.semantics.live_memory import limited
 from rlx.tvm.instrument import text_of
@@ -34,6 +35,7 @@ PARSER, OURS, BUILD = "TVM's parser", "relax-check", "the build"
 def main(argv: Sequence[str]) -> int:
     """Serve until the input ends."""
     options = _parser().parse_args(argv)
+    end_with_parent()
     answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is not for the reader
 

@@ -47,11 +47,17 @@ class Compiler:
         The names of run-time functions that the caller registered.
     killed
         The variables that the program kills; later branches and closures cannot read them either.
+    typed
+        Gives the type of a function at run time.
     """
 
-    def __init__(self, hidden: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        hidden: Collection[str] = (),
+        typed: Callable[[ast.Function], ast.FuncStructInfo] = declared,
+    ) -> None:
         self.values: dict[ast.GlobalVar, Value] = {}
-        self.hidden = hidden
+        self.hidden, self.typed = hidden, typed
         self.killed: set[ast.Var] = set()
 
     def function(
@@ -79,7 +85,7 @@ class Compiler:
         ret = node.ret_struct_info
         code.leave = None if ret is None else Check([ret], (), scope)
         code.node, code.name = node, name
-        code.info = declared(node)
+        code.typed = self.typed
         code.captured = tuple(captured)
         code.captures = tuple(outer.reader(v) for v in captured) if outer else ()  # type: ignore[misc]
         code.function = code

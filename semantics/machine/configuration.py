@@ -188,23 +188,32 @@ class FunctionCode(Code):
         The function.
     name
         Its name in reports.
-    info
-        Its type at run time: struct infos of parameters and result, purity.
+    typed
+        Gives the type of the function.
     captured, captures
         The variables that it captures, and their readers at the definition.
     enter, leave
         The checks of arguments and of the result; ``leave`` is None if the result is not annotated.
     """
 
-    __slots__ = ("captured", "captures", "enter", "info", "leave", "name", "node")
+    __slots__ = ("_info", "captured", "captures", "enter", "leave", "name", "node", "typed")
 
     node: ast.Function
     name: str
-    info: ast.FuncStructInfo
+    typed: Callable[[ast.Function], ast.FuncStructInfo]
     captured: tuple[Variable, ...]
     captures: tuple[Reader, ...]
     enter: Compare
     leave: Compare | None
+
+    @property
+    def info(self) -> ast.FuncStructInfo:
+        """The function's type at run time, derived when a run first asks for it."""
+        try:
+            return self._info
+        except AttributeError:
+            self._info: ast.FuncStructInfo = self.typed(self.node)
+            return self._info
 
 
 def place(frame: Frame, index: int) -> Frame:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlx.checker.normalize import normalize
 from rlx.checker.well_formed.functions import is_private
@@ -24,6 +24,8 @@ from rlx.semantics.machine.outcome_of_stop import ended
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.store import Store
+from rlx.semantics.struct_info_of import SIGNATURE
+from rlx.semantics.struct_info_of import declared as declared_type
 from rlx.semantics.values import (
     Closure,
     FunctionName,
@@ -33,6 +35,9 @@ from rlx.semantics.values import (
     fitted_arguments,
 )
 from rlx.spec.registry import rule, rule_of
+
+if TYPE_CHECKING:
+    from rlx.checker.derive import Derivation
 
 External = Packed | Callable[..., Any]
 """A packed function: a :class:`Packed` takes and returns values; any other callable takes and
@@ -67,7 +72,7 @@ class MachineProgram:
         self._prim_funcs = PrimFuncs(
             backend, iterations, {n: f for n, f in packed.items() if not isinstance(f, Packed)}
         )
-        compiler = self._compiler = Compiler(self._external)
+        compiler = self._compiler = Compiler(self._external, self._typed)
         self._globals: dict[str, Value] = {}
         for var, function in self.module.functions.items():
             name = var.name_hint
@@ -85,6 +90,24 @@ class MachineProgram:
         """The virtual devices of the module, in order."""
         return declared(self.module)
 
+    @cached_property
+    def _derived(self) -> Derivation:
+        """What derivation gives for the module."""
+        from rlx.checker.derive import derive
+
+        return derive(self.module)
+
+    def _typed(self, function: ast.Function) -> ast.FuncStructInfo:
+        """The type of a function: as declared, with a result that is derived from its body where it
+        is not annotated.
+        """
+        if function.ret_struct_info is None and SIGNATURE not in function.attrs:
+            known = self._derived
+            found = known.info.get(function)
+            if isinstance(found, ast.FuncStructInfo) and function not in known.poison:
+                return found
+        return declared_type(function)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of results should know."""
@@ -101,7 +124,7 @@ class MachineProgram:
         found = self._globals.get(wanted.name) or self.external(wanted.name)
         info = wanted.info
         if isinstance(found, Packed) and isinstance(info, ast.FuncStructInfo) and info.params:
-            return Closure(self._compiler.function(_typed(wanted.name, info), wanted.name))
+            return Closure(self._compiler.function(_wrapper(wanted.name, info), wanted.name))
         return found
 
     def run_prim_func(
@@ -274,7 +297,7 @@ def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
     return faults.OutOfFuelStop("E-fuel-left", f"the run did not end within {fuel} steps")
 
 
-def _typed(name: str, info: ast.FuncStructInfo) -> ast.Function:
+def _wrapper(name: str, info: ast.FuncStructInfo) -> ast.Function:
     """A function of a type, whose body is a call of a packed function."""
     params = tuple(ast.Var(f"a{at}", each) for at, each in enumerate(info.params or ()))
     callee = ast.ExternFunc(name)

@@ -371,6 +371,8 @@ def _beside() -> Path | None:
 
 
 def _verify(path: Path, found: os.stat_result) -> None:
+    if not hasattr(os, "geteuid"):  # Windows
+        distrust(f"this system does not say whether others can write {path}")
     if found.st_uid != os.geteuid():
         distrust(f"{path} belongs to another user")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):

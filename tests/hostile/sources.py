@@ -61,9 +61,8 @@ def printed_by_tvm() -> Iterator[tuple[str, str]]:
     for name in passes.PASSES:
         yield from functions(name, passes.apply(name).script(show_meta=True))
     for model in models.MODELS:
-        if model != "decoder32":
-            for stage, module in models.stages(model):
-                yield from functions(f"{model}-{stage}", module.script(show_meta=True))
+        for stage, module in models.stages(model):
+            yield from functions(f"{model}-{stage}", module.script(show_meta=True))
 
 
 def functions(name: str, text: str) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from .every_command import asked, complaint
 from .test_size import function, nested, nested_ifs
 
 DEPTH = 350
-LINES_EACH = 3
+LINES_EACH = 2
 COMMANDS = [
     name for name in LINES if name in {"check", "fmt", "why", "run", "step", "lower", "build"}
 ]

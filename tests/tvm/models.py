@@ -20,7 +20,6 @@ from .networks.layers import Module
 
 MODELS: dict[str, Callable[[], Module]] = {
     "decoder4": lambda: decoder(4),
-    "decoder32": lambda: decoder(32),
     "convnet": convnet,
     "diffusion": diffusion,
     "encoder_decoder": encoder_decoder,

@@ -76,7 +76,7 @@ def calls() -> Iterator[tuple[str, str]]:
     for case in LEGAL:
         by_name.setdefault(case[0], []).append(case)
     for name, cases in by_name.items():
-        if MANY or rng.random() < 0.2:
+        if MANY or rng.random() < 0.08:
             for case in rng.sample(cases, min(max(MANY, 1), len(cases))):
                 yield name, rng.choice(list(texts(case)))
 

@@ -67,9 +67,8 @@ PRINTED = [
     pytest.param(program, metadata, id=f"{program}-{'metadata' if metadata else 'plain'}")
     for program in PROGRAMS
     for metadata in (False, True)
-    if not program.startswith("decoder32") or (program.endswith("lowered") and not metadata)
 ]
-"""All of them, with the data of constants and without; what is large only because it repeats itself, once."""
+"""All of them, with the data of constants and without."""
 
 
 @pytest.mark.parametrize(("program", "metadata"), PRINTED)

@@ -21,7 +21,6 @@ from rlx.semantics.values import Opaque, Packed, Scalar, ShapeValue, Tensor, Tup
 
 from .models import MODELS, stages
 
-SMALL = [name for name in MODELS if name != "decoder32"]
 SIZES = (0, 1, 5)
 TOLERANCE = 1e-3
 """Relative to the largest element: layers multiply what is lost in the sums of each."""
@@ -205,7 +204,7 @@ def their_caches(model: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("model", SMALL)
+@pytest.mark.parametrize("model", MODELS)
 def test_values_are_those_of_tvm(model: str, size: int) -> None:
     text = texts(model)["imported"]
     for entry, function in entries(text):
@@ -259,7 +258,7 @@ def test_an_empty_prompt_is_a_fault_that_tvm_reads_past() -> None:
 
 
 @pytest.mark.parametrize("stage", ["legalized", "fused", "lowered"])
-@pytest.mark.parametrize("model", SMALL)
+@pytest.mark.parametrize("model", MODELS)
 def test_every_stage_means_the_same(model: str, stage: str) -> None:
     found = texts(model)
     for entry, function in entries(found["imported"]):
@@ -275,7 +274,7 @@ def test_every_stage_means_the_same(model: str, stage: str) -> None:
         assert difference(before.value, after.value) == ""
 
 
-@pytest.mark.parametrize("model", SMALL)
+@pytest.mark.parametrize("model", MODELS)
 def test_bad_inputs_are_refused_by_both(model: str) -> None:
     text = texts(model)["imported"]
     for entry, function in entries(text):

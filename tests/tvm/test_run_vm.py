@@ -13,10 +13,10 @@ from rlx.grammar.read.parser import parse
 from rlx.semantics.values import TupleValue, Value
 from tests.vm.agreement import at_once
 
+from .models import MODELS
 from .test_run_models import (
     EFFECT,
     EXTERNAL,
-    SMALL,
     arguments,
     compiled,
     conversation,
@@ -50,7 +50,7 @@ def caches(model: str, stage: str) -> Sequence[Value]:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("model", SMALL)
+@pytest.mark.parametrize("model", MODELS)
 def test_values_are_those_of_tvm(model: str, stage: str) -> None:
     text = texts(model)["imported"]
     for entry, function in entries(text):

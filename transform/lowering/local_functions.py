@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rlx.checker.derive import derive
+from rlx.checker.dynamic_checks.uses import Survey
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
@@ -24,6 +25,7 @@ from rlx.solver.order import free_shape_vars
 from rlx.solver.order import free_vars as vars_of_info
 from rlx.solver.order.erase import erase
 from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.lowering.signatures import kept_signature
 from rlx.transform.lowering.structure import local_functions
 
 
@@ -48,22 +50,42 @@ def lambda_lifting(module: IRModule) -> IRModule:
 def _lifted(module: IRModule, *, closures: bool) -> IRModule:
     """A module in normal form without its local functions, or without those that are only called."""
     relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
-    if not any(local_functions(function) for function in relax):
+    has_local = any(local_functions(function) for function in relax)
+    if not has_local and not (closures and _untyped(module)):
         return module
     infos = derive(module).info
+    types = {gv: infos.get(function) for gv, function in module.functions.items()}
     names = {gv.name_hint for gv in module.functions}
     functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
     with recursion_room():
         for gv, function in module.functions.items():
             functions[gv] = function
-            if isinstance(function, ast.Function):
+            if isinstance(function, ast.Function) and has_local:
                 prefix = f"{gv.name_hint}_" if closures else ""
-                task = _Task(prefix, names, infos, _only_called(function, closures), closures, {})
+                called = _only_called(function, closures)
+                task = _Task(prefix, names, infos, called, closures, {}, types)
                 functions[gv] = _Lifter(task).function(function)
                 functions.update(task.made)
-    return (
-        module if len(functions) == len(module.functions) else replace(module, functions=functions)
-    )
+    if has_local and len(functions) == len(module.functions):
+        return module
+    lifted = replace(module, functions=functions)
+    if not closures:
+        return lifted
+    kept = {  # what their types are derived from goes with later passes
+        gv: kept_signature(gv, function, lifted, types[gv])
+        for gv, function in _untyped(lifted).items()
+    }
+    return replace(lifted, functions={**functions, **kept})
+
+
+def _untyped(module: IRModule) -> dict[ast.GlobalVar, ast.Function]:
+    """The functions that are used as values, and whose results are not annotated."""
+    values = Survey(module).as_values
+    return {
+        gv: function
+        for gv, function in module.functions.items()
+        if gv in values and isinstance(function, ast.Function) and function.ret_struct_info is None
+    }
 
 
 def _only_called(function: ast.Function, closures: bool) -> set[ast.Var]:
@@ -105,6 +127,8 @@ class _Task(NamedTuple):
         Whether the other local functions become closures.
     made
         The functions that were lifted, inner ones first.
+    types
+        The derived types of functions, to which those of the lifted ones are added.
     """
 
     prefix: str
@@ -113,6 +137,7 @@ class _Task(NamedTuple):
     called: set[ast.Var]
     closures: bool
     made: dict[ast.GlobalVar, ast.Function]
+    types: dict[ast.GlobalVar, StructInfo | None]
 
 
 Lifted = tuple[ast.GlobalVar, tuple[Expr, ...]]
@@ -198,6 +223,7 @@ class _Lifter(Rewriter):
         shapes = [v for v in dict.fromkeys(self._shapes) if v in sizes]
         alone = {v for info in infos.values() if info is not None for v in binding_positions(info)}
         target = ast.GlobalVar(self._fresh(var.name_hint if var is not None else "lambda"))
+        self._task.types[target] = self._task.infos.get(function)
         further: list[Expr] = list(captured)
         params = [ast.Var(v.name_hint, infos[v]) for v in captured]
         if passed := tuple(v for v in shapes if v not in alone):

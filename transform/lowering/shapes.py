@@ -20,7 +20,7 @@ from rlx.transform.lowering.emitter import Emitter, operator_name
 from rlx.transform.lowering.heap_values import HeapValues, symbolic
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.lowering.shape_checks import ShapeChecks
-from rlx.transform.lowering.signatures import signature
+from rlx.transform.lowering.signatures import kept_signature
 from rlx.transform.lowering.structure import dataflow_blocks, local_functions
 
 
@@ -91,11 +91,16 @@ def _keep_signatures(
     functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc], module: IRModule
 ) -> None:
     """Have each function keep its signature: types of functions are compared with it."""
-    for gv, function in module.functions.items():
+    from rlx.checker.derive import derive
+
+    relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
+    open_ = any(f.ret_struct_info is None and SIGNATURE not in f.attrs for f in relax.values())
+    known = derive(module).info if open_ else {}
+    for gv, function in relax.items():
         lowered = functions[gv]
-        if isinstance(function, ast.Function) and SIGNATURE not in lowered.attrs:
-            kept = {SIGNATURE: signature(gv, function, module)}
-            functions[gv] = replace(lowered, attrs={**lowered.attrs, **kept})
+        assert isinstance(lowered, ast.Function)
+        kept = kept_signature(gv, function, module, known.get(function)).attrs[SIGNATURE]
+        functions[gv] = replace(lowered, attrs={**lowered.attrs, SIGNATURE: kept})
 
 
 class _ShapeLowering(Emitter):

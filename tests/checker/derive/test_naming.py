@@ -155,7 +155,7 @@ GOOD = {
     "a shape in its block": program(
         '(x: R.Tensor("float32", ndim=1), o: R.Object) -> R.Object',
         'with R.dataflow():\n    s = R.shape_of(x)\n    z = R.match_cast(o, R.Tensor(s, "float32"))\n'
-        "    R.output(z)\nreturn z",
+        "    w = R.exp(z)\n    R.output(w)\nreturn w",
     ),
     "operators know the shape": program(
         '(s: R.Shape(ndim=2), x: R.Tensor(s, "float32"), y: R.Tensor(s, "float32"))'

@@ -81,6 +81,19 @@ PLANTED = {
         'u = R.vm.alloc_tensor(s, 16, R.shape([4]), "float64")',
         "MEM-fits-end",
     ),
+    "in front of the memory": ("s, 16, R.shape", "s, -4, R.shape", "MEM-fits-start"),
+    "a match of another rank": (
+        "heap, 2, 1, 0, 1, 1,",
+        "heap, 3, 1, 0, 1, 1, 2, 0,",
+        "MEM-check-passes",
+    ),
+    "a match with too few codes": ("heap, 2, 1, 0, 1, 1,", "heap, 2, 1, 0,", "MEM-check-form"),
+    "a shape with a code that is none": ("2, 1, 2, 1, 0", "2, 1, 2, 4, 0", "MEM-check-form"),
+    "a heap that the PrimFunc does not take": (
+        "(R.prim_value(3),)",
+        "(R.prim_value(4),)",
+        "MEM-kernel-fits",
+    ),
     "never written": ("f = cls.fill(t)", "f = n", "MEM-written-before"),
     "written too late": ("f = cls.fill(t)\n        u", "u", "MEM-written-before"),
     "the wrong argument written": (

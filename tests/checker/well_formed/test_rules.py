@@ -112,6 +112,11 @@ GOOD = {
 
 BAD = {
     "WF01-escape": function(X, FLOW + "return a"),
+    "WF01-type": function(
+        "x: R.Tensor(ndim=1)",
+        'with R.dataflow():\n    s = R.shape_of(x)\n    y: R.Tensor(s, "int8") = R.zeros(s, "int8")\n'
+        "    R.output(y)\nreturn y",
+    ),
     "WF02-undefined": function(X, "y = R.exp(z)\nreturn y"),
     "WF02-self": function(X, "y = R.exp(y)\nreturn y"),
     "WF02-global": module(function(X, "y = cls.other(x)\nreturn y")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -190,6 +191,34 @@ def test_what_a_process_says_of_its_errors_is_shown_if_asked(
     assert [*made.answers(60)] == []
     made.close()
     assert capfd.readouterr().err.strip() == ("this is wrong" if asked else "")
+
+
+PARENT = """
+import sys
+from rlx.generate.campaign.child import Child
+ENDLESS = '''
+import json, os
+from rlx.generate.campaign.child import end_with_parent
+end_with_parent()
+print(json.dumps({"pid": os.getpid()}), flush=True)
+10 ** 10 ** 10  # no Python runs meanwhile
+'''
+child = Child([sys.executable, "-c", ENDLESS])
+for said in child.answers(600):
+    print(said["pid"], flush=True)
+"""
+
+
+def test_a_process_ends_with_a_parent_that_is_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        assert state(pid) == "R"
+        parent.kill()
+    until = time.monotonic() + 30
+    while state(pid) not in ("", "Z") and time.monotonic() < until:
+        time.sleep(0.05)
+    assert state(pid) in ("", "Z")
 
 
 KILLED = """

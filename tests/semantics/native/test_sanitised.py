@@ -27,18 +27,18 @@ from tests.semantics.native.sanitised.batch import (
 from tests.semantics.native.sanitised.campaign import Campaign
 
 BATCHES = [
-    ("nests", FULL, 8),
-    ("nests", SHIPPED, 12),
+    ("nests", FULL, 4),
+    ("nests", SHIPPED, 6),
     ("programs", SHIPPED, 4),
-    ("generated", SLIGHT, 24),
-    ("legalised", PLAIN, 8),
-    ("legalised", SHIPPED, 12),
-    ("ours", FULL, 6),
-    ("ours", WRITTEN_OUT, 8),
-    ("styles", FULL, 12),
-    ("styles", SHIPPED, 16),
-    ("scheduled", PLAIN, 6),
-    ("mutated", SLIGHT, 8),
+    ("generated", SLIGHT, 10),
+    ("legalised", PLAIN, 4),
+    ("legalised", SHIPPED, 6),
+    ("ours", FULL, 3),
+    ("ours", WRITTEN_OUT, 4),
+    ("styles", FULL, 6),
+    ("styles", SHIPPED, 8),
+    ("scheduled", PLAIN, 3),
+    ("mutated", SLIGHT, 4),
 ]
 """Source, how it is compiled, how many functions; each is four kernels. Random programs take the compiler longest."""
 
