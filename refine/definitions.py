@@ -103,6 +103,7 @@ class Definitions:
         self._known: dict[object, tuple[Application, OperatorCall]] = {}
         self._opened: dict[Application, dict[tuple[int, ...], TensorTerm] | str] = {}
         self._rounding: set[Application] = set()
+        self._stages: dict[Application, list[TensorTerm]] = {}
         self._sizes: dict[object, tir.Var] = {}
         self.unshaped: dict[Term, StructInfo] = {}
 
@@ -308,7 +309,19 @@ class Definitions:
         }
         if built.roundings() > 1:
             self._rounding.add(application)
+        self._stages[application] = built.made()
         return found
+
+    def stages(self, application: Application) -> list[TensorTerm]:
+        """The tensors that the definition of a call computes, one after the other.
+
+        Raises
+        ------
+        Unopened
+            As :meth:`open`.
+        """
+        self.open(application)
+        return self._stages[application]
 
     def exact(self, application: Application) -> bool:
         """Whether the definition of a call gives the bits that the operator gives: nothing in it is
@@ -361,14 +374,17 @@ class _Graph:
         known = self._known.get(tensor.op)
         return self._made[tensor.op][tensor.index] if known is None else known
 
+    def made(self) -> list[TensorTerm]:
+        """The tensors that were made."""
+        return [tensor for made in self._made.values() for tensor in made]
+
     def roundings(self) -> int:
         """The number of operations whose results are rounded, or not specified to the bit."""
         count = 0
-        for made in self._made.values():
-            for tensor in made:
-                body = getattr(tensor, "element", None)
-                nodes = [] if body is None else tir.postorder(body)
-                count += sum(_rounds(node) for node in nodes)
+        for tensor in self.made():
+            body = getattr(tensor, "element", None)
+            nodes = [] if body is None else tir.postorder(body)
+            count += sum(_rounds(node) for node in nodes)
         return count
 
     def _operation(self, op: Operation) -> list[TensorTerm]:

@@ -134,6 +134,8 @@ class Execution:
         The last call of a packed function; each has the one before it.
     names
         The first binding of each term, for a person.
+    applied
+        The calls of operators outside of branches.
     recursive
         The names of the functions that call themselves.
     accepted
@@ -150,6 +152,7 @@ class Execution:
         self.names: dict[Term, str] = {}
         self.memory: dict[CellTerm, TensorTerm | None] = {}
         self.accepted = 0
+        self.applied: list[Application] = []
         self.recursive: list[str] = []
         self._functions = {gv.name_hint: f for gv, f in module.functions.items()}
         self._path: tuple[tuple[object, bool], ...] = ()
@@ -604,6 +607,8 @@ class Execution:
             made, known = self.definitions.call(operator, arguments, attrs, infos)
         except Unopened as error:
             raise Unreadable(str(error)) from None
+        if not self._path:
+            self.applied.append(made)
         for key in _faults(name, arguments, made):
             self._check(key, None, f"R.{name.removeprefix('relax.')}")
         if known.risks:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.equal import structural_equal
@@ -236,8 +237,14 @@ class _Question:
             return True
         match check.key:
             case ("call", Application() as made) if made.name == CALL_TIR:
-                return self._loops.safe(made, matcher.facts)
+                return self._loops.safe(made, matcher.facts, lambda: self._computed(ours))
         return False
+
+    def _computed(self, side: Execution) -> Iterator[TensorTerm]:
+        """The tensors that operators of a program compute on the way, by their definitions."""
+        for made in side.applied:
+            with suppress(Unopened):
+                yield from self._definitions.stages(made)
 
     def _found(self, check: Check, side: Execution, matcher: Matcher) -> bool:
         """Whether the other side has the same check on a path that is always taken then."""
