@@ -394,9 +394,13 @@ class Reader:
                 self.assume(condition, value)
                 part()
             found.append((test, self.contents))
-        self.contents = outside
+        self.contents = dict(outside)
         for test, contents in found:
-            for buffer in outside:
+            for buffer, content in outside.items():
+                lost = contents[buffer].below
+                if isinstance(lost, Lost) and lost is not content.below:
+                    self.contents[buffer] = Content(lost, ())
+                    continue
                 for piece in contents[buffer].pieces:
                     guard = both(test, piece.guard)
                     self._add(buffer, replace(piece, guard=guard))
@@ -438,7 +442,7 @@ class Reader:
             self.index([axis], [extent])
             self.loops[axis] = extent
             self.statement(stmt.body)
-            after = {buffer: self.contents[buffer].pieces for buffer in written}
+            after = {buffer: self.contents[buffer] for buffer in written}
             self.contents = before
             end = LoopEnd(self, axis, extent, holes, after, stmt.span)
         self.contents = dict(before)
@@ -450,7 +454,16 @@ class Reader:
                 self._add(buffer, piece)
 
     def _stores_in(self, stmt: tir.Stmt) -> dict[Buffer, None]:
-        """The buffers that a statement writes."""
+        """The memory that a statement writes."""
+        found: dict[Buffer, None] = {}
+        for buffer in self._stored(stmt):
+            while buffer in self._regions:
+                buffer = self._regions[buffer][0]
+            found[buffer] = None
+        return found
+
+    def _stored(self, stmt: tir.Stmt) -> dict[Buffer, None]:
+        """The buffers that a statement writes, and the memory of regions that it declares."""
         known = self._written.get(stmt)
         if known is None:
             known = {}
@@ -458,7 +471,7 @@ class Reader:
             match stmt:
                 case tir.BufferStore(buffer=buffer):
                     known[buffer] = None
-                case tir.MatchBuffer(buffer=buffer, source=source):
+                case tir.MatchBuffer(source=source):
                     known[source.buffer] = None
                 case tir.SeqStmt(stmts=stmts):
                     below = list(stmts)
@@ -469,13 +482,8 @@ class Reader:
                 case tir.For(body=body) | tir.While(body=body) | tir.With(body=body):
                     below = [body]
             for each in below:
-                known.update(self._stores_in(each))
-            found = {}
-            for buffer in known:
-                while buffer in self._regions:
-                    buffer = self._regions[buffer][0]
-                found[buffer] = None
-            known = self._written[stmt] = found
+                known.update(self._stored(each))
+            self._written[stmt] = known
         return known
 
     def _block(self, stmt: tir.Block) -> None:
@@ -578,7 +586,8 @@ class Reader:
                     test = yield condition
                     yes = yield from under(one, test, True)
                     no = yield from under(other, test, False)
-                    return tir.Call("if_then_else", (test, yes, no), node.dtype)
+                    kind = node.dtype or tir.type_of(yes)
+                    return tir.Call("if_then_else", (test, yes, no), kind)
                 case tir.Call(op=op) if op not in PURE:
                     raise Unread(f"T.{op} is not a function of its arguments", self._span)
                 case tir.OpaqueExpr() | tir.Slice():
@@ -637,10 +646,21 @@ class Reader:
         """Prove a condition, or say that it must hold."""
         if self.holds(condition) is True:
             return
-        if is_open(condition) or any(map(is_open, self._given)):
+        if self.is_open(condition) or any(map(self.is_open, self._given)):
             raise Unread(f"{why}, which depends on what the iterations before computed", span)
         axes, extents = zip(*self._domain, strict=True) if self._domain else ((), ())
         self.needs.append(Need(condition, axes, extents, tuple(self._given), why, span))
+
+    @staticmethod
+    def is_open(expr: PrimExpr) -> bool:
+        """Whether an element depends on what an enclosing loop computed before."""
+        return any(
+            isinstance(node, tir.BufferLoad)
+            and isinstance(node.buffer, InputTerm)
+            and isinstance(node.buffer.key, tuple)
+            and node.buffer.key[0] == "loop"
+            for node in tir.postorder(expr)
+        )
 
     def read(
         self, content: Content, buffer: Buffer, indices: Sequence[PrimExpr], span: Span | None
@@ -669,10 +689,10 @@ class Reader:
         try:
             with self.scope():
                 self.index(axes, shape)
-                value = self.resolved(content, axes, buffer.name, None)
+                value = self.resolved(content, axes, buffer.name, self._span, whole=True)
         except Unread:
             return None
-        if is_open(value):
+        if self.is_open(value):
             return None
         used = set(tir.free_vars(value, *shape))
         outer = tuple([var for var in self.loops if var in used])
@@ -700,61 +720,80 @@ class Reader:
         return None
 
     def resolved(
-        self, content: Content, indices: Sequence[PrimExpr], name: str, span: Span | None
+        self,
+        content: Content,
+        indices: Sequence[PrimExpr],
+        name: str,
+        span: Span | None,
+        whole: bool = False,
     ) -> PrimExpr:
-        """The element of a content, by its writers."""
+        """The element of a content, by its writers.
+
+        Parameters
+        ----------
+        whole
+            Whether the indices are variables that stand for all elements.
+
+        Raises
+        ------
+        Unread
+            If the element may not be written, or its writer is not known.
+        """
         choices: list[tuple[PrimExpr, PrimExpr]] = []
+        scopes: list[ExitStack] = []
+        below: Content | TensorTerm | Unwritten | Lost = content
         last: PrimExpr | None = None
-        with ExitStack() as stack:
-            below: Content | TensorTerm | Unwritten | Lost = content
+        try:
             while isinstance(below, Content) and last is None:
                 for piece in reversed(below.pieces):
-                    found = inverse(piece.axes, piece.extents, piece.indices, indices, self.facts)
+                    found = self.writer(piece, indices, name)
                     if found is None:
-                        raise Unread(
-                            f"which iteration writes an element of {name} is not known", piece.span
-                        )
-                    self.spend(5)
-                    conditions = [
-                        *found.conditions,
-                        *conjuncts(found.at(piece.guard)),
-                    ]
-                    open_ = []
-                    never = False
-                    for condition in conditions:
-                        held = self.holds(condition)
-                        if held is False:
-                            never = True
-                            break
-                        if held is None:
-                            open_.append(condition)
-                    if never:
                         continue
-                    value = found.at(piece.value)
-                    if not open_:
+                    test, value = found
+                    if test is TRUE:
                         last = value
                         break
-                    test = open_[0]
-                    for condition in open_[1:]:
-                        test = both(test, condition)
                     choices.append((test, value))
-                    stack.enter_context(self.scope())
+                    scopes.append(ExitStack())
+                    scopes[-1].enter_context(self.scope())
                     self.assume(test, False)
                 below = below.below
             if last is None:
                 match below:
                     case TensorTerm():
                         last = terms.read(below, indices)
-                    case Unwritten():
-                        raise Unread(f"{name} may be read before it is written", span)
                     case Lost(reason=reason):
                         raise Unread(reason, below.span)
-        assert last is not None
+                    case _:
+                        test, last = choices.pop() if choices else (terms.FALSE, None)
+                        if last is None or (whole and used_in(test, indices)):
+                            raise Unread(f"{name} may be read before it is written", span)
+                        scopes.pop().close()
+                        self.need(test, f"{name} is written before it is read", span)
+        finally:
+            while scopes:
+                scopes.pop().close()
         for test, value in reversed(choices):
             if value is not last:
                 kind: DataType = tir.type_of(value)
                 last = tir.Call("if_then_else", (test, value, last), kind)
         return tir.interned(last)
+
+    def writer(
+        self, piece: Piece, indices: Sequence[PrimExpr], name: str
+    ) -> tuple[PrimExpr, PrimExpr] | None:
+        """The condition under which a piece has an element, and its value; None for never."""
+        found = inverse(piece.axes, piece.extents, piece.indices, indices, self.facts)
+        if found is None:
+            raise Unread(f"which iteration writes an element of {name} is not known", piece.span)
+        test: PrimExpr = TRUE
+        for condition in (*found.conditions, *conjuncts(found.at(piece.guard))):
+            held = self.holds(condition)
+            if held is False:
+                return None
+            if held is None:
+                test = both(test, condition)
+        return test, found.at(piece.value)
 
 
 PURE = tir.AS_OPERAND | frozenset(
@@ -771,15 +810,9 @@ _WITHOUT_EFFECT = frozenset(
 )
 
 
-def is_open(expr: PrimExpr) -> bool:
-    """Whether an element depends on what an enclosing loop computed before."""
-    return any(
-        isinstance(node, tir.BufferLoad)
-        and isinstance(node.buffer, InputTerm)
-        and isinstance(node.buffer.key, tuple)
-        and node.buffer.key[0] == "loop"
-        for node in tir.postorder(expr)
-    )
+def used_in(expr: PrimExpr, variables: Sequence[PrimExpr]) -> bool:
+    """Whether an expression has one of some variables."""
+    return any(var in variables for var in tir.free_vars(expr))
 
 
 def _is_0(expr: PrimExpr) -> bool:

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.nodes.tir import Buffer, PrimExpr
 from rlx.refine import terms
 from rlx.refine.facts import polynomial
-from rlx.refine.loops_content import Lost, Piece, Unread, inverse
+from rlx.refine.loops_content import Content, Lost, Piece, Unread, inverse
 from rlx.refine.terms import TRUE, InputTerm, Reduce
 
 if TYPE_CHECKING:
@@ -49,6 +50,27 @@ class _Fold(Record):
     begins: tuple[tuple[PrimExpr, PrimExpr] | None, ...]
 
 
+class _Scan(Record):
+    """A piece whose iterations read what earlier ones wrote.
+
+    Attributes
+    ----------
+    piece
+        The piece of one iteration.
+    hole
+        What it reads.
+    dims
+        The axes of the buffer that the iterations run along; the others stay.
+    along
+        The one of them along which they go on.
+    """
+
+    piece: Piece
+    hole: InputTerm
+    dims: tuple[int, ...]
+    along: int
+
+
 class LoopEnd:
     """The end of a loop.
 
@@ -70,7 +92,7 @@ class LoopEnd:
         axis: tir.Var,
         extent: PrimExpr,
         holes: Mapping[InputTerm, Buffer],
-        after: Mapping[Buffer, tuple[Piece, ...]],
+        after: Mapping[Buffer, Content],
         span: Span | None,
     ) -> None:
         self.reader = reader
@@ -78,10 +100,15 @@ class LoopEnd:
         self.extent = extent
         self.holes = holes
         self.span = span
-        self.after = dict(after)
-        self.lost: dict[Buffer, Lost] = {}
+        self.after = {buffer: content.pieces for buffer, content in after.items()}
+        self.lost: dict[Buffer, Lost] = {
+            buffer: content.below
+            for buffer, content in after.items()
+            if isinstance(content.below, Lost)
+        }
         self.folds: dict[Buffer, _Fold] = {}
-        self.after = {b: tuple(map(self._settled, pieces)) for b, pieces in after.items()}
+        self.scans: dict[Buffer, _Scan] = {}
+        self._settle()
         self._carried()
         self.determined = {
             piece: self._determines(piece)
@@ -103,6 +130,17 @@ class LoopEnd:
             if isinstance(node, tir.BufferLoad) and node.buffer in self.holes
         ]
 
+    def _settle(self) -> None:
+        found = {}
+        for buffer, pieces in self.after.items():
+            found[buffer] = pieces
+            if buffer not in self.lost:
+                try:
+                    found[buffer] = tuple(map(self._settled, pieces))
+                except Unread as error:
+                    self.lost[buffer] = Lost(error.reason, error.span or self.span)
+        self.after = found
+
     def _settled(self, piece: Piece) -> Piece:
         """A piece in which reads of what was there before the loop say so."""
         if not self._own_holes(piece.guard, piece.value, *piece.indices, *piece.extents):
@@ -122,6 +160,8 @@ class LoopEnd:
     def _load(self, term: Buffer, indices: tuple[PrimExpr, ...], span: Span | None) -> PrimExpr:
         assert isinstance(term, terms.TensorTerm)
         buffer = self.holes.get(term) if isinstance(term, InputTerm) else None
+        if buffer in self.lost:
+            raise Unread(self.lost[buffer].reason, self.lost[buffer].span)
         if buffer is None or not all(self._apart(p, indices) for p in self.after[buffer]):
             return terms.read(term, indices)
         return self.reader.read(self.reader.contents[buffer], buffer, indices, span)
@@ -152,13 +192,15 @@ class LoopEnd:
         guard = conjuncts(found.at(terms.substitute(piece.guard, names)))
         return any(self.reader.holds(each) is False for each in (*found.conditions, *guard))
 
-    def _injective(self, index: PrimExpr) -> bool:
-        """Whether an index has another value in each iteration, by its form."""
+    def _injective(self, index: PrimExpr, rising: bool = False) -> bool:
+        """Whether an index has another value in each iteration, by its form; with ``rising``, a
+        larger one.
+        """
         found = polynomial(index)
         if found is None:
             return False
         parts = [product for product in found if self.axis in tir.free_vars(*product)]
-        return parts == [(self.axis,)]
+        return parts == [(self.axis,)] and (not rising or found[(self.axis,)] > 0)
 
     def _varies(self, *parts: PrimExpr | Iterable[PrimExpr]) -> bool:
         """Whether expressions depend on the iteration."""
@@ -179,7 +221,7 @@ class LoopEnd:
                 for node in self._own_holes(piece.value, piece.guard, *piece.indices):
                     assert isinstance(node.buffer, InputTerm)
                     found[self.holes[node.buffer]] = None
-            if found:
+            if found and buffer not in self.lost:
                 reads[buffer] = found
         for buffer in reads:
             together = {buffer: None}
@@ -191,7 +233,14 @@ class LoopEnd:
                         waiting.append(each)
             members = tuple([b for b in self.after if b in together])
             try:
-                self.folds[buffer] = self._fold(buffer, members)
+                for each in members:
+                    if each in self.lost:
+                        raise Unread(self.lost[each].reason, self.lost[each].span)
+                scan = self._scan(buffer) if len(members) == 1 else None
+                if scan is None:
+                    self.folds[buffer] = self._fold(buffer, members)
+                else:
+                    self.scans[buffer] = scan
             except Unread as error:
                 self.lost[buffer] = Lost(error.reason, error.span or self.span)
 
@@ -308,6 +357,49 @@ class LoopEnd:
             self.reader.assume(tir.interned(tir.LE(terms.index(1, self.axis.dtype), self.axis)))
             return self.reader.holds(condition) is False
 
+    def _scan(self, buffer: Buffer) -> _Scan | None:
+        """A piece that reads only elements before those that it writes along an axis; None if it
+        is something else.
+        """
+        pieces = self.after[buffer]
+        if len(pieces) != 1 or self._own_holes(pieces[0].guard, *pieces[0].indices):
+            return None
+        (piece,) = pieces
+        own = {self.axis, *piece.axes}
+        used = [own.intersection(tir.free_vars(index)) for index in piece.indices]
+        dims = tuple([k for k, each in enumerate(used) if each])
+        along = next(
+            (
+                k
+                for k in dims
+                if used[k] == {self.axis} and self._injective(piece.indices[k], rising=True)
+            ),
+            None,
+        )
+        if along is None or not self._determines(piece):
+            return None
+        hole = next(h for h, b in self.holes.items() if b is buffer)
+
+        def load(term: Buffer, indices: tuple[PrimExpr, ...], span: Span | None) -> PrimExpr:
+            if term is hole:
+                for k, (index, at) in enumerate(zip(piece.indices, indices, strict=True)):
+                    if k not in dims and index is not at:
+                        raise Unread(_DEPENDS, span)
+                before = tir.LT(indices[along], piece.indices[along])
+                if self.reader.holds(tir.interned(before)) is not True:
+                    raise Unread(_DEPENDS, span)
+            assert isinstance(term, terms.TensorTerm)
+            return terms.read(term, indices)
+
+        with self.reader.scope():
+            self.reader.index(piece.axes, piece.extents)
+            self.reader.assume(piece.guard)
+            try:
+                self.reader.walked(piece.value, {}, load)
+            except Unread:
+                return None
+        return _Scan(piece, hole, dims, along)
+
     # ------------------------------------------------------------ writers
 
     def _determines(self, piece: Piece) -> bool:
@@ -376,6 +468,8 @@ class LoopEnd:
                     found[buffer] = self.lost[buffer]
                 elif buffer in self.folds:
                     found[buffer] = (self._folded(buffer, self.folds[buffer]),)
+                elif buffer in self.scans:
+                    found[buffer] = (self._scanned(buffer, self.scans[buffer]),)
                 elif any(self.determined.get(p) is False for p in pieces):
                     found[buffer] = self._last_writers(buffer, pieces)
                 else:
@@ -479,6 +573,47 @@ class LoopEnd:
         )
         return replace(piece, guard=both(some, piece.guard), value=value)
 
+    def _scanned(self, buffer: Buffer, scan: _Scan) -> Piece:
+        """The piece of a scan."""
+        reader = self.reader
+        piece = self._extended(scan.piece)
+        shape = [reader.converted(buffer.shape[k]) for k in scan.dims]
+        cells = [tir.Var("i", tir.type_of(piece.indices[k])) for k in scan.dims]
+        places = list(piece.indices)
+        for k, cell in zip(scan.dims, cells, strict=True):
+            places[k] = cell
+        with reader.scope():
+            reader.index(cells, shape)
+            found = reader.writer(piece, places, buffer.name)
+            if found is None:
+                return piece
+            test, value = found
+            if test is not TRUE:
+                with reader.scope():
+                    reader.assume(test, False)
+                    old = reader.read(reader.contents[buffer], buffer, places, piece.span)
+                value = tir.interned(tir.Call("if_then_else", (test, value, old), buffer.dtype))
+        used = set(tir.free_vars(value, *shape))
+        outer = [var for var in reader.loops if var in used]
+        dims = [reader.closed(each) for each in (*[reader.loops[v] for v in outer], *shape)]
+        whole = [dim for dim in dims if dim is not None]
+        if len(whole) < len(dims):
+            raise Unread(_DEPENDS, piece.span)
+        hole = terms.previous(whole, buffer.dtype)
+
+        def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+            if isinstance(node, tir.BufferLoad) and node.buffer is scan.hole:
+                return terms.read(hole, (*outer, *[operands[k] for k in scan.dims]))
+            return terms.rebuilt(node, operands)
+
+        body = tir.interned(tir.fold(value, new))
+        if reader.is_open(body):
+            raise Unread(_DEPENDS, piece.span)
+        along = len(outer) + scan.dims.index(scan.along)
+        made = terms.scan(whole, (*outer, *cells), body, along, buffer.name)
+        at = [piece.indices[k] for k in scan.dims]
+        return replace(piece, value=terms.read(made, (*outer, *at)))
+
     def _guard_of(self, fold: _Fold) -> PrimExpr:
         """The condition under which an iteration enters the update."""
         return self.after[fold.members[fold.output]][0].guard
@@ -567,16 +702,20 @@ def _combined(
     for node in tir.postorder(*values):
         below = tir.children(node)
         dependent[node] = node in olds or any(dependent[child] for child in below)
-    for node in tir.postorder(*values):
-        if not dependent[node]:
-            if node in values:
-                _take(node, taken, free, span)
+    kinds = {var.dtype for var in news}
+    waiting = list(values)
+    seen: set[PrimExpr] = set()
+    while waiting:
+        node = waiting.pop(0)
+        if node in seen or node in olds or isinstance(node, tir.IntImm | tir.FloatImm):
             continue
-        if isinstance(node, Reduce):
+        seen.add(node)
+        if not dependent[node] and _kind(node) in kinds:
+            _take(node, taken, free, span)
+            continue
+        if isinstance(node, Reduce | tir.BufferLoad | tir.Var):
             raise Unread(_DEPENDS, span)
-        for child in tir.children(node):
-            if not dependent[child] and not isinstance(child, tir.IntImm | tir.FloatImm):
-                _take(child, taken, free, span)
+        waiting += tir.children(node)
 
     def new_node(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
         return terms.rebuilt(node, operands)
@@ -598,12 +737,19 @@ def _take(
     """Give a source one of the variables of its type."""
     if node in taken:
         return
-    kind = tir.type_of(node)
+    kind = _kind(node)
     found = next((var for var in free if var.dtype == kind), None)
     if found is None:
         raise Unread(_DEPENDS, span)
     free.remove(found)
     taken[node] = found
+
+
+def _kind(node: PrimExpr) -> DataType:
+    """The type of a source."""
+    if isinstance(node, tir.Call) and node.op in ("isnan", "isinf", "isfinite"):
+        return BOOL
+    return tir.type_of(node)
 
 
 def _nested(
