@@ -18,6 +18,7 @@ from rlx.operators.exprs import Declined
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone, Site, Violation
 from rlx.refine import terms
+from rlx.refine.facts import Facts
 from rlx.refine.terms import (
     Application,
     NumberTerm,
@@ -27,6 +28,7 @@ from rlx.refine.terms import (
     TupleTerm,
     WordTerm,
 )
+from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.te.convert import Converter
 from rlx.te.errors import TensorExpressionError
@@ -93,8 +95,9 @@ class _Alone(CallAlone):
 class Definitions:
     """The calls of operators that two programs make; each distinct one is looked at once."""
 
-    def __init__(self, prover: Prover) -> None:
-        self._prover = prover
+    def __init__(self) -> None:
+        self._facts = Facts(Context())
+        self._prover = self._facts.prover
         self._variables: dict[Term, ast.Expr] = {}
         self._info: dict[ast.Expr, StructInfo] = {}
         self._infos: dict[Term, StructInfo] = {}
@@ -106,6 +109,11 @@ class Definitions:
         self._stages: dict[Application, list[TensorTerm]] = {}
         self._sizes: dict[object, tir.Var] = {}
         self.unshaped: dict[Term, StructInfo] = {}
+
+    def learn(self, condition: tir.PrimExpr) -> None:
+        """Assume a condition on sizes that a program has checked, for the types of later calls."""
+        if self._facts.is_index(condition):
+            self._facts.assume(condition)
 
     # ------------------------------------------------------------ types of terms
 

@@ -361,6 +361,7 @@ class Execution:
         self.checks.append(Check(self._path, key, condition, words))
         if condition is not None and not self._path:
             self.facts.append(condition)
+            self.definitions.learn(condition)
 
     # ------------------------------------------------------------ expressions
 

@@ -35,6 +35,7 @@ from rlx.refine.terms import (
     TupleTerm,
 )
 from rlx.solver.context import Context
+from rlx.spec.registry import decide, rule
 
 STEPS = 40_000
 """The most comparisons of elements for one question."""
@@ -648,6 +649,7 @@ class Matcher:
                     return False
         return None
 
+    @rule("REFINE-reduce", "refinement")
     def reductions(self, x: Reduce, y: Reduce) -> bool:
         """Whether two reductions combine the same elements."""
         if x.output != y.output or x.dtype != y.dtype:
@@ -665,8 +667,11 @@ class Matcher:
             free = False
         if not free and x.ordered != y.ordered:
             self.differ(x, y, "the order of one of these reductions is not specified")
-            return False
-        return any(self._related(x, y, way) for way in self._ways(x, y, free))
+            return decide("REFINE-reduce-order", False)
+        if any(self._related(x, y, way) for way in self._ways(x, y, free)):
+            return True
+        decide("REFINE-reduce-order", free)
+        return False
 
     def _lowest(self, x: Reduce) -> bool:
         """Whether the initial value of a maximum, or a minimum, does not matter."""
@@ -708,14 +713,16 @@ class Matcher:
             for condition in inside[1]:
                 other = tir.And(condition, other)
             guard, other = tir.interned(guard), tir.interned(other)
-            if guard is not other and not self._same_guards(guard, other):
+            same = guard is other or self._same_guards(guard, other)
+            if not decide("REFINE-reduce-domain", same):
                 self.differ(guard, other, "these guards are not proved to be equivalent")
                 return False
             self.facts.assume(guard)
-            return all(
+            equal = all(
                 self.elements(terms.substitute(a, values), terms.substitute(b, values))
                 for a, b in zip(sources, against, strict=True)
             )
+            return decide("REFINE-reduce-elements", equal)
 
     def _same_guards(self, a: PrimExpr, b: PrimExpr) -> bool:
         if self.facts.is_index(a) and self.facts.is_index(b):

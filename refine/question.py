@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from rlx.grammar.nodes import ast, tir
@@ -20,7 +20,7 @@ from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import differing
 from rlx.refine.terms import Application, ResultTerm, TensorTerm, Term, TupleTerm, group
 from rlx.solver.context import Context
-from rlx.solver.prover import Prover
+from rlx.spec.registry import decide, rule
 
 LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
@@ -120,7 +120,7 @@ class _Question:
         self._modules = (before, after)
         self._name, self._floats, self._faults, self._assume = name, floats, faults, assume
         self._context = Context()
-        self._definitions = Definitions(Prover(self._context))
+        self._definitions = Definitions()
         self._prim_funcs = PrimFuncs()
         self._loops = LoopsOpener()
 
@@ -210,22 +210,24 @@ class _Question:
 
         named = {var.name: var for var in function.shape_vars}
         for text in self._assume:
-            self._context.assume(question_parser.parse(text, named))
+            condition = question_parser.parse(text, named)
+            self._context.assume(condition)
+            self._definitions.learn(condition)
 
     def _not_equal(
         self, matcher: Matcher, ours: Execution, theirs: Execution, before: Term, after: Term
     ) -> str:
         """Why the runs are not proved to be equal; empty if they are."""
-        if not matcher.applications(ours.last, theirs.last):
+        if not _same_calls(matcher, ours, theirs):
             return "the calls of packed functions are not proved to be the same"
-        for check in theirs.checks:
-            if not self._passes(check, ours, matcher):
-                return f"AFTER may fail where BEFORE does not: {check.words}"
+        failing = _failing(theirs.checks, lambda check: self._passes(check, ours, matcher))
+        if failing is not None:
+            return f"AFTER may fail where BEFORE does not: {failing.words}"
         if self._faults == "kept":
             for check in ours.checks:
                 if not self._found(check, theirs, matcher):
                     return f"BEFORE may fail where AFTER does not: {check.words}"
-        if matcher.equal(before, after):
+        if _same_result(matcher, before, after):
             return ""
         return _mismatch(matcher, ours, theirs)
 
@@ -263,9 +265,42 @@ class _Question:
         application = result.of
         if application.name == CALL_TIR:
             return self._loops.open(result)
-        if level == "bitwise" and not self._definitions.exact(application):
-            raise Unopened("its definition rounds more than once")
-        return self._definitions.open(application)[result.path]
+        return _by_definition(self._definitions, result, level)
+
+
+@rule("REFINE-result", "refinement")
+def _same_result(matcher: Matcher, before: Term, after: Term) -> bool:
+    """Whether the results are equal."""
+    return decide("REFINE-result-equal", matcher.equal(before, after))
+
+
+@rule("REFINE-checks", "refinement")
+def _failing(checks: Sequence[Check], passes: Callable[[Check], bool]) -> Check | None:
+    """The first check of AFTER that may fail where BEFORE returns."""
+    found = next((check for check in checks if not passes(check)), None)
+    decide("REFINE-checks-hold", found is None)
+    return found
+
+
+@rule("REFINE-calls", "refinement")
+def _same_calls(matcher: Matcher, ours: Execution, theirs: Execution) -> bool:
+    """Whether both call the same packed functions with the same arguments, in the same order."""
+    return decide("REFINE-calls-same", matcher.applications(ours.last, theirs.last))
+
+
+@rule("REFINE-definition", "refinement")
+def _by_definition(definitions: Definitions, result: ResultTerm, level: str) -> TensorTerm:
+    """The tensor that an operator returns, by its definition.
+
+    Raises
+    ------
+    Unopened
+        If it has none, or none that gives its bits.
+    """
+    exact = level == "real" or definitions.exact(result.of)
+    if not decide("REFINE-definition-bits", exact):
+        raise Unopened("its definition rounds more than once")
+    return definitions.open(result.of)[result.path]
 
 
 class _Terms:
