@@ -624,7 +624,11 @@ def read(tensor: TensorTerm, indices: Sequence[PrimExpr]) -> PrimExpr:
 
 
 def element(tensor: TensorTerm, indices: Sequence[PrimExpr]) -> PrimExpr:
-    """The element of a tensor at indices; the body of a :class:`Lambda` at these indices."""
+    """The element of a tensor at indices; the body of a :class:`Lambda` at these indices.
+
+    The indices have no variables of a reduction: who looks inside of one gives it other variables
+    first (:func:`opened`).
+    """
     if type(tensor) is Lambda:
         return substitute(tensor.element, dict(zip(tensor.axes, indices, strict=True)))
     return read(tensor, indices)
