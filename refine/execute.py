@@ -134,6 +134,12 @@ class Execution:
         The last call of a packed function; each has the one before it.
     names
         The first binding of each term, for a person.
+    applied
+        The calls of operators outside of branches.
+    recursive
+        The names of the functions that call themselves.
+    accepted
+        How many checks there were when the parameters of the entry were checked.
     """
 
     def __init__(
@@ -145,6 +151,9 @@ class Execution:
         self.last: Application | None = None
         self.names: dict[Term, str] = {}
         self.memory: dict[CellTerm, TensorTerm | None] = {}
+        self.accepted = 0
+        self.applied: list[Application] = []
+        self.recursive: list[str] = []
         self._functions = {gv.name_hint: f for gv, f in module.functions.items()}
         self._path: tuple[tuple[object, bool], ...] = ()
         self._stack: list[ast.Function] = []
@@ -152,6 +161,11 @@ class Execution:
         self._inlined: dict[object, Term] = {}
 
     # ------------------------------------------------------------ functions
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        """The names of the functions of the module."""
+        return tuple(self._functions)
 
     def entry(self, name: str, arguments: Sequence[Term]) -> Term:
         """The result of a function for arguments; its casts and checks are collected.
@@ -168,7 +182,7 @@ class Execution:
 
     def _called(self, function: ast.Function, arguments: Sequence[Term], outer: Frame) -> Term:
         if function in self._stack:
-            raise Unreadable("it is recursive")
+            return self._recursive(function, arguments)
         if len(self._stack) >= DEEPEST:
             raise Unreadable("calls are nested too deep")
         if len(arguments) != len(function.params):
@@ -187,12 +201,31 @@ class Execution:
             frame.values[param] = self._cast(
                 argument, info, frame, f"the type of {param.name_hint}"
             )
+        if not self._stack:
+            self.accepted = len(self.checks)
         self._stack.append(function)
         found = self._value(function.body, frame)
         self._stack.pop()
         if function.ret_struct_info is not None and not isinstance(found, CellTerm):
             found = self._cast(found, function.ret_struct_info, frame, "the type of the result")
         return found
+
+    def _recursive(self, function: ast.Function, arguments: Sequence[Term]) -> Term:
+        """The result of a recursive call: that of the function of this name on the other side for
+        equal arguments, if the functions are proved to be equal.
+        """
+        name = next((name for name, f in self._functions.items() if f is function), None)
+        if name is None or function.is_pure is False:
+            raise Unreadable("a function that is not pure, or has no name, is recursive")
+        if name not in self.recursive:
+            self.recursive.append(name)
+        frame, free = Frame({}, {}), set(function.shape_vars)
+        for param, argument in zip(function.params, arguments, strict=True):
+            self._bind(param.struct_info_annotation or OBJECT, argument, frame, free)
+        made = terms.apply("recursive", name, arguments, None)
+        self._check(("call", made), None, f"the recursive call of {name}")
+        info = function.ret_struct_info
+        return self._returned(OBJECT if info is None else self._sized(info, frame), made)
 
     # ------------------------------------------------------------ casts
 
@@ -328,6 +361,7 @@ class Execution:
         self.checks.append(Check(self._path, key, condition, words))
         if condition is not None and not self._path:
             self.facts.append(condition)
+            self.definitions.learn(condition)
 
     # ------------------------------------------------------------ expressions
 
@@ -574,8 +608,12 @@ class Execution:
             made, known = self.definitions.call(operator, arguments, attrs, infos)
         except Unopened as error:
             raise Unreadable(str(error)) from None
-        if known.risks or name in MAY_FAULT:
-            self._check(("call", made), None, f"R.{name.removeprefix('relax.')}")
+        if not self._path:
+            self.applied.append(made)
+        for key in _faults(name, arguments, made):
+            self._check(key, None, f"R.{name.removeprefix('relax.')}")
+        if known.risks:
+            self._check(("call", made), None, known.risks[0])
         return self.definitions.value_of(known.info, made)
 
     def _attribute(self, value: Any, frame: Frame) -> Any:
@@ -593,29 +631,28 @@ class Execution:
     def _call_tir(self, call: ast.Call, frame: Frame) -> Term:
         callee, *rest = [self._value(arg, frame) for arg in call.args]
         function = self._prim_func(callee)
-        args = self._listed(rest)
+        args, first = self._listed(rest)
         infos = tuple([self._sized(info, frame) for info in call.sinfo_args])
         if len(infos) == 1:
             infos = fields_or_itself(infos[0])
             several = isinstance(call.sinfo_args[0], ast.TupleStructInfo)
         else:
             several = True
-        results = self._computed(function, args, infos)
+        results = self._computed(function, args, infos, first)
         return terms.group(results) if several else results[0]
 
-    def _listed(self, given: Sequence[Term]) -> list[Term]:
-        """The arguments of `call_tir`: those of the tuple, and the numbers of a shape behind."""
-        args: list[Term] = []
-        for each in given:
-            loaded = self.loaded(each)
-            match loaded:
-                case TupleTerm(fields=fields):
-                    args += fields
-                case ShapeTerm(values=values):
-                    args += [terms.number(value) for value in values]
-                case _:
-                    args.append(loaded)
-        return args
+    def _listed(self, given: Sequence[Term]) -> tuple[list[Term], int]:
+        """The arguments of `call_tir`: those of the tuple, and behind the results the numbers of a
+        shape; and the number of the former.
+        """
+        whole, *numbers = map(self.loaded, given)
+        args = [*whole.fields] if isinstance(whole, TupleTerm) else [whole]
+        first = len(args)
+        for each in numbers:
+            if not isinstance(each, ShapeTerm):
+                raise Unreadable("the numbers of call_tir are not known")
+            args += [terms.number(value) for value in each.values]
+        return args, first
 
     def _prim_func(self, callee: Term) -> tir.PrimFunc:
         if isinstance(callee, WordTerm) and callee.kind == "function":
@@ -625,10 +662,22 @@ class Execution:
         raise Unreadable("call_tir gets something else than a PrimFunc")
 
     def _computed(
-        self, function: tir.PrimFunc, args: Sequence[Term], infos: Sequence[StructInfo]
+        self,
+        function: tir.PrimFunc,
+        args: Sequence[Term],
+        infos: Sequence[StructInfo],
+        first: int | None = None,
     ) -> list[TensorTerm]:
-        """The tensors that a PrimFunc fills."""
-        made = terms.apply(CALL_TIR, function, args, tuple(map(terms.outline, infos)))
+        """The tensors that a PrimFunc fills.
+
+        Parameters
+        ----------
+        first
+            The position of the first of them among the parameters, if arguments follow them.
+        """
+        outlines = tuple(map(terms.outline, infos))
+        first = len(args) if first is None else first
+        made = terms.apply(CALL_TIR, (function, outlines, first), args, None)
         self._check(("call", made), None, "call_tir")
         found = []
         for k, info in enumerate(infos):
@@ -641,6 +690,10 @@ class Execution:
     def _written(self, function: tir.PrimFunc, args: Sequence[Term]) -> Term:
         """A call of a PrimFunc as a statement: it fills the memory of its last arguments."""
         fresh = len(args)
+        while fresh and isinstance(args[fresh - 1], NumberTerm):
+            fresh -= 1
+        behind = args[fresh:]
+        args = args[:fresh]
         while fresh and isinstance(args[fresh - 1], CellTerm):
             cell = args[fresh - 1]
             assert isinstance(cell, CellTerm)
@@ -656,7 +709,8 @@ class Execution:
             if isinstance(c, CellTerm)
         ]
         shared = self.prim_funcs.shared(function)
-        results = self._computed(shared, [self.loaded(a) for a in args[:fresh]], infos)
+        given = [self.loaded(a) for a in args[:fresh]]
+        results = self._computed(shared, [*given, *behind], infos, fresh)
         for cell, content in zip(cells, results, strict=True):
             self._store(cell, content)
         return terms.group(())
@@ -719,6 +773,17 @@ class Execution:
             raise Unreadable("the shape of allocated memory is not known")
         return self._cell(shape.values, kind.value, storage)
 
+    def _print(self, call: ast.Call, frame: Frame) -> Term:
+        args = [self.loaded(self._value(arg, frame)) for arg in call.args]
+        attrs = tuple([(key, str(value)) for key, value in sorted(call.attrs.items())])
+        self.last = terms.apply("print", attrs, args, None, self.last)
+        return terms.group(())
+
+    def _assert(self, call: ast.Call, frame: Frame) -> Term:
+        condition, *_ = [self.loaded(self._value(arg, frame)) for arg in call.args]
+        self._check(("assert", condition), None, "an assertion")
+        return terms.group(())
+
     def _nothing(self, call: ast.Call, frame: Frame) -> Term:
         return terms.group(())
 
@@ -755,17 +820,85 @@ class PartialTerm(ValueTerm):
 
 CALL_TIR = "relax.call_tir"
 
-MAY_FAULT = frozenset(
+_ARITHMETIC = frozenset(
     f"relax.{name}"
     for name in (
-        *("take", "gather_elements", "gather_nd", "scatter_elements", "scatter_nd", "index_put"),
-        *("index_tensor", "floor_divide", "mod", "floor_mod", "divide", "one_hot", "unique"),
-        *("dynamic_strided_slice", "nn.nll_loss", "slice_scatter", "assert_op", "power"),
-        *("bincount", "tensor_to_shape", "left_shift", "right_shift", "bitwise_left_shift"),
-        *("view", "ensure_zero_offset", "multinomial_from_uniform", "nonzero", "arange"),
+        *("divide", "floor_divide", "mod", "floor_mod", "power", "log_add_exp"),
+        *("left_shift", "right_shift", "bitwise_left_shift", "bitwise_right_shift"),
+    )
+)
+"""Operators that may fail on elements that are not floats."""
+
+_EXTREMA = frozenset(f"relax.{name}" for name in ("max", "min", "argmax", "argmin", "median"))
+"""Operators that fail on axes without elements."""
+
+_FAULTING = frozenset(
+    f"relax.{name}"
+    for name in (
+        *("gather_elements", "gather_nd", "scatter_elements", "scatter_nd", "index_put"),
+        *("index_tensor", "one_hot", "bucketize", "dynamic_strided_slice", "nn.nll_loss"),
+        *("slice_scatter", "unique", "arange", "bincount", "nonzero", "topk", "view"),
+        *("multinomial_from_uniform", "tensor_to_shape", "tensor_to_shape_value"),
     )
 )
 """Operators that may fail because of the elements of their arguments."""
+
+
+def _faults(name: str, arguments: Sequence[Term], made: Application) -> list[object]:
+    """What a call of an operator may fail at because of its arguments' elements, as keys of checks."""
+    match arguments:
+        case [TensorTerm(shape=shape), TensorTerm() | NumberTerm() as indices, *_] if (
+            name == "relax.take"
+        ):
+            attributes: Any = made.attributes
+            axis = attributes[0][2]
+            mode = attributes[0][3] if len(attributes[0]) > 3 else None
+            position = axis.value if isinstance(axis, tir.IntImm) else _number(axis)
+            if position is None and len(shape) == 1:
+                position = 0
+            if position is not None and -len(shape) <= position < len(shape):
+                return [("index", indices, shape[position], mode)]
+    if name in _ARITHMETIC:
+        kinds = [a.dtype for a in arguments if isinstance(a, TensorTerm)]
+        known = len(kinds) == len([a for a in arguments if not isinstance(a, NumberTerm)])
+        return [] if known and kinds and all(k.is_float for k in kinds) else [("call", made)]
+    if name in _EXTREMA:
+        filled = all(
+            isinstance(dim, tir.IntImm) and dim.value > 0
+            for a in arguments
+            if isinstance(a, TensorTerm)
+            for dim in a.shape
+        )
+        return [] if filled else [("call", made)]
+    if name in _FAULTING or name.startswith(("relax.vision.", "relax.image.", "relax.take")):
+        return [("call", made)]
+    if name.removeprefix("relax.") in _ANY_TYPE:
+        return []
+    types = [str(a.dtype) for a in arguments if isinstance(a, TensorTerm)]
+    return [] if all(each in _USUAL for each in types) else [("types", name, *types)]
+
+
+_USUAL = ("float32", "float64", "float16", "int32", "int64")
+"""Element types that every operator is defined for, if the checker accepts them."""
+
+_ANY_TYPE = frozenset(
+    [
+        *("reshape", "permute_dims", "concat", "split", "expand_dims", "squeeze", "flatten"),
+        *("broadcast_to", "where", "astype", "strided_slice", "zeros", "ones", "full", "flip"),
+        *("repeat", "tile", "zeros_like", "ones_like", "full_like", "equal", "not_equal"),
+        *("logical_and", "logical_or", "logical_not", "stack", "collapse_sum_to"),
+    ]
+)
+"""Operators that are defined for all element types."""
+
+
+def _number(key: object) -> int | None:
+    """The number of an attribute's key."""
+    match key:
+        case ("int", str() as text):
+            return int(text)
+    return None
+
 
 _SPECIAL: dict[str, Any] = {
     CALL_TIR: Execution._call_tir,
@@ -781,6 +914,9 @@ _SPECIAL: dict[str, Any] = {
     "relax.memory.alloc_tensor": Execution._memory_tensor,
     "relax.memory.kill_storage": Execution._nothing,
     "relax.memory.kill_tensor": Execution._nothing,
+    "relax.vm.kill_object": Execution._nothing,
+    "relax.print": Execution._print,
+    "relax.assert_op": Execution._assert,
     "relax.make_closure": Execution._closure,
     "relax.invoke_closure": Execution._invoke,
     "relax.invoke_pure_closure": Execution._invoke,

@@ -1,18 +1,54 @@
-"""Calls of PrimFuncs: the tensors that they fill, as terms."""
+"""Calls of PrimFuncs: the tensors that they fill, as terms, and whether they may fail."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.facts import Facts
-from rlx.refine.terms import Application, ResultTerm, TensorTerm
+from rlx.refine.loops import Holes, Unread, read_loops
+from rlx.refine.terms import (
+    Application,
+    Instantiation,
+    Lambda,
+    NumberTerm,
+    ResultTerm,
+    TensorTerm,
+)
+
+
+class CallOfLoops(Record):
+    """A call of a PrimFunc whose loops were read.
+
+    Attributes
+    ----------
+    holes
+        What the PrimFunc computes.
+    filled
+        Fills the holes with the arguments.
+    first
+        The position of the first parameter that is filled.
+    shapes
+        Conditions on the shapes of the arguments: where one does not hold, the call fails.
+    """
+
+    holes: Holes
+    filled: Instantiation
+    first: int
+    shapes: tuple[PrimExpr, ...]
 
 
 class LoopsOpener:
     """Opens calls of PrimFuncs; each PrimFunc is read once."""
 
     def __init__(self) -> None:
-        self._known: dict[tir.PrimFunc, object] = {}
+        self._read: dict[tir.PrimFunc, Holes | str] = {}
+        self._calls: dict[Application, CallOfLoops | str] = {}
 
     def open(self, result: ResultTerm) -> TensorTerm:
         """The tensor that a call fills.
@@ -22,8 +58,146 @@ class LoopsOpener:
         Unopened
             If the loops cannot be read as terms.
         """
-        raise Unopened("its loops are not read")
+        call = self._call(result.of)
+        (k,) = result.path
+        output = call.holes.outputs.get(call.first + k)
+        if output is None:
+            raise Unopened("its PrimFunc does not fill it")
+        return call.filled.tensor(output)
 
-    def safe(self, application: Application, facts: Facts) -> bool:
-        """Whether a call of a PrimFunc cannot fail."""
-        return False
+    def safe(
+        self, application: Application, facts: Facts, read: Callable[[], Iterable[TensorTerm]]
+    ) -> bool:
+        """Whether a call of a PrimFunc cannot fail.
+
+        Parameters
+        ----------
+        read
+            Gives tensors whose elements are computed without a failure: what they read is there.
+        """
+        try:
+            call = self._call(application)
+        except Unopened:
+            return False
+        if not all(facts.holds(condition) is True for condition in call.shapes):
+            return False
+        written = range(call.first, call.first + len(_outlines(application)))
+        if not set(call.holes.outputs) <= set(written):
+            return False
+        for need in call.holes.needs:
+            axes = terms.fresh(need.axes)
+            renamed: dict[tir.Var, PrimExpr] = dict(zip(need.axes, axes, strict=True))
+            extents, given, (condition,) = (
+                [call.filled.expr(terms.substitute(e, renamed)) for e in each]
+                for each in (need.extents, need.given, (need.condition,))
+            )
+            with facts.scope():
+                facts.index(axes, extents)
+                for each in given:
+                    facts.assume(each)
+                for tensor in read() if terms.tensors_of(condition) else ():
+                    _assume_reads(tensor, axes, extents, facts)
+                if facts.holds(condition) is not True:
+                    return False
+        return True
+
+    def _call(self, application: Application) -> CallOfLoops:
+        found = self._calls.get(application)
+        if found is None:
+            try:
+                found = self._filled(application)
+            except Unopened as error:
+                found = str(error)
+            self._calls[application] = found
+        if isinstance(found, str):
+            raise Unopened(found)
+        return found
+
+    def _holes(self, function: tir.PrimFunc) -> Holes:
+        found = self._read.get(function)
+        if found is None:
+            try:
+                found = read_loops(function)
+            except Unread as error:
+                found = str(error)
+            self._read[function] = found
+        if isinstance(found, str):
+            raise Unopened(found)
+        return found
+
+    def _filled(self, application: Application) -> CallOfLoops:
+        function, outlines, first = _parts(application)
+        holes = self._holes(function)
+        arguments: dict[int, object] = dict(enumerate(application.arguments[:first]))
+        for k, outline in enumerate(outlines):
+            _, shape, kind = outline
+            arguments[first + k] = terms.given(("unwritten", first + k), "unwritten", shape, kind)
+        behind = first + len(outlines)
+        arguments |= {behind + k: a for k, a in enumerate(application.arguments[first:])}
+        if len(arguments) != len(function.params):
+            raise Unopened("its PrimFunc takes another number of arguments")
+        variables: dict[tir.Var, PrimExpr] = {}
+        for position, var in holes.numbers.items():
+            number = arguments[position]
+            if not isinstance(number, NumberTerm):
+                raise Unopened("its PrimFunc takes a number that is not known")
+            variables[var] = number.value
+        tensors: dict[TensorTerm, TensorTerm] = {}
+        known: list[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]] = []
+        slots = [k for k in range(len(function.params)) if k not in holes.numbers]
+        for position, hole, shape in zip(slots, holes.inputs, holes.shapes, strict=True):
+            tensor = arguments[position]
+            if not isinstance(tensor, TensorTerm):
+                raise Unopened("an argument of its PrimFunc is not a tensor of known shape")
+            if tensor.dtype != hole.dtype or len(tensor.shape) != len(shape):
+                raise Unopened("an argument of its PrimFunc has another type")
+            tensors[hole] = tensor
+            known.append((shape, tensor.shape))
+            for declared, dim in zip(shape, tensor.shape, strict=True):
+                if isinstance(declared, tir.Var):
+                    variables.setdefault(declared, dim)
+        equal = [
+            tir.interned(tir.EQ(terms.substitute(declared, variables), dim))
+            for shape, dims in known
+            for declared, dim in zip(shape, dims, strict=True)
+        ]
+        differ = tuple([e for e in equal if e.a is not e.b])
+        return CallOfLoops(holes, Instantiation(tensors, variables), first, differ)
+
+
+def _assume_reads(
+    tensor: TensorTerm, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], facts: Facts
+) -> None:
+    """Assume that what an element of a tensor reads is inside what it is read from."""
+    if not isinstance(tensor, Lambda) or len(tensor.axes) != len(axes):
+        return
+    if not all(map(facts.equal, tensor.shape, extents)):
+        return
+    stack = [terms.element(tensor, axes)]
+    seen: set[PrimExpr] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen or isinstance(node, terms.Reduce):
+            continue
+        seen.add(node)
+        match node:
+            case tir.BufferLoad(buffer=TensorTerm(shape=shape), indices=indices):
+                for index, extent in zip(indices, shape, strict=True):
+                    if terms.tensors_of(index):
+                        facts.assume(tir.LE(tir.IntImm(0), index))
+                        facts.assume(tir.LT(index, extent))
+            case tir.Call(op="if_then_else", args=(condition, _, _)):
+                stack.append(condition)
+                continue
+        stack += tir.children(node)
+
+
+def _parts(application: Application) -> tuple[tir.PrimFunc, tuple[Any, ...], int]:
+    """The PrimFunc of a call, the outlines of its results, and the position of the first of them."""
+    parts: Any = application.attributes
+    function, outlines, first = parts
+    return function, outlines, first
+
+
+def _outlines(application: Application) -> tuple[Any, ...]:
+    return _parts(application)[1]

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine.answer import Refinement
+from rlx.refine.contracts import Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import Definitions, Unopened
 from rlx.refine.execute import CALL_TIR, Check, Execution, PrimFuncs, Unreadable
 from rlx.refine.facts import Facts
 from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import differing
-from rlx.refine.terms import Application, ResultTerm, TensorTerm, Term
+from rlx.refine.terms import Application, ResultTerm, TensorTerm, Term, TupleTerm, group
 from rlx.solver.context import Context
-from rlx.solver.prover import Prover
+from rlx.spec.registry import decide, rule
 
 LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
-
-
-class InterfaceError(ValueError):
-    """The programs cannot be compared: they have other functions, or other parameters."""
 
 
 class _Outcome(Record):
@@ -70,6 +69,7 @@ def compare(
     floats: str = "bitwise",
     faults: str = "may vanish",
     assume: Sequence[str] = (),
+    contract: str | None = None,
 ) -> Refinement:
     """Whether AFTER refines BEFORE; both are in normal form and without errors.
 
@@ -79,18 +79,23 @@ def compare(
         If they have other functions or parameters.
     """
     names = entries(before, after, entry)
+    if contract is None and structural_equal(before, after):
+        return Refinement("proved", "bitwise", names, None, "", ("they are the same program",))
     level, steps = "bitwise", []
+    todo = list(names)
     with recursion_room():
-        for name in names:
-            found = _Question(before, after, name, floats, faults, assume).answer()
+        for name in todo:  # grows by the recursive functions that are met
+            question = _Question(before, after, name, floats, faults, assume, contract)
+            found = question.answer()
+            todo += [each for each in question.recursive if each not in todo]
             steps += [f"{name}:", *(f"  {line}" for line in found.steps)]
             if found.level is None:
-                example = differing(before, after, name) if not assume else None
+                example = differing(before, after, name, contract, assume)
                 if example is not None:
                     return Refinement(
                         "refuted", None, names, example, example.difference, tuple(steps)
                     )
-                reason = found.reason if len(names) == 1 else f"{name}: {found.reason}"
+                reason = found.reason if len(todo) == 1 else f"{name}: {found.reason}"
                 return Refinement("unknown", None, names, None, reason, tuple(steps))
             if found.level == "real":
                 level = "real"
@@ -108,11 +113,14 @@ class _Question:
         floats: str,
         faults: str,
         assume: Sequence[str],
+        contract: str | None,
     ) -> None:
+        self._contract = contract
+        self.recursive: list[str] = []
         self._modules = (before, after)
         self._name, self._floats, self._faults, self._assume = name, floats, faults, assume
         self._context = Context()
-        self._definitions = Definitions(Prover(self._context))
+        self._definitions = Definitions()
         self._prim_funcs = PrimFuncs()
         self._loops = LoopsOpener()
 
@@ -128,11 +136,6 @@ class _Question:
             if self._prim_funcs.shared(one) is self._prim_funcs.shared(other):
                 return _Outcome("bitwise", "", ("the PrimFuncs are the same",))
             return _Outcome(None, "PrimFuncs are only compared where functions call them", ())
-        if len(one.params) != len(other.params):
-            raise InterfaceError(
-                f"the interface changed: {self._name} has {len(one.params)} parameters in"
-                f" BEFORE and {len(other.params)} in AFTER"
-            )
         try:
             return self._functions(one, other)
         except Unreadable as error:
@@ -156,14 +159,16 @@ class _Question:
             before = ours.entry(self._name, arguments)
         except Unreadable as error:
             raise Unreadable(f"BEFORE: {error}") from None
-        reading = Facts(self._context)
-        for fact in ours.facts:
-            if reading.is_index(fact):
-                self._context.assume(fact)
+        self._learn(ours.facts)
+        interface = Interface(self._name, one, other, theirs.function_names)
         try:
-            after = theirs.entry(self._name, arguments)
+            given = arguments_of(self._contract, interface, arguments, _Terms(theirs))
+            first = len(theirs.checks)
+            after = theirs.entry(self._name, given)
         except Unreadable as error:
             raise Unreadable(f"AFTER: {error}") from None
+        self.recursive += [*ours.recursive, *theirs.recursive]
+        self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
         reason = ""
         for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
             matcher = Matcher(self._context, self._opened, level)
@@ -172,28 +177,57 @@ class _Question:
                 return _Outcome(level, "", (*matcher.trail, f"equal ({level})"))
         return _Outcome(None, reason, ())
 
+    def _learn(self, conditions: Sequence[tir.PrimExpr]) -> None:
+        """Assume conditions on sizes."""
+        reading = Facts(self._context)
+        for condition in conditions:
+            if reading.is_index(condition):
+                self._context.assume(condition)
+
+    def _accepted(self, interface: Interface, checks: Sequence[Check], ours: Execution) -> None:
+        """Make sure that AFTER takes the arguments of BEFORE.
+
+        Raises
+        ------
+        InterfaceError
+            If it may not.
+        """
+        for check in checks:
+            if any(known.key == check.key for known in ours.checks[: ours.accepted]):
+                continue
+            if check.condition is None:
+                raise interface.changed(f"{check.words} changed")
+            if self._contract == "sizes":
+                self._learn([check.condition])
+            elif Facts(self._context).holds(check.condition) is not True:
+                raise interface.changed(
+                    f'{check.words} requires {check.condition} in AFTER; see the contract "sizes"'
+                )
+
     def _suppose(self, function: ast.Function) -> None:
         """Assume what the caller says about the sizes of BEFORE."""
         from rlx.solver import question_parser
 
         named = {var.name: var for var in function.shape_vars}
         for text in self._assume:
-            self._context.assume(question_parser.parse(text, named))
+            condition = question_parser.parse(text, named)
+            self._context.assume(condition)
+            self._definitions.learn(condition)
 
     def _not_equal(
         self, matcher: Matcher, ours: Execution, theirs: Execution, before: Term, after: Term
     ) -> str:
         """Why the runs are not proved to be equal; empty if they are."""
-        if not matcher.applications(ours.last, theirs.last):
+        if not _same_calls(matcher, ours, theirs):
             return "the calls of packed functions are not proved to be the same"
-        for check in theirs.checks:
-            if not self._passes(check, ours, matcher):
-                return f"AFTER may fail where BEFORE does not: {check.words}"
+        failing = _failing(theirs.checks, lambda check: self._passes(check, ours, matcher))
+        if failing is not None:
+            return f"AFTER may fail where BEFORE does not: {failing.words}"
         if self._faults == "kept":
             for check in ours.checks:
                 if not self._found(check, theirs, matcher):
                     return f"BEFORE may fail where AFTER does not: {check.words}"
-        if matcher.equal(before, after):
+        if _same_result(matcher, before, after):
             return ""
         return _mismatch(matcher, ours, theirs)
 
@@ -205,8 +239,14 @@ class _Question:
             return True
         match check.key:
             case ("call", Application() as made) if made.name == CALL_TIR:
-                return self._loops.safe(made, matcher.facts)
+                return self._loops.safe(made, matcher.facts, lambda: self._computed(ours))
         return False
+
+    def _computed(self, side: Execution) -> Iterator[TensorTerm]:
+        """The tensors that operators of a program compute on the way, by their definitions."""
+        for made in side.applied:
+            with suppress(Unopened):
+                yield from self._definitions.stages(made)
 
     def _found(self, check: Check, side: Execution, matcher: Matcher) -> bool:
         """Whether the other side has the same check on a path that is always taken then."""
@@ -225,9 +265,61 @@ class _Question:
         application = result.of
         if application.name == CALL_TIR:
             return self._loops.open(result)
-        if level == "bitwise" and not self._definitions.exact(application):
-            raise Unopened("its definition rounds more than once")
-        return self._definitions.open(application)[result.path]
+        return _by_definition(self._definitions, result, level)
+
+
+@rule("REFINE-result", "refinement")
+def _same_result(matcher: Matcher, before: Term, after: Term) -> bool:
+    """Whether the results are equal."""
+    return decide("REFINE-result-equal", matcher.equal(before, after))
+
+
+@rule("REFINE-checks", "refinement")
+def _failing(checks: Sequence[Check], passes: Callable[[Check], bool]) -> Check | None:
+    """The first check of AFTER that may fail where BEFORE returns."""
+    found = next((check for check in checks if not passes(check)), None)
+    decide("REFINE-checks-hold", found is None)
+    return found
+
+
+@rule("REFINE-calls", "refinement")
+def _same_calls(matcher: Matcher, ours: Execution, theirs: Execution) -> bool:
+    """Whether both call the same packed functions with the same arguments, in the same order."""
+    return decide("REFINE-calls-same", matcher.applications(ours.last, theirs.last))
+
+
+@rule("REFINE-definition", "refinement")
+def _by_definition(definitions: Definitions, result: ResultTerm, level: str) -> TensorTerm:
+    """The tensor that an operator returns, by its definition.
+
+    Raises
+    ------
+    Unopened
+        If it has none, or none that gives its bits.
+    """
+    exact = level == "real" or definitions.exact(result.of)
+    if not decide("REFINE-definition-bits", exact):
+        raise Unopened("its definition rounds more than once")
+    return definitions.open(result.of)[result.path]
+
+
+class _Terms:
+    """Arguments as terms."""
+
+    def __init__(self, after: Execution) -> None:
+        self._after = after
+
+    def group(self, fields: Sequence[Term]) -> Term:
+        """A tuple."""
+        return group(fields)
+
+    def fields(self, whole: Term) -> Sequence[Term] | None:
+        """The fields of a tuple."""
+        return whole.fields if isinstance(whole, TupleTerm) else None
+
+    def call(self, name: str, arguments: Sequence[Term]) -> Term:
+        """The result of a function of AFTER."""
+        return self._after.entry(name, arguments)
 
 
 def _mismatch(matcher: Matcher, ours: Execution, theirs: Execution) -> str:

@@ -76,7 +76,7 @@ def _again(matcher: Matcher, side: Sum, depth: int = 0) -> Sum:
         product: Sum = {(): factor}
         for atom in mono:
             opened = _opened(matcher, atom, depth) if depth else atom
-            product = _times(product, normal.sum(opened))
+            product = _times(matcher, product, normal.sum(opened))
         _add(found, product)
     return found
 
@@ -104,7 +104,7 @@ def _matched(matcher: Matcher, x: Sum, y: Sum) -> bool:
             return False
     renamed: Sum = {}
     for mono, factor in y.items():
-        made = tuple(sorted((names.get(atom, atom) for atom in mono), key=id))
+        made = tuple(sorted((names.get(atom, atom) for atom in mono), key=matcher.number))
         _add(renamed, {made: factor})
     return renamed == x
 
@@ -135,7 +135,32 @@ def _deepest(matcher: Matcher, atom: PrimExpr) -> int:
 
 
 def _opened(matcher: Matcher, root: PrimExpr, depth: int) -> PrimExpr:
-    """An element in which the reads of tensors of a depth are replaced by their definitions."""
+    """An element in which the reads of tensors of a depth are replaced by their definitions.
+
+    Definitions have reductions of their own, so those around the reads get other variables first.
+    """
+    known: dict[PrimExpr, PrimExpr] = {}
+    stack, seen = [tir.interned(root)], set()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if not isinstance(node, Reduce):
+            stack += tir.children(node)
+            continue
+        axes = terms.fresh(node.axes)
+        guard, sources = terms.opened(node, axes)
+        known[node] = terms.reduce_over(
+            node.combiner,
+            axes,
+            [_opened(matcher, each, depth) for each in node.extents],
+            [_opened(matcher, each, depth) for each in sources],
+            [_opened(matcher, each, depth) for each in node.init],
+            guard=_opened(matcher, guard, depth),
+            output=node.output,
+            ordered=node.ordered,
+        )
 
     def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
         made = terms.rebuilt(node, operands)
@@ -147,7 +172,7 @@ def _opened(matcher: Matcher, root: PrimExpr, depth: int) -> PrimExpr:
                     return terms.element(found, made.indices)
         return made
 
-    return tir.interned(tir.fold(tir.interned(root), new, {}))
+    return tir.interned(tir.fold(tir.interned(root), new, known))
 
 
 def _add(found: Sum, more: Sum) -> None:
@@ -159,7 +184,7 @@ def _add(found: Sum, more: Sum) -> None:
             found.pop(mono, None)
 
 
-def _times(x: Sum, y: Sum) -> Sum:
+def _times(matcher: Matcher, x: Sum, y: Sum) -> Sum:
     found: Sum = {}
     if len(x) * len(y) > MOST:
         from rlx.refine.matching import Exhausted
@@ -167,7 +192,7 @@ def _times(x: Sum, y: Sum) -> Sum:
         raise Exhausted
     for one, a in x.items():
         for other, b in y.items():
-            _add(found, {tuple(sorted((*one, *other), key=id)): a * b})
+            _add(found, {tuple(sorted((*one, *other), key=matcher.number)): a * b})
     return found
 
 
@@ -199,9 +224,9 @@ class _Normal:
                 _add(found, {mono: -factor for mono, factor in self.sum(b).items()})
                 return found
             case tir.Mul(a=a, b=b):
-                return _times(self.sum(a), self.sum(b))
+                return _times(self._matcher, self.sum(a), self.sum(b))
             case tir.Div(a=a, b=b):
-                return _times(self.sum(a), self._inverse(b))
+                return _times(self._matcher, self.sum(a), self._inverse(b))
             case tir.Cast(value=inner) if tir.type_of(inner).is_float:
                 return self.sum(inner)
             case tir.Cast(value=tir.IntImm(value=value)):
@@ -213,7 +238,7 @@ class _Normal:
             case tir.Call(op="rsqrt", args=(a,)):
                 return self._inverse(tir.Call("sqrt", (a,)))
             case tir.Call(op="pow", args=(a, tir.FloatImm(value=2.0))):
-                return _times(self.sum(a), self.sum(a))
+                return _times(self._matcher, self.sum(a), self.sum(a))
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
         return {(x,): Fraction(1)}
@@ -279,5 +304,5 @@ class _Normal:
                 guard=when,
                 ordered=False,
             )
-            _add(found, {tuple(sorted((*outer, made), key=id)): factor})
+            _add(found, {tuple(sorted((*outer, made), key=self._matcher.number)): factor})
         return found

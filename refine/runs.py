@@ -9,9 +9,9 @@ from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.refine.answer import Counterexample
+from rlx.refine.contracts import Interface, arguments_of
 from rlx.semantics.outcome import (
     CheckFailed,
-    Ended,
     Fault,
     Outcome,
     Returned,
@@ -21,11 +21,15 @@ from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 SIZES = (2, 1, 3, 0, 4, 5, 8)
 """The numbers that shape variables get, those that show most first."""
 RUNS = 14
-"""The most sets of inputs."""
+"""The most combinations of sizes."""
+SEEDS = 2
+"""The sets of inputs for each combination."""
 FUEL = 20_000
 ITERATIONS = 20_000
 ELEMENTS = 2_000_000
 """Inputs with more elements are not run."""
+_ELSEWHERE = ("E-extern-registered",)
+"""Faults of the surroundings: a packed function that is not there shows nothing."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 3e-2, "bfloat16": 2e-1}
 """Differences up to it are no evidence: the rounding of functions and the order of sums are free."""
 
@@ -34,23 +38,26 @@ def differing(
     before: ast.IRModule,
     after: ast.IRModule,
     entry: str,
-    extra: Sequence[int] = (),
+    contract: str | None = None,
+    assume: Sequence[str] = (),
     runs: int = RUNS,
 ) -> Counterexample | None:
     """Inputs on which two programs were run and differ; None if none were found.
 
     Parameters
     ----------
-    extra
-        Further numbers for shape variables, such as the boundaries of guards.
+    contract
+        How the interface changed.
+    assume
+        Conditions on the shape variables of BEFORE.
     """
     from rlx.semantics.machine import load
 
     function, other = before[entry], after[entry]
     if not (isinstance(function, ast.Function) and isinstance(other, ast.Function)):
         return None
-    if len(function.params) != len(other.params):
-        return None
+    names = tuple(gv.name_hint for gv in after.functions)
+    interface = Interface(entry, function, other, names)
 
     def quiet(line: str) -> None:
         """Programs print nothing here."""
@@ -63,30 +70,72 @@ def differing(
     except Exception:  # noqa: BLE001 - a program that cannot be loaded shows nothing
         return None
     found: Counterexample | None = None
-    for seed, sizes in enumerate(_sizes(function, (*SIZES, *extra), runs)):
+    for seed, sizes in enumerate(s for s in _sizes(function, SIZES, runs) for _ in range(SEEDS)):
+        if found is not None and sum(sizes.values()) >= _weight(found.sizes):
+            continue
         made = _inputs(function, sizes, seed)
         if made is None:
             continue
         values, numbers = made
+        if not _admitted(assume, numbers):
+            continue
         try:
             one = ours.run(entry, deepcopy(values), fuel=FUEL)
             if not isinstance(one, Returned):
                 continue
-            two = theirs.run(entry, deepcopy(values), fuel=FUEL)
+            given = arguments_of(contract, interface, deepcopy(values), _Values(theirs))
+            two = theirs.run(entry, given, fuel=FUEL)
         except (ValueError, TypeError, MemoryError):
             continue
         difference = _difference(one, two)
         if difference and (found is None or _weight(numbers) < _weight(found.sizes)):
-            names = [param.name_hint for param in function.params]
+            params = [param.name_hint for param in function.params]
             found = Counterexample(
                 entry,
                 numbers,
-                dict(zip(names, map(_plain, values), strict=True)),
+                dict(zip(params, map(_plain, values), strict=True)),
                 _plain(one.value),
                 _plain(two.value) if isinstance(two, Returned) else str(two),
                 difference,
             )
     return found
+
+
+class _Values:
+    """Arguments as values."""
+
+    def __init__(self, program: Any) -> None:
+        self._program = program
+
+    def group(self, fields: Sequence[Value]) -> Value:
+        """A tuple."""
+        return TupleValue(tuple(fields))
+
+    def fields(self, whole: Value) -> Sequence[Value] | None:
+        """The fields of a tuple."""
+        return whole.fields if isinstance(whole, TupleValue) else None
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """The result of a function of AFTER."""
+        found = self._program.run(name, list(arguments), fuel=FUEL)
+        if isinstance(found, Returned):
+            return found.value
+        raise ValueError(str(found))
+
+
+def _admitted(assume: Sequence[str], sizes: Mapping[str, int]) -> bool:
+    """Whether sizes satisfy the conditions."""
+    from rlx.solver.prover import Prover
+    from rlx.solver.question_parser import parse
+
+    for text in assume:
+        named = {name: tir.Var(name) for name in sizes}
+        condition = tir.substitute(
+            parse(text, named), {named[n]: tir.IntImm(k) for n, k in sizes.items()}
+        )
+        if not Prover().always(condition).proved:
+            return False
+    return True
 
 
 def _weight(sizes: Mapping[str, int]) -> int:
@@ -172,13 +221,12 @@ def _difference(before: Returned, after: Outcome) -> str:
     """How two runs differ; empty if they agree, or if the second one shows nothing."""
     if isinstance(after, Returned):
         return _values_differ(before.value, after.value, "the result")
-    if isinstance(after, CheckFailed | Fault) and isinstance(after, Ended):
+    if isinstance(after, CheckFailed | Fault) and after.code not in _ELSEWHERE:
         return f"BEFORE returns a value, AFTER does not: {after}"
     return ""
 
 
 def _values_differ(one: Value, other: Value, where: str) -> str:
-    import numpy as np
 
     match one, other:
         case TupleValue(fields=a), TupleValue(fields=b):

@@ -193,8 +193,8 @@ class Combination(Node):
     Attributes
     ----------
     name
-        ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` (of one element, with the meaning of ``Add``,
-        ``Mul``, ``Max`` and ``Min``), ``"and"``, ``"or"``, or ``"custom"``.
+        ``"sum"``, ``"prod"``, ``"and"``, ``"or"`` (of one element), or ``"custom"``; ``"max"`` and
+        ``"min"`` say nothing about NaN and the sign of 0.
     left, right
         The variables of the two operands: what was combined so far, and the next element.
     results
@@ -446,14 +446,46 @@ def combiner(
     x = tuple([_operand("x", k, kind) for k, kind in enumerate(kinds)])
     y = tuple([_operand("y", k, kind) for k, kind in enumerate(kinds)])
     renamed = dict(zip((*left, *right), (*x, *y), strict=True))
-    made = tuple([substitute(each, renamed) for each in results])
+    made = tuple([_turned(substitute(each, renamed)) for each in results])
     name = "custom"
     match made:
         case (tir.Binary(a=a, b=b) as only,) if {a, b} == {x[0], y[0]}:
             name = _NAMED.get(type(only), "custom")
             if name != "custom":
                 made = (tir.interned(type(only)(x[0], y[0])),)
+        case (tir.Select(condition=condition, true_value=a, false_value=b),) if (
+            a is x[0] and b is y[0]
+        ):
+            # The larger or the smaller one; or NaN, if what was combined so far is it.
+            if isinstance(condition, tir.Or) and _is_nan(condition.b, x[0]):
+                condition = condition.a
+            match condition:
+                case tir.LT(a=c, b=d) | tir.LE(a=c, b=d) if {c, d} == {a, b}:
+                    name = "max" if c is b else "min"
     return _shared(Combination, (x, y, made), lambda: Combination(name, x, y, made))
+
+
+def _is_nan(condition: PrimExpr, x: tir.Var) -> bool:
+    match condition:
+        case tir.Call(op="isnan", args=(only,)):
+            return only is x
+        case tir.NE(a=a, b=b):
+            return a is x and b is x
+    return False
+
+
+def _turned(expr: PrimExpr) -> PrimExpr:
+    """An element in which comparisons point one way."""
+
+    def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+        match node:
+            case tir.GT():
+                return tir.LT(operands[1], operands[0])
+            case tir.GE():
+                return tir.LE(operands[1], operands[0])
+        return rebuilt(node, operands)
+
+    return tir.interned(tir.fold(expr, new))
 
 
 _NAMED: dict[type[PrimExpr], str] = {
@@ -497,7 +529,7 @@ def reduce_over(
         return substitute(
             combine.results[output], dict(zip((*combine.left, *combine.right), both, strict=True))
         )
-    inside = [tir.interned(e) for e in (guard, *sources)]
+    inside = [substitute(e, {}) for e in (guard, *sources)]
     height = 1 + max(map(_height, inside))
     own = [_bound(height, k, v.dtype) for k, v in enumerate(axes)]
     renamed = dict(zip(axes, own, strict=True))
@@ -543,12 +575,10 @@ def opened(reduction: Reduce, axes: Sequence[tir.Var]) -> tuple[PrimExpr, tuple[
 
 
 def substitute(expr: PrimExpr, values: Mapping[tir.Var, PrimExpr]) -> PrimExpr:
-    """An element with variables replaced; interned. Tensors that it reads are closed but for sizes,
+    """An element with variables replaced; interned, and with the type of each choice. Tensors that it reads are closed but for sizes,
     which :func:`instantiate` replaces.
     """
     root = tir.interned(expr)
-    if not values:
-        return root
 
     def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
         if type(node) is tir.Var:
@@ -562,6 +592,10 @@ def rebuilt(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
     """A node with other operands."""
     if not operands:
         return node
+    if type(node) is tir.Call and node.dtype is None:
+        kind = tir.type_of(operands[1]) if node.op == "if_then_else" else _CALLS.get(node.op)
+        if kind is not None:
+            return tir.Call(node.op, tuple(operands), kind, node.attrs)
     if type(node) is not Reduce:
         return tir.with_operands(node, operands)
     if all(a is b for a, b in zip(node.args, operands, strict=True)):
@@ -580,13 +614,21 @@ def rebuilt(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
     )
 
 
+_CALLS = dict.fromkeys(("isnan", "isinf", "isfinite"), TRUE.dtype)
+"""The types of intrinsics that texts do not give."""
+
+
 def read(tensor: TensorTerm, indices: Sequence[PrimExpr]) -> PrimExpr:
     """The element of a tensor at indices, not opened."""
     return tir.interned(tir.BufferLoad(tensor, tuple(indices)))
 
 
 def element(tensor: TensorTerm, indices: Sequence[PrimExpr]) -> PrimExpr:
-    """The element of a tensor at indices; the body of a :class:`Lambda` at these indices."""
+    """The element of a tensor at indices; the body of a :class:`Lambda` at these indices.
+
+    The indices have no variables of a reduction: who looks inside of one gives it other variables
+    first (:func:`opened`).
+    """
     if type(tensor) is Lambda:
         return substitute(tensor.element, dict(zip(tensor.axes, indices, strict=True)))
     return read(tensor, indices)

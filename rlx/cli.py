@@ -25,6 +25,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("rlx.commands.check", "check programs, as relax-check does"),
     "fmt": ("rlx.commands.fmt", "format programs, in any dialect"),
     "prove": ("rlx.commands.prove", "prove or refute a condition over integers"),
+    "refines": (
+        "rlx.commands.refines",
+        "prove or refute that a program means the same as another one",
+    ),
     "run": ("rlx.commands.run", "run a program, and print what it returns"),
     "step": ("rlx.commands.step", "show a run step by step, as text or as an HTML page"),
     "generate": ("rlx.commands.generate", "print random legal programs"),

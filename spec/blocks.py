@@ -34,6 +34,7 @@ PHASES = {
     "derivation": ("derivation.md", "operators.md"),
     "order": ("order.md",),
     "dynamic checks": ("dynamic_checks.md",),
+    "refinement": ("refinement.md",),
     "evaluation": (
         "evaluation.md",
         "evaluation_operators.md",

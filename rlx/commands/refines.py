@@ -1,0 +1,163 @@
+"""``rlx refines``: whether a program means the same as another one, for all sizes and inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlx.grammar.streams import complain, complain_line, json_text, say, write_data
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from rlx.refine.answer import Refinement
+
+EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
+_USAGE = 2
+EPILOG = """\
+AFTER refines BEFORE if it returns the same value for all sizes of shape variables and all inputs on
+which BEFORE returns one, with the same calls of packed functions.
+
+exit status: 0 proved; 1 refuted, with inputs on which both were run; 2 wrong usage, or a program
+that cannot be compared; 3 unknown."""
+
+
+def main(argv: Sequence[str] | None = None, prog: str = "rlx refines") -> int:
+    """Compare two programs.
+
+    Returns
+    -------
+    int
+        0 proved, 1 refuted, 3 unknown, 2 if the programs cannot be compared.
+    """
+    parser = _parser(prog)
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    from pathlib import Path
+
+    from rlx import api
+    from rlx.checker.check import IllFormedError
+    from rlx.grammar.read.parser import ParseError
+    from rlx.subject import SubjectError, why_unreadable
+
+    for path in (options.before, options.after):
+        try:
+            Path(path).open("rb").close()
+        except OSError as error:
+            complain_line(f"{prog}: {why_unreadable(path, error)}")
+            return _USAGE
+    try:
+        found = api.refines(
+            Path(options.before),
+            Path(options.after),
+            options.entry,
+            options.floats,
+            options.faults,
+            options.assume,
+            options.contract,
+        )
+    except IllFormedError as error:
+        complain(f"{error.report}")
+        complain_line(f"{prog}: only programs without errors are compared")
+        return _USAGE
+    except (ParseError, SubjectError, ValueError, OSError) as error:
+        complain_line(f"{prog}: {error}")
+        return _USAGE
+    if options.format == "json":
+        write_data(json_text(_record(options, found)) + "\n")
+    else:
+        say(f"{found}\n")
+        if options.explain:
+            say("".join(f"{line}\n" for line in found.steps))
+    return EXIT_CODES[found.status]
+
+
+def _parser(prog: str) -> ArgumentParser:
+    from rlx.grammar.command_line import CommandParser
+    from rlx.refine.contracts import CONTRACTS
+
+    parser = CommandParser(
+        prog=prog,
+        description=(
+            "Decide whether a program means the same as another one, for all sizes and inputs."
+        ),
+        epilog=EPILOG,
+    )
+    parser.add_argument("before", metavar="BEFORE", help="the program before a change")
+    parser.add_argument("after", metavar="AFTER", help="the program after it")
+    parser.add_argument(
+        "--entry",
+        metavar="NAME",
+        help="the function to compare (default: every public function of BEFORE)",
+    )
+    parser.add_argument(
+        "--floats",
+        choices=("bitwise", "real"),
+        default="bitwise",
+        help="floats have the same bits, or are equal as exact real numbers (default: bitwise)",
+    )
+    parser.add_argument(
+        "--faults",
+        choices=("may vanish", "kept"),
+        default="may vanish",
+        help="whether AFTER may return a value where BEFORE fails (default: may vanish)",
+    )
+    parser.add_argument(
+        "--assume",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="a condition on the shape variables of BEFORE, such as 'n %% 4 == 0'; repeatable",
+    )
+    parser.add_argument(
+        "--contract",
+        choices=tuple(CONTRACTS),
+        help="how the interface changed",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("human", "json"),
+        default="human",
+        help="the format of the answer (default: human)",
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="show how the answer was found, step by step"
+    )
+    return parser
+
+
+def _record(options: Namespace, found: Refinement) -> dict[str, Any]:
+    example = found.counterexample
+    return {
+        "version": 1,
+        "before": options.before,
+        "after": options.after,
+        "status": found.status,
+        "level": found.level,
+        "entries": list(found.entries),
+        "reason": found.reason,
+        "counterexample": None
+        if example is None
+        else {
+            "entry": example.entry,
+            "sizes": dict(example.sizes),
+            "inputs": {name: _listed(value) for name, value in example.inputs.items()},
+            "before": _listed(example.before),
+            "after": _listed(example.after),
+            "difference": example.difference,
+        },
+        "steps": list(found.steps),
+    }
+
+
+def _listed(value: Any) -> Any:
+    """A value for JSON: arrays are nested lists, and what JSON has no form for is a text."""
+    if hasattr(value, "tolist"):
+        return _listed(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_listed(each) for each in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):  # noqa: PLR0124
+        return str(value)
+    return value if isinstance(value, int | float | str | None) else str(value)

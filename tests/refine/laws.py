@@ -1,0 +1,115 @@
+"""``python -m tests.refine.laws COUNT SEED``: what is proved, a run never contradicts.
+
+Random programs are compared with themselves in other words (renamed, printed and read again, after our own passes), and with
+mutants of which one operand, operator, number or axis is different. The machine is the judge of both.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+import rlx
+from rlx.checker.check import check_text
+from rlx.generate.programs import random_module
+from rlx.generate.programs.plan import DEFAULT
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.print.printer import print_module
+from rlx.refine.contracts import InterfaceError
+from rlx.refine.runs import differing
+
+FEATURES = frozenset({"symbolic", "match_cast", "tuples", "dataflow", "if", "call_tir", "scalars"})
+OPTIONS = replace(DEFAULT, size=6, features=FEATURES)
+KIN = (
+    ("add", "subtract", "multiply", "maximum", "minimum"),
+    ("sum", "max", "min", "mean", "prod"),
+    ("exp", "tanh", "sigmoid", "abs", "negative", "sqrt"),
+    ("equal", "less", "greater", "not_equal", "less_equal"),
+)
+"""Operators that take the same arguments."""
+
+
+def program(seed: int) -> str | None:
+    """A random program without errors."""
+    text = print_module(random_module(random.Random(seed), OPTIONS))
+    return text if check_text(text).ok else None
+
+
+def mutants(text: str, rng: random.Random, most: int) -> Iterator[str]:
+    """Programs that differ in one place."""
+    lines = text.splitlines()
+    changes = []
+    for number, line in enumerate(lines):
+        head, equals, call = line.partition(" = R.")
+        if not equals:
+            continue
+        for found in re.finditer(r"\b\d+\b", call):
+            for other in {int(found[0]) + 1, max(int(found[0]) - 1, 0)} - {int(found[0])}:
+                made = f"{call[: found.start()]}{other}{call[found.end() :]}"
+                changes.append((number, f"{head} = R.{made}"))
+        for kin in KIN:
+            for name in kin:
+                if call.startswith(f"{name}("):
+                    changes += [
+                        (number, f"{head} = R.{other}{call[len(name) :]}")
+                        for other in kin
+                        if other != name
+                    ]
+        swapped = re.sub(r"\((\w+), (\w+)\)", r"(\2, \1)", call, count=1)
+        if swapped != call:
+            changes.append((number, f"{head} = R.{swapped}"))
+    rng.shuffle(changes)
+    for number, line in changes[:most]:
+        yield "\n".join([*lines[:number], line, *lines[number + 1 :]]) + "\n"
+
+
+def module(text: str) -> ast.IRModule:
+    """The module of a text, in normal form."""
+    (found,) = check_text(text).modules
+    return found
+
+
+def contradictions(count: int, seed: int, answers: Counter[str]) -> Iterator[str]:
+    """Pairs that are answered against what their runs show."""
+    for k in range(seed, seed + count):
+        text = program(k)
+        if text is None:
+            continue
+        itself = rlx.refines(text, text)
+        answers[f"itself {itself.status}"] += 1
+        if not itself.proved or itself.level != "bitwise":
+            yield f"seed {k}: a program does not refine itself: {itself}\n{text}"
+        for mutant in mutants(text, random.Random(k), 4):
+            if not check_text(mutant).ok:
+                continue
+            try:
+                found = rlx.refines(text, mutant, floats="real")
+            except InterfaceError:
+                answers["mutant rejected"] += 1
+                continue
+            answers[f"mutant {found.status}"] += 1
+            if not found.proved:
+                continue
+            for entry in found.entries:
+                example = differing(module(text), module(mutant), entry)
+                if example is not None:
+                    yield f"seed {k}: proved ({found.level}), but {example}\n{text}\n{mutant}"
+
+
+def main(count: int = 100, seed: int = 0) -> int:
+    """Print the contradictions, and how many pairs there were."""
+    answers: Counter[str] = Counter()
+    wrong = 0
+    for words in contradictions(count, seed, answers):
+        wrong += 1
+        print(words)
+    print(dict(sorted(answers.items())), f"{wrong} contradictions")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
