@@ -7,23 +7,50 @@ old value, all of them together are a reduction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.nodes.tir import Buffer, PrimExpr
 from rlx.refine import terms
-from rlx.refine.facts import polynomial
-from rlx.refine.loops_content import Content, Lost, Piece, Unread, inverse
+from rlx.refine.facts import Facts, polynomial
+from rlx.refine.loops_content import Content, LostContent, Unread, WrittenPiece, inverse
 from rlx.refine.terms import TRUE, InputTerm, Reduce
 
-if TYPE_CHECKING:
-    from rlx.refine.loops import Reader
+Load = Callable[[Buffer, tuple[PrimExpr, ...], Span | None], PrimExpr]
+"""What stands for a read of a buffer."""
 
 
-class _Fold(Record):
+class ReaderOfLoops(Protocol):
+    """What the end of a loop asks of the reader of statements: see `loops.py`."""
+
+    facts: Facts
+    contents: dict[Buffer, Content]
+    loops: dict[tir.Var, PrimExpr]
+
+    def scope(self) -> AbstractContextManager[None]: ...
+    def index(self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr]) -> None: ...
+    def assume(self, condition: PrimExpr, value: bool = True) -> None: ...
+    def holds(self, condition: PrimExpr) -> bool | None: ...
+    def converted(self, expr: PrimExpr) -> PrimExpr: ...
+    def walked(self, root: PrimExpr, env: Mapping[tir.Var, PrimExpr], load: Load) -> PrimExpr: ...
+    def read(
+        self, content: Content, buffer: Buffer, indices: Sequence[PrimExpr], span: Span | None
+    ) -> PrimExpr: ...
+    def resolved(
+        self, content: Content, indices: Sequence[PrimExpr], name: str, span: Span | None
+    ) -> PrimExpr: ...
+    def writer(
+        self, piece: WrittenPiece, indices: Sequence[PrimExpr], name: str
+    ) -> tuple[PrimExpr, PrimExpr] | None: ...
+    def closed(self, extent: PrimExpr) -> PrimExpr | None: ...
+    def is_open(self, expr: PrimExpr) -> bool: ...
+
+
+class _Folded(Record):
     """A piece whose value each iteration updates.
 
     Attributes
@@ -43,7 +70,7 @@ class _Fold(Record):
         old one; None if it does not.
     """
 
-    piece: Piece
+    piece: WrittenPiece
     combine: terms.Combination
     axes: tuple[tir.Var, ...]
     extents: tuple[PrimExpr, ...]
@@ -71,14 +98,14 @@ class _Scan(Record):
         The one of them along which they go on.
     """
 
-    piece: Piece
+    piece: WrittenPiece
     hole: InputTerm
     dims: tuple[int, ...]
     along: int
 
 
-class LoopEnd:
-    """The end of a loop.
+class AllIterations:
+    """What all iterations of a loop leave.
 
     Parameters
     ----------
@@ -94,7 +121,7 @@ class LoopEnd:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: ReaderOfLoops,
         axis: tir.Var,
         extent: PrimExpr,
         holes: Mapping[InputTerm, Buffer],
@@ -107,12 +134,12 @@ class LoopEnd:
         self.holes = holes
         self.span = span
         self.after = {buffer: content.pieces for buffer, content in after.items()}
-        self.lost: dict[Buffer, Lost] = {
+        self.lost: dict[Buffer, LostContent] = {
             buffer: content.below
             for buffer, content in after.items()
-            if isinstance(content.below, Lost)
+            if isinstance(content.below, LostContent)
         }
-        self.folds: dict[Buffer, _Fold] = {}
+        self.folds: dict[Buffer, _Folded] = {}
         self.scans: dict[Buffer, _Scan] = {}
         self._settle()
         self._carried()
@@ -144,10 +171,10 @@ class LoopEnd:
                 try:
                     found[buffer] = tuple(map(self._settled, pieces))
                 except Unread as error:
-                    self.lost[buffer] = Lost(error.reason, error.span or self.span)
+                    self.lost[buffer] = LostContent(error.reason, error.span or self.span)
         self.after = found
 
-    def _settled(self, piece: Piece) -> Piece:
+    def _settled(self, piece: WrittenPiece) -> WrittenPiece:
         """A piece in which reads of what was there before the loop say so."""
         if not self._own_holes(piece.guard, piece.value, *piece.indices, *piece.extents):
             return piece
@@ -172,7 +199,7 @@ class LoopEnd:
             return terms.read(term, indices)
         return self.reader.read(self.reader.contents[buffer], buffer, indices, span)
 
-    def _apart(self, piece: Piece, place: Sequence[PrimExpr]) -> bool:
+    def _apart(self, piece: WrittenPiece, place: Sequence[PrimExpr]) -> bool:
         """Whether no earlier iteration writes an element with a piece."""
         own = {self.axis, *piece.axes}
         for index, at in zip(piece.indices, place, strict=True):
@@ -249,7 +276,7 @@ class LoopEnd:
                         raise
                     self.folds[buffer] = self._fold(buffer, least)
             except Unread as error:
-                self.lost[buffer] = Lost(error.reason, error.span or self.span)
+                self.lost[buffer] = LostContent(error.reason, error.span or self.span)
 
     def _members(
         self, buffer: Buffer, edges: Sequence[Mapping[Buffer, Mapping[Buffer, None]]]
@@ -265,7 +292,7 @@ class LoopEnd:
                     waiting.append(other)
         return [b for b in self.after if b in together]
 
-    def _fold(self, buffer: Buffer, members: Sequence[Buffer]) -> _Fold:
+    def _fold(self, buffer: Buffer, members: Sequence[Buffer]) -> _Folded:
         """The reduction that updates of buffers are."""
         reader = self.reader
         pieces = []
@@ -302,7 +329,7 @@ class LoopEnd:
         kept = [each for each in conjuncts(guard) if not self._varies(each)]
         moved = [each for each in conjuncts(guard) if self._varies(each)]
         extents, bounds = self._box(axes, extents, first.span)
-        return _Fold(
+        return _Folded(
             replace(piece, guard=_all(kept)),
             combine,
             (self.axis, *axes),
@@ -316,7 +343,7 @@ class LoopEnd:
             tuple(moved),
         )
 
-    def _update(self, buffer: Buffer) -> Piece:
+    def _update(self, buffer: Buffer) -> WrittenPiece:
         """What an iteration does to a buffer as one piece, where all its writes are in the same
         place.
         """
@@ -447,7 +474,7 @@ class LoopEnd:
 
     # ------------------------------------------------------------ writers
 
-    def _determines(self, piece: Piece) -> bool:
+    def _determines(self, piece: WrittenPiece) -> bool:
         """Whether the indices of a piece say which iteration wrote."""
         targets = [tir.Var("a", tir.type_of(index)) for index in piece.indices]
         found = inverse(
@@ -459,7 +486,7 @@ class LoopEnd:
         )
         return found is not None
 
-    def _in_order(self, buffer: Buffer, pieces: Sequence[Piece]) -> None:
+    def _in_order(self, buffer: Buffer, pieces: Sequence[WrittenPiece]) -> None:
         """Check that an earlier piece of a later iteration does not hide a later piece."""
         if not any(self._varies(p.indices, p.guard, p.extents) for p in pieces):
             return
@@ -470,13 +497,13 @@ class LoopEnd:
                     self.reader.assume(later.guard)
                     apart = self._after_apart(piece, later.indices)
                 if not apart:
-                    self.lost[buffer] = Lost(
+                    self.lost[buffer] = LostContent(
                         f"iterations write the same elements of {buffer.name}",
                         later.span or self.span,
                     )
                     return
 
-    def _after_apart(self, piece: Piece, place: Sequence[PrimExpr]) -> bool:
+    def _after_apart(self, piece: WrittenPiece, place: Sequence[PrimExpr]) -> bool:
         """Whether no later iteration writes an element with a piece."""
         own = {self.axis, *piece.axes}
         for index, at in zip(piece.indices, place, strict=True):
@@ -504,9 +531,9 @@ class LoopEnd:
 
     # ------------------------------------------------------------ behind the loop
 
-    def pieces(self) -> dict[Buffer, tuple[Piece, ...] | Lost]:
+    def pieces(self) -> dict[Buffer, tuple[WrittenPiece, ...] | LostContent]:
         """What the loop writes; asked for behind it."""
-        found: dict[Buffer, tuple[Piece, ...] | Lost] = {}
+        found: dict[Buffer, tuple[WrittenPiece, ...] | LostContent] = {}
         for buffer, pieces in self.after.items():
             try:
                 if buffer in self.lost:
@@ -520,7 +547,7 @@ class LoopEnd:
                 else:
                     found[buffer] = tuple([self._extended(piece) for piece in pieces])
             except Unread as error:
-                found[buffer] = Lost(error.reason, error.span or self.span)
+                found[buffer] = LostContent(error.reason, error.span or self.span)
         return found
 
     def _some(self) -> PrimExpr:
@@ -528,7 +555,7 @@ class LoopEnd:
         some = tir.interned(tir.LT(terms.index(0, tir.type_of(self.extent)), self.extent))
         return TRUE if self.reader.holds(some) else some
 
-    def _extended(self, piece: Piece) -> Piece:
+    def _extended(self, piece: WrittenPiece) -> WrittenPiece:
         if piece in self.determined:
             return replace(
                 piece,
@@ -546,7 +573,7 @@ class LoopEnd:
         shape = tuple(map(self.reader.converted, buffer.shape))
         return tuple([tir.Var("a", tir.type_of(dim)) for dim in shape]), shape
 
-    def _hit(self, piece: Piece, cells: Sequence[tir.Var]) -> PrimExpr:
+    def _hit(self, piece: WrittenPiece, cells: Sequence[tir.Var]) -> PrimExpr:
         """The condition that a piece writes an element."""
         equal = [
             tir.interned(tir.EQ(index, cell))
@@ -554,7 +581,9 @@ class LoopEnd:
         ]
         return _all([*equal, *conjuncts(piece.guard)])
 
-    def _last_writers(self, buffer: Buffer, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    def _last_writers(
+        self, buffer: Buffer, pieces: Sequence[WrittenPiece]
+    ) -> tuple[WrittenPiece, ...]:
         """Writes of which the last one remains: combined by dropping what was there."""
         if len(pieces) > 1:
             raise Unread(f"iterations write the same elements of {buffer.name}", pieces[0].span)
@@ -574,9 +603,9 @@ class LoopEnd:
         )
         if any(self._varies(extent) for extent in piece.extents):
             raise Unread("the extent of an inner loop depends on the loop around it", piece.span)
-        return (Piece(cells, shape, TRUE, cells, value, piece.span),)
+        return (WrittenPiece(cells, shape, TRUE, cells, value, piece.span),)
 
-    def _folded(self, buffer: Buffer, fold: _Fold) -> Piece:
+    def _folded(self, buffer: Buffer, fold: _Folded) -> WrittenPiece:
         """The piece of a reduction."""
         reader = self.reader
         piece = fold.piece
@@ -616,7 +645,7 @@ class LoopEnd:
         )
         return replace(piece, guard=both(some, piece.guard), value=value)
 
-    def _scanned(self, buffer: Buffer, scan: _Scan) -> Piece:
+    def _scanned(self, buffer: Buffer, scan: _Scan) -> WrittenPiece:
         """The piece of a scan."""
         reader = self.reader
         piece = self._extended(scan.piece)
@@ -657,7 +686,7 @@ class LoopEnd:
         at = [piece.indices[k] for k in scan.dims]
         return replace(piece, value=terms.read(made, (*outer, *at)))
 
-    def _scattered(self, buffer: Buffer, fold: _Fold) -> Piece:
+    def _scattered(self, buffer: Buffer, fold: _Folded) -> WrittenPiece:
         """Updates of elements that depend on the iteration: each element combines those that hit
         it.
         """
@@ -675,7 +704,7 @@ class LoopEnd:
             (before,),
             guard=_all([*conjuncts(self._hit(piece, cells)), *conjuncts(fold.guard)]),
         )
-        return Piece(cells, shape, TRUE, cells, value, piece.span)
+        return WrittenPiece(cells, shape, TRUE, cells, value, piece.span)
 
 
 _DEPENDS = "what an iteration computes depends on those before it, and is no reduction"
