@@ -252,8 +252,10 @@ class Reader:
             case tir.LT(a=tir.Var() as axis, b=limit) if axis in self._ranges:
                 if self._ranges[axis] is limit:
                     return True
-        self.spend(5)
-        return self.facts.holds(condition)
+        asked = self.facts.asked
+        found = self.facts.holds(condition)
+        self.spend(30 if self.facts.asked > asked else 1)
+        return found
 
     def spend(self, units: int) -> None:
         """Count work; beyond the limit a PrimFunc is not read."""
