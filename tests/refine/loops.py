@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from rlx import parse as load_module
 from rlx.generate.programs.choices import Choices
 from rlx.generate.tir.function import prim_func
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import ShapeExpr, TensorStructInfo
 from rlx.grammar.nodes.dtype import dtype
-from rlx import parse as load_module
 from rlx.refine.loops import Unread, read_loops
 from rlx.semantics.faults import Stop
 from rlx.transform.legalization import legalized
@@ -60,7 +60,7 @@ def tvms(only: str) -> Iterator[Named]:
             try:
                 module = tvm.script.from_source(text, check_well_formed=False)
                 made = tvm.relax.transform.LegalizeOps()(module).script()
-            except Exception as error:  # what TVM refuses is not the subject
+            except Exception as error:  # noqa: BLE001 - what TVM refuses is not the subject
                 yield f"{name}: TVM {type(error).__name__}", None  # type: ignore[misc]
                 continue
             yield from of_module(name, load_module(made))
@@ -127,7 +127,7 @@ def main(argv: list[str]) -> int:
                 if options.show:
                     print(f"unread {name}: {error.reason}")
                 continue
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - a crash is reported
                 print(f"CRASH {name}: {type(error).__name__} {error}")
                 wrong += 1
                 continue
