@@ -180,6 +180,14 @@ class Execution:
         found = self._called(function, arguments, Frame({}, {}))
         return self.loaded(found)
 
+    def roots(self, result: Term) -> list[Term]:
+        """The result, and the arguments of the calls of packed functions."""
+        found, call = [result], self.last
+        while call is not None:
+            found += call.arguments
+            call = call.after
+        return found[::-1]
+
     def _called(self, function: ast.Function, arguments: Sequence[Term], outer: Frame) -> Term:
         if function in self._stack:
             return self._recursive(function, arguments)

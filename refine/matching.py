@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice, permutations
 from typing import Any
 
@@ -23,6 +23,7 @@ from rlx.refine.facts import Facts, turned
 from rlx.refine.terms import (
     Application,
     ConstantTerm,
+    Instantiation,
     Lambda,
     NumberTerm,
     OpaqueTerm,
@@ -96,12 +97,16 @@ class Matcher:
         self.facts = Facts(context.copy())
         self.steps = 0
         self._asked = 0
+        self.representatives: dict[TensorTerm, TensorTerm] = {}
+        self._limit = STEPS
+        self._definitions: dict[TensorTerm, TensorTerm | None] = {}
         self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
         self._applications: dict[tuple[Application, Application], bool] = {}
         self._elements: list[dict[tuple[PrimExpr, PrimExpr], bool]] = [{}]
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
+        self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Mismatch | None = None
         self.reasons: dict[object, str] = {}
         self.trail: list[str] = []
@@ -189,6 +194,7 @@ class Matcher:
 
     def tensors(self, a: TensorTerm, b: TensorTerm) -> bool:
         """Whether two tensors are equal: their types, and the elements at all indices."""
+        a, b = (self.representatives.get(t, t) for t in (a, b))
         if a is b:
             return True
         found = self._tensors.get((a, b))
@@ -240,15 +246,37 @@ class Matcher:
 
     def opened(self, tensor: TensorTerm) -> TensorTerm | None:
         """A tensor by its definition, one level deep; None if there is none."""
-        match tensor:
-            case Lambda():
-                return tensor
-            case ResultTerm():
-                try:
-                    return self._open(tensor, self.level)
-                except Unopened as error:
-                    self.reasons.setdefault(tensor, str(error))
-        return None
+        if isinstance(tensor, Lambda):
+            return tensor
+        if not isinstance(tensor, ResultTerm) or tensor in self._frozen:
+            return None
+        if tensor not in self._definitions:
+            try:
+                found = self._open(tensor, self.level)
+            except Unopened as error:
+                self.reasons.setdefault(tensor, str(error))
+                self._definitions[tensor] = None
+            else:
+                self._definitions[tensor] = Instantiation(self.representatives, {}).tensor(found)
+        return self._definitions[tensor]
+
+    def try_equal(self, a: TensorTerm, b: TensorTerm, steps: int) -> bool:
+        """Whether two tensors are equal, without a look below the tensors that both are made of, and
+        with little work. If not, nothing is remembered.
+        """
+        tensors, applications = dict(self._tensors), dict(self._applications)
+        self._frozen = frozenset(self.representatives.get(t, t) for t in _below(b))
+        self._limit = min(STEPS, self.steps + steps)
+        found = False
+        try:
+            with suppress(Exhausted, RecursionError):
+                found = self.tensors(a, b)
+        finally:
+            self._frozen, self._limit = frozenset(), STEPS
+        if not found:
+            self._tensors, self._applications = tensors, applications
+            self.mismatch = None
+        return found
 
     def depth(self, tensor: TensorTerm) -> int:
         """The length of the longest chain of definitions below a tensor."""
@@ -281,7 +309,7 @@ class Matcher:
             if found is False and known is self._elements[-1]:
                 return False
         self.steps += 1
-        if self.steps > STEPS or self.facts.asked > QUESTIONS:
+        if self.steps > self._limit or self.facts.asked > QUESTIONS:
             raise Exhausted
         self._elements[-1][(x, y)] = False
         found = self._same_elements(x, y)
@@ -477,6 +505,10 @@ class Matcher:
                     if taken is None:
                         return x
                     x = tir.interned(a if taken else b)
+                case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices) if (
+                    tensor in self.representatives
+                ):
+                    x = terms.read(self.representatives[tensor], indices)
                 case tir.BufferLoad(buffer=Lambda() as tensor, indices=indices):
                     x = terms.element(tensor, indices)
                 case tir.BufferLoad(buffer=ConstantTerm() as tensor):

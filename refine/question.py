@@ -10,6 +10,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
+from rlx.refine import cut_points
 from rlx.refine.answer import Refinement
 from rlx.refine.contracts import Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import Definitions, Unopened
@@ -169,9 +170,13 @@ class _Question:
             raise Unreadable(f"AFTER: {error}") from None
         self.recursive += [*ours.recursive, *theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
-        reason = ""
+        reason, known = "", None
         for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
             matcher = Matcher(self._context, self._opened, level)
+            if known is not None:
+                matcher.representatives.update(known)
+            cut_points.find(matcher, ours.roots(before), theirs.roots(after))
+            known = matcher.representatives
             reason = self._not_equal(matcher, ours, theirs, before, after)
             if not reason:
                 return _Outcome(level, "", (*matcher.trail, f"equal ({level})"))
