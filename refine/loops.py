@@ -134,6 +134,7 @@ class Reader:
             tuple[Content, object], tuple[TensorTerm, tuple[tir.Var, ...]] | None
         ] = {}
         self._holes = 0
+        self._sizes: set[tir.Var] = set()
         self._span: Span | None = None
         self._starts: dict[tir.Var, PrimExpr] = {}
         self._written: dict[tir.Stmt, dict[Buffer, None]] = {}
@@ -159,6 +160,9 @@ class Reader:
             inputs.append(hole)
             slots[k] = buffer
             self.contents[buffer] = Content(hole, ())
+        self._sizes.update(function.params)
+        for buffer in slots.values():
+            self._sizes.update(tir.free_vars(*buffer.shape))
         before = dict(self.contents)
         self.statement(function.body)
         outputs = {
@@ -566,6 +570,8 @@ class Reader:
         def parts(node: PrimExpr) -> tir.Visit[PrimExpr]:
             match node:
                 case tir.Var():
+                    if env is self._env and node not in env and node not in self._sizes:
+                        raise Unread(f"{node.name} has no value here", self._span)
                     return env.get(node, node)
                 case tir.IntImm() | tir.FloatImm():
                     return node
