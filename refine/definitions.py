@@ -18,6 +18,7 @@ from rlx.operators.exprs import Declined
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone, Site, Violation
 from rlx.refine import terms
+from rlx.refine.facts import Facts
 from rlx.refine.terms import (
     Application,
     NumberTerm,
@@ -27,6 +28,7 @@ from rlx.refine.terms import (
     TupleTerm,
     WordTerm,
 )
+from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.te.convert import Converter
 from rlx.te.errors import TensorExpressionError
@@ -93,8 +95,9 @@ class _Alone(CallAlone):
 class Definitions:
     """The calls of operators that two programs make; each distinct one is looked at once."""
 
-    def __init__(self, prover: Prover) -> None:
-        self._prover = prover
+    def __init__(self) -> None:
+        self._facts = Facts(Context())
+        self._prover = self._facts.prover
         self._variables: dict[Term, ast.Expr] = {}
         self._info: dict[ast.Expr, StructInfo] = {}
         self._infos: dict[Term, StructInfo] = {}
@@ -103,8 +106,14 @@ class Definitions:
         self._known: dict[object, tuple[Application, OperatorCall]] = {}
         self._opened: dict[Application, dict[tuple[int, ...], TensorTerm] | str] = {}
         self._rounding: set[Application] = set()
+        self._stages: dict[Application, list[TensorTerm]] = {}
         self._sizes: dict[object, tir.Var] = {}
         self.unshaped: dict[Term, StructInfo] = {}
+
+    def learn(self, condition: tir.PrimExpr) -> None:
+        """Assume a condition on sizes that a program has checked, for the types of later calls."""
+        if self._facts.is_index(condition):
+            self._facts.assume(condition)
 
     # ------------------------------------------------------------ types of terms
 
@@ -308,7 +317,19 @@ class Definitions:
         }
         if built.roundings() > 1:
             self._rounding.add(application)
+        self._stages[application] = built.made()
         return found
+
+    def stages(self, application: Application) -> list[TensorTerm]:
+        """The tensors that the definition of a call computes, one after the other.
+
+        Raises
+        ------
+        Unopened
+            As :meth:`open`.
+        """
+        self.open(application)
+        return self._stages[application]
 
     def exact(self, application: Application) -> bool:
         """Whether the definition of a call gives the bits that the operator gives: nothing in it is
@@ -361,14 +382,17 @@ class _Graph:
         known = self._known.get(tensor.op)
         return self._made[tensor.op][tensor.index] if known is None else known
 
+    def made(self) -> list[TensorTerm]:
+        """The tensors that were made."""
+        return [tensor for made in self._made.values() for tensor in made]
+
     def roundings(self) -> int:
         """The number of operations whose results are rounded, or not specified to the bit."""
         count = 0
-        for made in self._made.values():
-            for tensor in made:
-                body = getattr(tensor, "element", None)
-                nodes = [] if body is None else tir.postorder(body)
-                count += sum(_rounds(node) for node in nodes)
+        for tensor in self.made():
+            body = getattr(tensor, "element", None)
+            nodes = [] if body is None else tir.postorder(body)
+            count += sum(_rounds(node) for node in nodes)
         return count
 
     def _operation(self, op: Operation) -> list[TensorTerm]:

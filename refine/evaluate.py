@@ -59,6 +59,7 @@ class _Evaluation(ExpressionCompiler):
         self._elements: dict[tuple[TensorTerm, tuple[int, ...]], Any] = {}
         self._shapes: dict[TensorTerm, tuple[int, ...]] = {}
         self._bodies: dict[TensorTerm, Evaluate] = {}
+        self.scans: list[ScanTerm] = []
         self.frame: Frame = [None] * 10_000
         self.frame[0] = TirRun(None, 1 << 20, {})
         for var, value in sizes.items():
@@ -99,19 +100,16 @@ class _Evaluation(ExpressionCompiler):
             self._bodies[tensor] = converted(self.compile(tensor.element), tensor.dtype).run
         slots = [self.slots[axis] for axis in tensor.axes]
         before = [self.frame[slot] for slot in slots]
-        scanned = self._scanned if isinstance(tensor, ScanTerm) else None
-        if scanned is not None:
-            scanned.append(tensor)
+        if isinstance(tensor, ScanTerm):
+            self.scans.append(tensor)
         for slot, i in zip(slots, at, strict=True):
             self.frame[slot] = i
         found = self._bodies[tensor](self.frame)
         for slot, i in zip(slots, before, strict=True):
             self.frame[slot] = i
-        if scanned is not None:
-            scanned.pop()
+        if isinstance(tensor, ScanTerm):
+            self.scans.pop()
         return found
-
-    _scanned: list[ScanTerm] = []
 
 
 def _read(run: Any, expr: Any) -> Term:
@@ -121,7 +119,7 @@ def _read(run: Any, expr: Any) -> Term:
     def load(frame: Frame) -> Any:
         of = tensor
         if getattr(tensor, "key", None) == "previous":
-            of = run._scanned[-1]
+            of = run.scans[-1]
         return run.element(of, [index(frame) for index in runs])
 
     return Term(load, tensor.dtype)

@@ -134,6 +134,8 @@ class Execution:
         The last call of a packed function; each has the one before it.
     names
         The first binding of each term, for a person.
+    applied
+        The calls of operators outside of branches.
     recursive
         The names of the functions that call themselves.
     accepted
@@ -150,6 +152,7 @@ class Execution:
         self.names: dict[Term, str] = {}
         self.memory: dict[CellTerm, TensorTerm | None] = {}
         self.accepted = 0
+        self.applied: list[Application] = []
         self.recursive: list[str] = []
         self._functions = {gv.name_hint: f for gv, f in module.functions.items()}
         self._path: tuple[tuple[object, bool], ...] = ()
@@ -176,6 +179,14 @@ class Execution:
         assert isinstance(function, ast.Function)
         found = self._called(function, arguments, Frame({}, {}))
         return self.loaded(found)
+
+    def roots(self, result: Term) -> list[Term]:
+        """The result, and the arguments of the calls of packed functions."""
+        found, call = [result], self.last
+        while call is not None:
+            found += call.arguments
+            call = call.after
+        return found[::-1]
 
     def _called(self, function: ast.Function, arguments: Sequence[Term], outer: Frame) -> Term:
         if function in self._stack:
@@ -358,6 +369,7 @@ class Execution:
         self.checks.append(Check(self._path, key, condition, words))
         if condition is not None and not self._path:
             self.facts.append(condition)
+            self.definitions.learn(condition)
 
     # ------------------------------------------------------------ expressions
 
@@ -604,6 +616,8 @@ class Execution:
             made, known = self.definitions.call(operator, arguments, attrs, infos)
         except Unopened as error:
             raise Unreadable(str(error)) from None
+        if not self._path:
+            self.applied.append(made)
         for key in _faults(name, arguments, made):
             self._check(key, None, f"R.{name.removeprefix('relax.')}")
         if known.risks:

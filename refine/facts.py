@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rlx.grammar.nodes import tir
@@ -62,16 +62,21 @@ class Facts:
 
     def assume(self, condition: PrimExpr, value: bool = True) -> None:
         """Assume that a condition holds, or that it does not."""
-        found = tir.interned(condition)
+        found = turned(condition)
         self._chosen[-1][found] = value
         plain = self._ready(self.plain(found))
         if not isinstance(plain, tir.Var):
             self.context.assume(plain if value else tir.Not(plain))
         self._known[-1] = {}
 
+    @property
+    def chosen(self) -> Mapping[PrimExpr, bool]:
+        """The conditions that are assumed, with their values."""
+        return self._chosen[-1]
+
     def holds(self, condition: PrimExpr) -> bool | None:
         """Whether a condition is always true (True), always false (False), or undecided (None)."""
-        found = tir.interned(condition)
+        found = turned(condition)
         if isinstance(found, tir.IntImm):
             return bool(found.value)
         chosen = self._chosen[-1].get(found)
@@ -179,6 +184,16 @@ class Facts:
         """Whether an expression has no elements of tensors."""
         self.plain(expr)
         return not self._plain[tir.interned(expr)][1]
+
+
+def turned(condition: PrimExpr) -> PrimExpr:
+    """A comparison that points in the usual way: `a > b` as `b < a`."""
+    match condition:
+        case tir.GT(a=a, b=b):
+            return tir.interned(tir.LT(b, a))
+        case tir.GE(a=a, b=b):
+            return tir.interned(tir.LE(b, a))
+    return tir.interned(condition)
 
 
 def polynomial(expr: PrimExpr, limit: int = 200) -> dict[tuple[PrimExpr, ...], int] | None:

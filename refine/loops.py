@@ -18,21 +18,21 @@ from rlx.refine import terms
 from rlx.refine.facts import Facts
 from rlx.refine.loops_content import (
     Content,
-    Lost,
-    Piece,
+    LostContent,
     Unread,
     Unwritten,
+    WrittenPiece,
     inverse,
     with_piece,
 )
-from rlx.refine.loops_exit import LoopEnd, both, conjuncts
+from rlx.refine.loops_exit import AllIterations, Load, both, conjuncts
 from rlx.refine.terms import TRUE, InputTerm, Reduce, TensorTerm
 from rlx.solver.context import Context
 
-__all__ = ["Holes", "Need", "Unread", "read_loops"]
+__all__ = ["Holes", "ReadingNeed", "Unread", "read_loops"]
 
 
-class Need(Record):
+class ReadingNeed(Record):
     """What must hold so that a reading is right.
 
     It must hold for all values of the axes below their extents that satisfy what is given.
@@ -79,7 +79,7 @@ class Holes(Record):
     numbers: Mapping[int, tir.Var]
     shapes: tuple[tuple[PrimExpr, ...], ...]
     outputs: Mapping[int, TensorTerm]
-    needs: tuple[Need, ...]
+    needs: tuple[ReadingNeed, ...]
 
 
 def read_loops(function: tir.PrimFunc) -> Holes:
@@ -120,7 +120,7 @@ class Reader:
     def __init__(self) -> None:
         self.facts = Facts(Context())
         self.contents: dict[Buffer, Content] = {}
-        self.needs: list[Need] = []
+        self.needs: list[ReadingNeed] = []
         self.work = 0
         self.loops: dict[tir.Var, PrimExpr] = {}
         self._domain: list[tuple[tir.Var, PrimExpr]] = []
@@ -134,6 +134,7 @@ class Reader:
             tuple[Content, object], tuple[TensorTerm, tuple[tir.Var, ...]] | None
         ] = {}
         self._holes = 0
+        self._sizes: set[tir.Var] = set()
         self._span: Span | None = None
         self._starts: dict[tir.Var, PrimExpr] = {}
         self._written: dict[tir.Stmt, dict[Buffer, None]] = {}
@@ -159,6 +160,9 @@ class Reader:
             inputs.append(hole)
             slots[k] = buffer
             self.contents[buffer] = Content(hole, ())
+        self._sizes.update(function.params)
+        for buffer in slots.values():
+            self._sizes.update(tir.free_vars(*buffer.shape))
         before = dict(self.contents)
         self.statement(function.body)
         outputs = {
@@ -185,7 +189,7 @@ class Reader:
             raise Unread(f"{buffer.name} is in the memory of another buffer", buffer.span)
         offset = buffer.attrs.get("elem_offset")
         if buffer.attrs.get("strides") or not (
-            offset is None or isinstance(offset, int) or isinstance(offset, tir.IntImm | tir.Var)
+            offset is None or isinstance(offset, (int, tir.IntImm | tir.Var))
         ):
             raise Unread(f"{buffer.name} has strides", buffer.span)
 
@@ -234,6 +238,13 @@ class Reader:
         self.facts.assume(condition, value)
         self._given.append(condition if value else tir.interned(tir.Not(condition)))
 
+    def _assume_closed(self, condition: PrimExpr, value: bool) -> None:
+        """Assume a condition of a branch. One on what earlier iterations computed is left out: it
+        would make the first iteration, which begins a reduction, look different from the others.
+        """
+        if not self.is_open(condition):
+            self.assume(condition, value)
+
     def holds(self, condition: PrimExpr) -> bool | None:
         """Whether a condition always holds (True), never (False), or is undecided (None)."""
         while isinstance(condition, tir.Not):
@@ -245,8 +256,10 @@ class Reader:
             case tir.LT(a=tir.Var() as axis, b=limit) if axis in self._ranges:
                 if self._ranges[axis] is limit:
                     return True
-        self.spend(5)
-        return self.facts.holds(condition)
+        asked = self.facts.asked
+        found = self.facts.holds(condition)
+        self.spend(30 if self.facts.asked > asked else 1)
+        return found
 
     def spend(self, units: int) -> None:
         """Count work; beyond the limit a PrimFunc is not read."""
@@ -329,10 +342,6 @@ class Reader:
         first = tuple(map(self.converted, starts))
         if len(buffer.shape) > len(first):
             raise Unread(f"{buffer.name} has more axes than its memory", span)
-        for var in tir.free_vars(
-            *[s for s in buffer.attrs.get("strides") or () if isinstance(s, PrimExpr)]
-        ):  # type: ignore[attr-defined]
-            self._env.setdefault(var, var)
         self._regions[buffer] = (source.buffer, first)
 
     def _store(self, stmt: tir.BufferStore) -> None:
@@ -344,10 +353,10 @@ class Reader:
         self.inside(buffer, indices, "a write is", stmt.span)
         if buffer not in self.contents:
             raise Unread(f"{buffer.name} has no memory here", stmt.span)
-        piece = Piece((), (), TRUE, indices, value, stmt.span)
+        piece = WrittenPiece((), (), TRUE, indices, value, stmt.span)
         self._add(buffer, piece)
 
-    def _add(self, buffer: Buffer, piece: Piece) -> None:
+    def _add(self, buffer: Buffer, piece: WrittenPiece) -> None:
         content = with_piece(self.contents[buffer], piece)
         if len(content.pieces) > MOST_PIECES:
             raise Unread(f"{buffer.name} is written by too many statements", piece.span)
@@ -391,14 +400,14 @@ class Reader:
                 continue
             self.contents = {buffer: Content(c, ()) for buffer, c in outside.items()}
             with self.scope():
-                self.assume(condition, value)
+                self._assume_closed(condition, value)
                 part()
             found.append((test, self.contents))
         self.contents = dict(outside)
         for test, contents in found:
             for buffer, content in outside.items():
                 lost = contents[buffer].below
-                if isinstance(lost, Lost) and lost is not content.below:
+                if isinstance(lost, LostContent) and lost is not content.below:
                     self.contents[buffer] = Content(lost, ())
                     continue
                 for piece in contents[buffer].pieces:
@@ -444,10 +453,10 @@ class Reader:
             self.statement(stmt.body)
             after = {buffer: self.contents[buffer] for buffer in written}
             self.contents = before
-            end = LoopEnd(self, axis, extent, holes, after, stmt.span)
+            end = AllIterations(self, axis, extent, holes, after, stmt.span)
         self.contents = dict(before)
         for buffer, pieces in end.pieces().items():
-            if isinstance(pieces, Lost):
+            if isinstance(pieces, LostContent):
                 self.contents[buffer] = Content(pieces, ())
                 continue
             for piece in pieces:
@@ -536,7 +545,7 @@ class Reader:
         self,
         root: PrimExpr,
         env: Mapping[tir.Var, PrimExpr],
-        load: Callable[[Buffer, tuple[PrimExpr, ...], Span | None], PrimExpr],
+        load: Load,
     ) -> PrimExpr:
         """An expression with other variables and reads. Each read is asked for under the facts of
         its place: the conditions of `if_then_else`, the domains of reductions.
@@ -554,13 +563,15 @@ class Reader:
 
         def under(node: PrimExpr, condition: PrimExpr, value: bool) -> tir.Visit[PrimExpr]:
             with self.scope():
-                self.assume(condition, value)
+                self._assume_closed(condition, value)
                 made: PrimExpr = yield node
             return made
 
         def parts(node: PrimExpr) -> tir.Visit[PrimExpr]:
             match node:
                 case tir.Var():
+                    if env is self._env and node not in env and node not in self._sizes:
+                        raise Unread(f"{node.name} has no value here", self._span)
                     return env.get(node, node)
                 case tir.IntImm() | tir.FloatImm():
                     return node
@@ -646,10 +657,20 @@ class Reader:
         """Prove a condition, or say that it must hold."""
         if self.holds(condition) is True:
             return
-        if is_open(condition) or any(map(is_open, self._given)):
+        if self.is_open(condition) or any(map(self.is_open, self._given)):
             raise Unread(f"{why}, which depends on what the iterations before computed", span)
         axes, extents = zip(*self._domain, strict=True) if self._domain else ((), ())
-        self.needs.append(Need(condition, axes, extents, tuple(self._given), why, span))
+        self.needs.append(ReadingNeed(condition, axes, extents, tuple(self._given), why, span))
+
+    def is_open(self, expr: PrimExpr) -> bool:
+        """Whether an element depends on what an enclosing loop computed before."""
+        return any(
+            isinstance(node, tir.BufferLoad)
+            and isinstance(node.buffer, InputTerm)
+            and isinstance(node.buffer.key, tuple)
+            and node.buffer.key[0] == "loop"
+            for node in tir.postorder(expr)
+        )
 
     def read(
         self, content: Content, buffer: Buffer, indices: Sequence[PrimExpr], span: Span | None
@@ -681,7 +702,7 @@ class Reader:
                 value = self.resolved(content, axes, buffer.name, self._span, whole=True)
         except Unread:
             return None
-        if is_open(value):
+        if self.is_open(value):
             return None
         used = set(tir.free_vars(value, *shape))
         outer = tuple([var for var in self.loops if var in used])
@@ -730,12 +751,12 @@ class Reader:
         """
         choices: list[tuple[PrimExpr, PrimExpr]] = []
         scopes: list[ExitStack] = []
-        below: Content | TensorTerm | Unwritten | Lost = content
+        below: Content | TensorTerm | Unwritten | LostContent = content
         last: PrimExpr | None = None
         try:
             while isinstance(below, Content) and last is None:
                 for piece in reversed(below.pieces):
-                    found = self._writer(piece, indices, name)
+                    found = self.writer(piece, indices, name)
                     if found is None:
                         continue
                     test, value = found
@@ -751,7 +772,7 @@ class Reader:
                 match below:
                     case TensorTerm():
                         last = terms.read(below, indices)
-                    case Lost(reason=reason):
+                    case LostContent(reason=reason):
                         raise Unread(reason, below.span)
                     case _:
                         test, last = choices.pop() if choices else (terms.FALSE, None)
@@ -768,8 +789,8 @@ class Reader:
                 last = tir.Call("if_then_else", (test, value, last), kind)
         return tir.interned(last)
 
-    def _writer(
-        self, piece: Piece, indices: Sequence[PrimExpr], name: str
+    def writer(
+        self, piece: WrittenPiece, indices: Sequence[PrimExpr], name: str
     ) -> tuple[PrimExpr, PrimExpr] | None:
         """The condition under which a piece has an element, and its value; None for never."""
         found = inverse(piece.axes, piece.extents, piece.indices, indices, self.facts)
@@ -797,17 +818,6 @@ PURE = tir.AS_OPERAND | frozenset(
 _WITHOUT_EFFECT = frozenset(
     ["attr", "assume", "evaluate", "static_assert", "tvm_storage_sync", "prefetch"]
 )
-
-
-def is_open(expr: PrimExpr) -> bool:
-    """Whether an element depends on what an enclosing loop computed before."""
-    return any(
-        isinstance(node, tir.BufferLoad)
-        and isinstance(node.buffer, InputTerm)
-        and isinstance(node.buffer.key, tuple)
-        and node.buffer.key[0] == "loop"
-        for node in tir.postorder(expr)
-    )
 
 
 def used_in(expr: PrimExpr, variables: Sequence[PrimExpr]) -> bool:

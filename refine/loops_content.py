@@ -43,14 +43,14 @@ class Unwritten(Record):
     name: str
 
 
-class Lost(Record):
+class LostContent(Record):
     """The base of a buffer whose content was not understood; it matters only if it is read."""
 
     reason: str
     span: Span | None
 
 
-class Piece(Record):
+class WrittenPiece(Record):
     """What a statement wrote."""
 
     axes: tuple[tir.Var, ...]
@@ -64,17 +64,17 @@ class Piece(Record):
 class Content(Record):
     """What a buffer holds: pieces over what was there before."""
 
-    below: Content | TensorTerm | Unwritten | Lost
-    pieces: tuple[Piece, ...]
+    below: Content | TensorTerm | Unwritten | LostContent
+    pieces: tuple[WrittenPiece, ...]
 
 
-def with_piece(content: Content, piece: Piece) -> Content:
+def with_piece(content: Content, piece: WrittenPiece) -> Content:
     """The content after a write. Pieces that it hides are dropped."""
     kept = tuple([old for old in content.pieces if not _hides(piece, old)])
     return Content(content.below, (*kept, piece))
 
 
-def _hides(piece: Piece, old: Piece) -> bool:
+def _hides(piece: WrittenPiece, old: WrittenPiece) -> bool:
     """Whether a piece covers an older one, by its form."""
     if len(piece.axes) != len(old.axes) or len(piece.indices) != len(old.indices):
         return False
@@ -239,9 +239,8 @@ class _Solver:
                 rest[product] = number
                 continue
             (part,) = unknown
-            if not isinstance(part, tir.Var) and self._extent(part) is None:
-                if not isinstance(part, tir.FloorDiv | tir.FloorMod):
-                    return False
+            if not isinstance(part, tir.Var | tir.FloorDiv | tir.FloorMod):
+                return False
             others = list(product)
             others.remove(part)
             factors.setdefault(part, {})[tuple(others)] = number

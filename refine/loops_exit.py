@@ -7,22 +7,50 @@ old value, all of them together are a reduction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.nodes.tir import Buffer, PrimExpr
 from rlx.refine import terms
-from rlx.refine.facts import polynomial
-from rlx.refine.loops_content import Content, Lost, Piece, Unread, inverse
+from rlx.refine.facts import Facts, polynomial
+from rlx.refine.loops_content import Content, LostContent, Unread, WrittenPiece, inverse
 from rlx.refine.terms import TRUE, InputTerm, Reduce
 
-if TYPE_CHECKING:
-    from rlx.refine.loops import Reader
+Load = Callable[[Buffer, tuple[PrimExpr, ...], Span | None], PrimExpr]
+"""What stands for a read of a buffer."""
 
 
-class _Fold(Record):
+class ReaderOfLoops(Protocol):
+    """What the end of a loop asks of the reader of statements: see `loops.py`."""
+
+    facts: Facts
+    contents: dict[Buffer, Content]
+    loops: dict[tir.Var, PrimExpr]
+
+    def scope(self) -> AbstractContextManager[None]: ...
+    def index(self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr]) -> None: ...
+    def assume(self, condition: PrimExpr, value: bool = True) -> None: ...
+    def holds(self, condition: PrimExpr) -> bool | None: ...
+    def converted(self, expr: PrimExpr) -> PrimExpr: ...
+    def walked(self, root: PrimExpr, env: Mapping[tir.Var, PrimExpr], load: Load) -> PrimExpr: ...
+    def read(
+        self, content: Content, buffer: Buffer, indices: Sequence[PrimExpr], span: Span | None
+    ) -> PrimExpr: ...
+    def resolved(
+        self, content: Content, indices: Sequence[PrimExpr], name: str, span: Span | None
+    ) -> PrimExpr: ...
+    def writer(
+        self, piece: WrittenPiece, indices: Sequence[PrimExpr], name: str
+    ) -> tuple[PrimExpr, PrimExpr] | None: ...
+    def closed(self, extent: PrimExpr) -> PrimExpr | None: ...
+    def is_open(self, expr: PrimExpr) -> bool: ...
+
+
+class _Folded(Record):
     """A piece whose value each iteration updates.
 
     Attributes
@@ -33,12 +61,16 @@ class _Fold(Record):
         The reduction, but for its initial values.
     members
         The buffers that are updated together.
+    places
+        The indices of the element of each of them.
+    entered
+        The conditions of the update that depend on the iteration.
     begins
         For each of them: the condition and the value with which the first iteration replaces the
         old one; None if it does not.
     """
 
-    piece: Piece
+    piece: WrittenPiece
     combine: terms.Combination
     axes: tuple[tir.Var, ...]
     extents: tuple[PrimExpr, ...]
@@ -46,11 +78,34 @@ class _Fold(Record):
     sources: tuple[PrimExpr, ...]
     output: int
     members: tuple[Buffer, ...]
+    places: tuple[tuple[PrimExpr, ...], ...]
     begins: tuple[tuple[PrimExpr, PrimExpr] | None, ...]
+    entered: tuple[PrimExpr, ...]
 
 
-class LoopEnd:
-    """The end of a loop.
+class _Scan(Record):
+    """A piece whose iterations read what earlier ones wrote.
+
+    Attributes
+    ----------
+    piece
+        The piece of one iteration.
+    hole
+        What it reads.
+    dims
+        The axes of the buffer that the iterations run along; the others stay.
+    along
+        The one of them along which they go on.
+    """
+
+    piece: WrittenPiece
+    hole: InputTerm
+    dims: tuple[int, ...]
+    along: int
+
+
+class AllIterations:
+    """What all iterations of a loop leave.
 
     Parameters
     ----------
@@ -66,7 +121,7 @@ class LoopEnd:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: ReaderOfLoops,
         axis: tir.Var,
         extent: PrimExpr,
         holes: Mapping[InputTerm, Buffer],
@@ -79,12 +134,13 @@ class LoopEnd:
         self.holes = holes
         self.span = span
         self.after = {buffer: content.pieces for buffer, content in after.items()}
-        self.lost: dict[Buffer, Lost] = {
+        self.lost: dict[Buffer, LostContent] = {
             buffer: content.below
             for buffer, content in after.items()
-            if isinstance(content.below, Lost)
+            if isinstance(content.below, LostContent)
         }
-        self.folds: dict[Buffer, _Fold] = {}
+        self.folds: dict[Buffer, _Folded] = {}
+        self.scans: dict[Buffer, _Scan] = {}
         self._settle()
         self._carried()
         self.determined = {
@@ -115,10 +171,10 @@ class LoopEnd:
                 try:
                     found[buffer] = tuple(map(self._settled, pieces))
                 except Unread as error:
-                    self.lost[buffer] = Lost(error.reason, error.span or self.span)
+                    self.lost[buffer] = LostContent(error.reason, error.span or self.span)
         self.after = found
 
-    def _settled(self, piece: Piece) -> Piece:
+    def _settled(self, piece: WrittenPiece) -> WrittenPiece:
         """A piece in which reads of what was there before the loop say so."""
         if not self._own_holes(piece.guard, piece.value, *piece.indices, *piece.extents):
             return piece
@@ -143,7 +199,7 @@ class LoopEnd:
             return terms.read(term, indices)
         return self.reader.read(self.reader.contents[buffer], buffer, indices, span)
 
-    def _apart(self, piece: Piece, place: Sequence[PrimExpr]) -> bool:
+    def _apart(self, piece: WrittenPiece, place: Sequence[PrimExpr]) -> bool:
         """Whether no earlier iteration writes an element with a piece."""
         own = {self.axis, *piece.axes}
         for index, at in zip(piece.indices, place, strict=True):
@@ -169,13 +225,15 @@ class LoopEnd:
         guard = conjuncts(found.at(terms.substitute(piece.guard, names)))
         return any(self.reader.holds(each) is False for each in (*found.conditions, *guard))
 
-    def _injective(self, index: PrimExpr) -> bool:
-        """Whether an index has another value in each iteration, by its form."""
+    def _injective(self, index: PrimExpr, rising: bool = False) -> bool:
+        """Whether an index has another value in each iteration, by its form; with ``rising``, a
+        larger one.
+        """
         found = polynomial(index)
         if found is None:
             return False
         parts = [product for product in found if self.axis in tir.free_vars(*product)]
-        return parts == [(self.axis,)]
+        return parts == [(self.axis,)] and (not rising or found[(self.axis,)] > 0)
 
     def _varies(self, *parts: PrimExpr | Iterable[PrimExpr]) -> bool:
         """Whether expressions depend on the iteration."""
@@ -198,31 +256,50 @@ class LoopEnd:
                     found[self.holes[node.buffer]] = None
             if found and buffer not in self.lost:
                 reads[buffer] = found
-        for buffer in reads:
-            together = {buffer: None}
-            waiting = [buffer]
-            while waiting:
-                for each in reads.get(waiting.pop(), {}):
-                    if each not in together:
-                        together[each] = None
-                        waiting.append(each)
-            members = tuple([b for b in self.after if b in together])
+        read_by: dict[Buffer, dict[Buffer, None]] = {}
+        for buffer, found in reads.items():
+            for each in found:
+                read_by.setdefault(each, {})[buffer] = None
+        for buffer, found in reads.items():
             try:
-                for each in members:
-                    if each in self.lost:
-                        raise Unread(self.lost[each].reason, self.lost[each].span)
-                self.folds[buffer] = self._fold(buffer, members)
+                scan = self._scan(buffer) if set(found) == {buffer} else None
+                if scan is not None:
+                    self.scans[buffer] = scan
+                    continue
+                # A pair stays a pair in the loops around, also where one of it stands alone.
+                whole = self._members(buffer, [reads, read_by])
+                least = self._members(buffer, [reads])
+                try:
+                    self.folds[buffer] = self._fold(buffer, whole)
+                except Unread:
+                    if len(least) == len(whole):
+                        raise
+                    self.folds[buffer] = self._fold(buffer, least)
             except Unread as error:
-                self.lost[buffer] = Lost(error.reason, error.span or self.span)
+                self.lost[buffer] = LostContent(error.reason, error.span or self.span)
 
-    def _fold(self, buffer: Buffer, members: Sequence[Buffer]) -> _Fold:
+    def _members(
+        self, buffer: Buffer, edges: Sequence[Mapping[Buffer, Mapping[Buffer, None]]]
+    ) -> list[Buffer]:
+        """The buffers that some lead to from one, in order."""
+        together = {buffer}
+        waiting = [buffer]
+        while waiting:
+            each = waiting.pop()
+            for other in (other for edge in edges for other in edge.get(each, {})):
+                if other not in together:
+                    together.add(other)
+                    waiting.append(other)
+        return [b for b in self.after if b in together]
+
+    def _fold(self, buffer: Buffer, members: Sequence[Buffer]) -> _Folded:
         """The reduction that updates of buffers are."""
         reader = self.reader
         pieces = []
         for each in members:
-            if len(self.after[each]) != 1:
-                raise Unread(f"several statements update {each.name}", self.span)
-            pieces.append(self.after[each][0])
+            if each in self.lost:
+                raise Unread(self.lost[each].reason, self.lost[each].span)
+            pieces.append(self._update(each))
         first = pieces[0]
         for piece in pieces:
             same = piece.axes == first.axes and piece.guard is first.guard
@@ -252,7 +329,7 @@ class LoopEnd:
         kept = [each for each in conjuncts(guard) if not self._varies(each)]
         moved = [each for each in conjuncts(guard) if self._varies(each)]
         extents, bounds = self._box(axes, extents, first.span)
-        return _Fold(
+        return _Folded(
             replace(piece, guard=_all(kept)),
             combine,
             (self.axis, *axes),
@@ -261,8 +338,32 @@ class LoopEnd:
             tuple(sources),
             members.index(buffer),
             tuple(members),
+            tuple([each.indices for each in pieces]),
             tuple(begins),
+            tuple(moved),
         )
+
+    def _update(self, buffer: Buffer) -> WrittenPiece:
+        """What an iteration does to a buffer as one piece, where all its writes are in the same
+        place.
+        """
+        pieces = self.after[buffer]
+        if not pieces:
+            raise Unread(_DEPENDS, self.span)
+        last = pieces[-1]
+        if len(pieces) == 1 and not self._own_holes(last.guard):
+            return last
+        for piece in pieces:
+            names = dict(zip(piece.axes, last.axes, strict=False))
+            moved = [terms.substitute(each, names) for each in (*piece.indices, *piece.extents)]
+            if len(piece.axes) != len(last.axes) or moved != [*last.indices, *last.extents]:
+                raise Unread(f"several statements update {buffer.name}", last.span)
+        hole = next(h for h, b in self.holes.items() if b is buffer)
+        with self.reader.scope():
+            self.reader.index(last.axes, last.extents)
+            content = Content(hole, pieces)
+            value = self.reader.resolved(content, last.indices, buffer.name, last.span)
+        return replace(last, guard=TRUE, value=value)
 
     def _box(
         self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], span: Span | None
@@ -328,9 +429,52 @@ class LoopEnd:
             self.reader.assume(tir.interned(tir.LE(terms.index(1, self.axis.dtype), self.axis)))
             return self.reader.holds(condition) is False
 
+    def _scan(self, buffer: Buffer) -> _Scan | None:
+        """A piece that reads only elements before those that it writes along an axis; None if it
+        is something else.
+        """
+        pieces = self.after[buffer]
+        if len(pieces) != 1 or self._own_holes(pieces[0].guard, *pieces[0].indices):
+            return None
+        (piece,) = pieces
+        own = {self.axis, *piece.axes}
+        used = [own.intersection(tir.free_vars(index)) for index in piece.indices]
+        dims = tuple([k for k, each in enumerate(used) if each])
+        along = next(
+            (
+                k
+                for k in dims
+                if used[k] == {self.axis} and self._injective(piece.indices[k], rising=True)
+            ),
+            None,
+        )
+        if along is None or not self._determines(piece):
+            return None
+        hole = next(h for h, b in self.holes.items() if b is buffer)
+
+        def load(term: Buffer, indices: tuple[PrimExpr, ...], span: Span | None) -> PrimExpr:
+            if term is hole:
+                for k, (index, at) in enumerate(zip(piece.indices, indices, strict=True)):
+                    if k not in dims and index is not at:
+                        raise Unread(_DEPENDS, span)
+                before = tir.LT(indices[along], piece.indices[along])
+                if self.reader.holds(tir.interned(before)) is not True:
+                    raise Unread(_DEPENDS, span)
+            assert isinstance(term, terms.TensorTerm)
+            return terms.read(term, indices)
+
+        with self.reader.scope():
+            self.reader.index(piece.axes, piece.extents)
+            self.reader.assume(piece.guard)
+            try:
+                self.reader.walked(piece.value, {}, load)
+            except Unread:
+                return None
+        return _Scan(piece, hole, dims, along)
+
     # ------------------------------------------------------------ writers
 
-    def _determines(self, piece: Piece) -> bool:
+    def _determines(self, piece: WrittenPiece) -> bool:
         """Whether the indices of a piece say which iteration wrote."""
         targets = [tir.Var("a", tir.type_of(index)) for index in piece.indices]
         found = inverse(
@@ -342,7 +486,7 @@ class LoopEnd:
         )
         return found is not None
 
-    def _in_order(self, buffer: Buffer, pieces: Sequence[Piece]) -> None:
+    def _in_order(self, buffer: Buffer, pieces: Sequence[WrittenPiece]) -> None:
         """Check that an earlier piece of a later iteration does not hide a later piece."""
         if not any(self._varies(p.indices, p.guard, p.extents) for p in pieces):
             return
@@ -353,13 +497,13 @@ class LoopEnd:
                     self.reader.assume(later.guard)
                     apart = self._after_apart(piece, later.indices)
                 if not apart:
-                    self.lost[buffer] = Lost(
+                    self.lost[buffer] = LostContent(
                         f"iterations write the same elements of {buffer.name}",
                         later.span or self.span,
                     )
                     return
 
-    def _after_apart(self, piece: Piece, place: Sequence[PrimExpr]) -> bool:
+    def _after_apart(self, piece: WrittenPiece, place: Sequence[PrimExpr]) -> bool:
         """Whether no later iteration writes an element with a piece."""
         own = {self.axis, *piece.axes}
         for index, at in zip(piece.indices, place, strict=True):
@@ -387,21 +531,23 @@ class LoopEnd:
 
     # ------------------------------------------------------------ behind the loop
 
-    def pieces(self) -> dict[Buffer, tuple[Piece, ...] | Lost]:
+    def pieces(self) -> dict[Buffer, tuple[WrittenPiece, ...] | LostContent]:
         """What the loop writes; asked for behind it."""
-        found: dict[Buffer, tuple[Piece, ...] | Lost] = {}
+        found: dict[Buffer, tuple[WrittenPiece, ...] | LostContent] = {}
         for buffer, pieces in self.after.items():
             try:
                 if buffer in self.lost:
                     found[buffer] = self.lost[buffer]
                 elif buffer in self.folds:
                     found[buffer] = (self._folded(buffer, self.folds[buffer]),)
+                elif buffer in self.scans:
+                    found[buffer] = (self._scanned(buffer, self.scans[buffer]),)
                 elif any(self.determined.get(p) is False for p in pieces):
                     found[buffer] = self._last_writers(buffer, pieces)
                 else:
                     found[buffer] = tuple([self._extended(piece) for piece in pieces])
             except Unread as error:
-                found[buffer] = Lost(error.reason, error.span or self.span)
+                found[buffer] = LostContent(error.reason, error.span or self.span)
         return found
 
     def _some(self) -> PrimExpr:
@@ -409,7 +555,7 @@ class LoopEnd:
         some = tir.interned(tir.LT(terms.index(0, tir.type_of(self.extent)), self.extent))
         return TRUE if self.reader.holds(some) else some
 
-    def _extended(self, piece: Piece) -> Piece:
+    def _extended(self, piece: WrittenPiece) -> WrittenPiece:
         if piece in self.determined:
             return replace(
                 piece,
@@ -427,7 +573,7 @@ class LoopEnd:
         shape = tuple(map(self.reader.converted, buffer.shape))
         return tuple([tir.Var("a", tir.type_of(dim)) for dim in shape]), shape
 
-    def _hit(self, piece: Piece, cells: Sequence[tir.Var]) -> PrimExpr:
+    def _hit(self, piece: WrittenPiece, cells: Sequence[tir.Var]) -> PrimExpr:
         """The condition that a piece writes an element."""
         equal = [
             tir.interned(tir.EQ(index, cell))
@@ -435,7 +581,9 @@ class LoopEnd:
         ]
         return _all([*equal, *conjuncts(piece.guard)])
 
-    def _last_writers(self, buffer: Buffer, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    def _last_writers(
+        self, buffer: Buffer, pieces: Sequence[WrittenPiece]
+    ) -> tuple[WrittenPiece, ...]:
         """Writes of which the last one remains: combined by dropping what was there."""
         if len(pieces) > 1:
             raise Unread(f"iterations write the same elements of {buffer.name}", pieces[0].span)
@@ -455,9 +603,9 @@ class LoopEnd:
         )
         if any(self._varies(extent) for extent in piece.extents):
             raise Unread("the extent of an inner loop depends on the loop around it", piece.span)
-        return (Piece(cells, shape, TRUE, cells, value, piece.span),)
+        return (WrittenPiece(cells, shape, TRUE, cells, value, piece.span),)
 
-    def _folded(self, buffer: Buffer, fold: _Fold) -> Piece:
+    def _folded(self, buffer: Buffer, fold: _Folded) -> WrittenPiece:
         """The piece of a reduction."""
         reader = self.reader
         piece = fold.piece
@@ -471,10 +619,8 @@ class LoopEnd:
             reader.assume(piece.guard)
             reader.assume(some)
             start: dict[tir.Var, PrimExpr] = {self.axis: terms.index(0, self.axis.dtype)}
-            moved = [e for e in conjuncts(self._guard_of(fold)) if self._varies(e)]
-            entered = [terms.substitute(each, start) for each in moved]
-            for each, begin in zip(fold.members, fold.begins, strict=True):
-                indices = self.after[each][0].indices
+            entered = [terms.substitute(each, start) for each in fold.entered]
+            for each, indices, begin in zip(fold.members, fold.places, fold.begins, strict=True):
                 content = reader.contents[each]
                 if begin is None:
                     inits.append(reader.read(content, each, indices, piece.span))
@@ -499,11 +645,48 @@ class LoopEnd:
         )
         return replace(piece, guard=both(some, piece.guard), value=value)
 
-    def _guard_of(self, fold: _Fold) -> PrimExpr:
-        """The condition under which an iteration enters the update."""
-        return self.after[fold.members[fold.output]][0].guard
+    def _scanned(self, buffer: Buffer, scan: _Scan) -> WrittenPiece:
+        """The piece of a scan."""
+        reader = self.reader
+        piece = self._extended(scan.piece)
+        shape = [reader.converted(buffer.shape[k]) for k in scan.dims]
+        cells = [tir.Var("i", tir.type_of(piece.indices[k])) for k in scan.dims]
+        places = list(piece.indices)
+        for k, cell in zip(scan.dims, cells, strict=True):
+            places[k] = cell
+        with reader.scope():
+            reader.index(cells, shape)
+            found = reader.writer(piece, places, buffer.name)
+            if found is None:
+                return piece
+            test, value = found
+            if test is not TRUE:
+                with reader.scope():
+                    reader.assume(test, False)
+                    old = reader.read(reader.contents[buffer], buffer, places, piece.span)
+                value = tir.interned(tir.Call("if_then_else", (test, value, old), buffer.dtype))
+        used = set(tir.free_vars(value, *shape))
+        outer = [var for var in reader.loops if var in used]
+        dims = [reader.closed(each) for each in (*[reader.loops[v] for v in outer], *shape)]
+        whole = [dim for dim in dims if dim is not None]
+        if len(whole) < len(dims):
+            raise Unread(_DEPENDS, piece.span)
+        hole = terms.previous(whole, buffer.dtype)
 
-    def _scattered(self, buffer: Buffer, fold: _Fold) -> Piece:
+        def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+            if isinstance(node, tir.BufferLoad) and node.buffer is scan.hole:
+                return terms.read(hole, (*outer, *[operands[k] for k in scan.dims]))
+            return terms.rebuilt(node, operands)
+
+        body = tir.interned(tir.fold(value, new))
+        if reader.is_open(body):
+            raise Unread(_DEPENDS, piece.span)
+        along = len(outer) + scan.dims.index(scan.along)
+        made = terms.scan(whole, (*outer, *cells), body, along, buffer.name)
+        at = [piece.indices[k] for k in scan.dims]
+        return replace(piece, value=terms.read(made, (*outer, *at)))
+
+    def _scattered(self, buffer: Buffer, fold: _Folded) -> WrittenPiece:
         """Updates of elements that depend on the iteration: each element combines those that hit
         it.
         """
@@ -521,7 +704,7 @@ class LoopEnd:
             (before,),
             guard=_all([*conjuncts(self._hit(piece, cells)), *conjuncts(fold.guard)]),
         )
-        return Piece(cells, shape, TRUE, cells, value, piece.span)
+        return WrittenPiece(cells, shape, TRUE, cells, value, piece.span)
 
 
 _DEPENDS = "what an iteration computes depends on those before it, and is no reduction"
@@ -543,43 +726,18 @@ def _combined(
     sources, and the axes, extents and guard of a reduction inside.
     """
     test: PrimExpr = TRUE
-    values = list(values)
     if len(values) == 1:
         (old,) = olds
-        value = values[0]
-        while True:
-            match value:
-                case (
-                    tir.Select(condition=c, true_value=one, false_value=other)
-                    | tir.Call(op="if_then_else", args=(c, one, other))
-                ) if other is old and not _mentions(c, olds):
-                    test, value = both(test, c), one
-                    continue
-            break
+        test, value = _guarded(values[0], old)
         values = [value]
     inner = _nested(olds, values)
     if inner is not None:
         combine, sources, axes, extents, guard = inner
         return test, combine, sources, axes, extents, guard
     if len(values) == 1:
-        match values[0]:
-            case (
-                tir.Add(a=a, b=b)
-                | tir.Mul(a=a, b=b)
-                | tir.Max(a=a, b=b)
-                | tir.Min(a=a, b=b)
-                | tir.And(a=a, b=b)
-                | tir.Or(a=a, b=b)
-            ):
-                source = b if a is olds[0] else a if b is olds[0] else None
-                if source is not None and not _mentions(source, olds):
-                    new = tir.Var("y", olds[0].dtype)
-                    swapped = {a: new} if a is source else {}
-                    left = swapped.get(a, a)
-                    right = b if a is source else new
-                    result = type(values[0])(left, right)
-                    combine = terms.combiner(olds, (new,), (result,))
-                    return test, combine, (source,), (), (), TRUE
+        chain = _chain(values[0], olds[0])
+        if chain is not None:
+            return (test, *chain, TRUE)
     news = [tir.Var(f"y{k}", old.dtype) for k, old in enumerate(olds)]
     taken: dict[PrimExpr, tir.Var] = {}
     free = list(news)
@@ -595,7 +753,7 @@ def _combined(
         if node in seen or node in olds or isinstance(node, tir.IntImm | tir.FloatImm):
             continue
         seen.add(node)
-        if not dependent[node] and tir.type_of(node) in kinds:
+        if not dependent[node] and _kind(node) in kinds:
             _take(node, taken, free, span)
             continue
         if isinstance(node, Reduce | tir.BufferLoad | tir.Var):
@@ -616,18 +774,93 @@ def _combined(
     return test, terms.combiner(olds, news, results), sources, (), (), TRUE
 
 
+def _guarded(value: PrimExpr, old: tir.Var) -> tuple[PrimExpr, PrimExpr]:
+    """A condition outside of which an element keeps its value, and the value where it holds.
+
+    Choices between updates by one operation become an update by a choice.
+    """
+    match value:
+        case (
+            tir.Select(condition=c, true_value=one, false_value=other)
+            | tir.Call(op="if_then_else", args=(c, one, other))
+        ) if not _mentions(c, [old]):
+            if other is old:
+                test, inner = _guarded(one, old)
+                return both(c, test), inner
+            if one is old:
+                test, inner = _guarded(other, old)
+                return both(tir.interned(tir.Not(c)), test), inner
+            (p, a), (q, b) = _guarded(one, old), _guarded(other, old)
+            if (
+                isinstance(a, tir.Add | tir.Mul | tir.Max | tir.Min)
+                and type(a) is type(b)
+                and a.a is old
+                and isinstance(b, tir.Binary)
+                and b.a is old
+                and not _mentions_any((a.b, b.b), [old])
+            ):
+                test = TRUE
+                if p is not TRUE or q is not TRUE:
+                    test = tir.interned(tir.Or(both(c, p), both(tir.interned(tir.Not(c)), q)))
+                chosen = tir.Call("if_then_else", (c, a.b, b.b), old.dtype)
+                return test, tir.interned(type(a)(old, chosen))
+    return TRUE, value
+
+
+Chain = tuple[terms.Combination, Sequence[PrimExpr], Sequence[tir.Var], Sequence[PrimExpr]]
+
+
+def _chain(value: PrimExpr, old: tir.Var) -> Chain | None:
+    """An update by one operation, once or several times: the combination, the source, and the axis
+    over several updates.
+    """
+    kind = type(value)
+    if kind not in (tir.Add, tir.Mul, tir.Max, tir.Min, tir.And, tir.Or):
+        return None
+    new = tir.Var("y", old.dtype)
+    sources: list[PrimExpr] = []
+    node = value
+    while type(node) is kind and isinstance(node, tir.Binary) and node.a is not old:
+        if node.b is old and not sources and not _mentions(node.a, [old]):
+            combine = terms.combiner((old,), (new,), (kind(new, old),))
+            return combine, (node.a,), (), ()
+        sources.insert(0, node.b)
+        node = node.a
+    if type(node) is not kind or not isinstance(node, tir.Binary):
+        return None
+    sources.insert(0, node.b)
+    if _mentions_any(sources, [old]):
+        return None
+    combine = terms.combiner((old,), (new,), (kind(old, new),))
+    if len(sources) == 1:
+        return combine, sources, (), ()
+    step = tir.Var("u")
+    source = sources[-1]
+    for k, each in reversed(list(enumerate(sources[:-1]))):
+        here = tir.EQ(step, terms.index(k))
+        source = tir.Call("if_then_else", (here, each, source), old.dtype)
+    return combine, (tir.interned(source),), (step,), (terms.index(len(sources)),)
+
+
 def _take(
     node: PrimExpr, taken: dict[PrimExpr, tir.Var], free: list[tir.Var], span: Span | None
 ) -> None:
     """Give a source one of the variables of its type."""
     if node in taken:
         return
-    kind = tir.type_of(node)
+    kind = _kind(node)
     found = next((var for var in free if var.dtype == kind), None)
     if found is None:
         raise Unread(_DEPENDS, span)
     free.remove(found)
     taken[node] = found
+
+
+def _kind(node: PrimExpr) -> DataType:
+    """The type of a source."""
+    if isinstance(node, tir.Call) and node.op in ("isnan", "isinf", "isfinite"):
+        return BOOL
+    return tir.type_of(node)
 
 
 def _nested(

@@ -7,20 +7,23 @@ distributed (:mod:`rlx.refine.real_sums`). Integers wrap at both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice, permutations
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
-from rlx.refine.facts import Facts
+from rlx.refine.facts import Facts, turned
 from rlx.refine.terms import (
     Application,
     ConstantTerm,
+    Instantiation,
     Lambda,
     NumberTerm,
     OpaqueTerm,
@@ -33,6 +36,7 @@ from rlx.refine.terms import (
     TupleTerm,
 )
 from rlx.solver.context import Context
+from rlx.spec.registry import decide, rule
 
 STEPS = 40_000
 """The most comparisons of elements for one question."""
@@ -43,6 +47,9 @@ SPLITS = 8
 ORDERS = 24
 """The most orders of the axes of a reduction that are tried."""
 
+_CONSTANTS = 4
+"""So many definitions are opened to see whether an element is a constant."""
+_LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
 _COMMUTATIVE = (tir.Add, tir.Mul, tir.EQ, tir.NE, tir.And, tir.Or)
 _TURNED: dict[type, Any] = {tir.GT: tir.LT, tir.GE: tir.LE}
 
@@ -90,12 +97,16 @@ class Matcher:
         self.facts = Facts(context.copy())
         self.steps = 0
         self._asked = 0
+        self.representatives: dict[TensorTerm, TensorTerm] = {}
+        self._limit = STEPS
+        self._definitions: dict[TensorTerm, TensorTerm | None] = {}
         self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
         self._applications: dict[tuple[Application, Application], bool] = {}
         self._elements: list[dict[tuple[PrimExpr, PrimExpr], bool]] = [{}]
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
+        self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Mismatch | None = None
         self.reasons: dict[object, str] = {}
         self.trail: list[str] = []
@@ -183,6 +194,7 @@ class Matcher:
 
     def tensors(self, a: TensorTerm, b: TensorTerm) -> bool:
         """Whether two tensors are equal: their types, and the elements at all indices."""
+        a, b = (self.representatives.get(t, t) for t in (a, b))
         if a is b:
             return True
         found = self._tensors.get((a, b))
@@ -234,15 +246,37 @@ class Matcher:
 
     def opened(self, tensor: TensorTerm) -> TensorTerm | None:
         """A tensor by its definition, one level deep; None if there is none."""
-        match tensor:
-            case Lambda():
-                return tensor
-            case ResultTerm():
-                try:
-                    return self._open(tensor, self.level)
-                except Unopened as error:
-                    self.reasons.setdefault(tensor, str(error))
-        return None
+        if isinstance(tensor, Lambda):
+            return tensor
+        if not isinstance(tensor, ResultTerm) or tensor in self._frozen:
+            return None
+        if tensor not in self._definitions:
+            try:
+                found = self._open(tensor, self.level)
+            except Unopened as error:
+                self.reasons.setdefault(tensor, str(error))
+                self._definitions[tensor] = None
+            else:
+                self._definitions[tensor] = Instantiation(self.representatives, {}).tensor(found)
+        return self._definitions[tensor]
+
+    def try_equal(self, a: TensorTerm, b: TensorTerm, steps: int) -> bool:
+        """Whether two tensors are equal, without a look below the tensors that both are made of, and
+        with little work. If not, nothing is remembered.
+        """
+        tensors, applications = dict(self._tensors), dict(self._applications)
+        self._frozen = frozenset(self.representatives.get(t, t) for t in _below(b))
+        self._limit = min(STEPS, self.steps + steps)
+        found = False
+        try:
+            with suppress(Exhausted, RecursionError):
+                found = self.tensors(a, b)
+        finally:
+            self._frozen, self._limit = frozenset(), STEPS
+        if not found:
+            self._tensors, self._applications = tensors, applications
+            self.mismatch = None
+        return found
 
     def depth(self, tensor: TensorTerm) -> int:
         """The length of the longest chain of definitions below a tensor."""
@@ -275,7 +309,7 @@ class Matcher:
             if found is False and known is self._elements[-1]:
                 return False
         self.steps += 1
-        if self.steps > STEPS or self.facts.asked > QUESTIONS:
+        if self.steps > self._limit or self.facts.asked > QUESTIONS:
             raise Exhausted
         self._elements[-1][(x, y)] = False
         found = self._same_elements(x, y)
@@ -338,6 +372,11 @@ class Matcher:
     def _split(self, condition: PrimExpr, then: Callable[[], bool]) -> bool:
         if self.splits >= SPLITS:
             raise Exhausted
+        decided = self._decided(condition)
+        if decided is not None:
+            with self.scope():
+                self.facts.assume(condition, decided)
+                return then()
         self.splits += 1
         try:
             for value in (True, False):
@@ -348,6 +387,55 @@ class Matcher:
             return True
         finally:
             self.splits -= 1
+
+    def _number(self, x: PrimExpr) -> float | None:
+        """The number that a float is, if it is a constant."""
+        opened = self.head(tir.interned(x))
+        for _ in range(_CONSTANTS):
+            if not (
+                isinstance(opened, tir.BufferLoad)
+                and isinstance(opened.buffer, ResultTerm)
+                and not opened.buffer.of.arguments
+            ):
+                break
+            tensor = self.opened(opened.buffer)
+            if tensor is None:
+                break
+            opened = self.head(terms.element(tensor, opened.indices))
+        match opened:
+            case tir.FloatImm(value=value):
+                return value
+            case tir.Cast(dtype=kind, value=inner) if kind.is_float:
+                if tir.type_of(inner).is_float:
+                    number = self._number(inner)
+                    made = None if number is None else tir.FloatImm(number, tir.type_of(inner))
+                    rounded = None if made is None else _rounded(made, kind)
+                    return None if rounded is None else rounded.value
+        return None
+
+    def _decided(self, condition: PrimExpr) -> bool | None:
+        """Whether a condition on elements holds, because they are constants, or because an equal
+        one was assumed.
+        """
+        match condition:
+            case tir.Call(op="isnan", args=(x,)):
+                number = self._number(x)
+                if number is not None:
+                    return math.isnan(number)
+            case tir.Comparison(a=a, b=b) if tir.type_of(a).is_float:
+                one = self._number(a)
+                other = None if one is None else self._number(b)
+                if one is not None and other is not None:
+                    exact = BY_NODE[type(condition)].exact
+                    assert exact is not None
+                    return bool(exact(one, other))
+        if self.facts.is_index(condition):
+            return None
+        for known, value in self.facts.chosen.items():
+            alike = type(known) is type(condition) and not self.facts.is_index(known)
+            if alike and self.elements(known, condition):
+                return value
+        return None
 
     def _condition(self, x: PrimExpr) -> PrimExpr | None:
         """The undecided condition of a choice."""
@@ -366,7 +454,7 @@ class Matcher:
                 return self._atomic(a) if self.facts.holds(a) is None else self._atomic(b)
             case tir.Not(a=a):
                 return self._atomic(a)
-        return tir.interned(condition)
+        return turned(condition)
 
     def inner_condition(self, x: PrimExpr) -> PrimExpr | None:
         """The first undecided condition of a choice inside an element, outside of reductions."""
@@ -417,6 +505,10 @@ class Matcher:
                     if taken is None:
                         return x
                     x = tir.interned(a if taken else b)
+                case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices) if (
+                    tensor in self.representatives
+                ):
+                    x = terms.read(self.representatives[tensor], indices)
                 case tir.BufferLoad(buffer=Lambda() as tensor, indices=indices):
                     x = terms.element(tensor, indices)
                 case tir.BufferLoad(buffer=ConstantTerm() as tensor):
@@ -428,6 +520,14 @@ class Matcher:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
                 case tir.Cast(dtype=kind, value=inner) if tir.type_of(inner) == kind:
                     x = tir.interned(inner)
+                case tir.Cast(dtype=kind, value=inner) if kind.is_float:
+                    opened = self.head(tir.interned(inner))
+                    if not isinstance(opened, tir.FloatImm):
+                        return x
+                    found = _rounded(opened, kind)
+                    if found is None:
+                        return x
+                    x = found
                 case Reduce():
                     found = self._simple_reduction(x)
                     if found is x:
@@ -554,35 +654,66 @@ class Matcher:
         """Which branch of a choice in the source is not the identity of a sum that begins with it;
         None if there is no such choice.
         """
-        if x.combiner.name not in ("sum", "prod") or len(x.sources) != 1:
+        if len(x.sources) != 1:
             return None
-        neutral = 0 if x.combiner.name == "sum" else 1
-        if not _is_number(x.init[0], neutral):
+        exact = x.combiner.name in ("sum", "prod") or not tir.type_of(x).is_float
+        neutral = {"sum": 0, "prod": 1}.get(x.combiner.name)
+        if x.combiner.name in ("max", "min") and (self.real or exact):
+
+            def is_neutral(value: PrimExpr) -> bool:
+                return value is x.init[0]
+
+        elif neutral is not None and _is_number(x.init[0], neutral):
+
+            def is_neutral(value: PrimExpr) -> bool:
+                return _is_number(value, neutral)
+
+        else:
             return None
         match x.sources[0]:
             case (
                 tir.Select(true_value=a, false_value=b)
                 | tir.Call(op="if_then_else", args=(_, a, b))
             ):
-                if _is_number(b, neutral):
+                if is_neutral(b):
                     return True
-                if _is_number(a, neutral):
+                if is_neutral(a):
                     return False
         return None
 
+    @rule("REFINE-reduce", "refinement")
     def reductions(self, x: Reduce, y: Reduce) -> bool:
         """Whether two reductions combine the same elements."""
-        if x.combiner is not y.combiner or x.output != y.output or x.dtype != y.dtype:
+        if x.output != y.output or x.dtype != y.dtype:
             return False
-        if not all(map(self.elements, x.init, y.init)):
+        if x.combiner is not y.combiner:
+            alike = x.combiner.name == y.combiner.name != "custom"
+            if not (alike and (self.real or not tir.type_of(x).is_float)):
+                return False
+        # Before the first element, any number that is smaller than all others is alike.
+        lowest = self.real and self._lowest(x) and self._lowest(y)
+        if not lowest and not all(map(self.elements, x.init, y.init)):
             return False
         free = self.real or all(not v.dtype.is_float for v in x.combiner.left)
         if x.combiner.name == "custom":
             free = False
         if not free and x.ordered != y.ordered:
             self.differ(x, y, "the order of one of these reductions is not specified")
+            return decide("REFINE-reduce-order", False)
+        if any(self._related(x, y, way) for way in self._ways(x, y, free)):
+            return True
+        decide("REFINE-reduce-order", free)
+        return False
+
+    def _lowest(self, x: Reduce) -> bool:
+        """Whether the initial value of a maximum, or a minimum, does not matter."""
+        (init, *others) = x.init
+        sign = {"max": -1, "min": 1}.get(x.combiner.name)
+        if others or sign is None or not isinstance(init, tir.FloatImm):
             return False
-        return any(self._related(x, y, way) for way in self._ways(x, y, free))
+        extreme = init.value * sign >= _LARGEST.get(str(x.dtype), math.inf)
+        filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
+        return extreme and filled and x.guard is terms.TRUE
 
     def _ways(self, x: Reduce, y: Reduce, free: bool) -> Iterator[tuple[int, ...]]:
         """Orders of the axes of the second reduction that are worth a try."""
@@ -614,14 +745,16 @@ class Matcher:
             for condition in inside[1]:
                 other = tir.And(condition, other)
             guard, other = tir.interned(guard), tir.interned(other)
-            if guard is not other and not self._same_guards(guard, other):
+            same = guard is other or self._same_guards(guard, other)
+            if not decide("REFINE-reduce-domain", same):
                 self.differ(guard, other, "these guards are not proved to be equivalent")
                 return False
             self.facts.assume(guard)
-            return all(
+            equal = all(
                 self.elements(terms.substitute(a, values), terms.substitute(b, values))
                 for a, b in zip(sources, against, strict=True)
             )
+            return decide("REFINE-reduce-elements", equal)
 
     def _same_guards(self, a: PrimExpr, b: PrimExpr) -> bool:
         if self.facts.is_index(a) and self.facts.is_index(b):
@@ -730,6 +863,19 @@ def _is_number(x: PrimExpr, number: int) -> bool:
     if isinstance(x, tir.FloatImm):
         return x.value == number and str(x.value)[0] != "-"
     return isinstance(x, tir.IntImm) and x.value == number
+
+
+def _rounded(number: tir.FloatImm, kind: DataType) -> tir.FloatImm | None:
+    """A float converted to another type of floats."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    known = numpy_type(kind)
+    if known is None:
+        return None
+    with np.errstate(over="ignore"):
+        return tir.interned(tir.FloatImm(float(np.array(number.value).astype(known)), kind))
 
 
 def constant(tensor: ConstantTerm) -> PrimExpr | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record
@@ -14,6 +15,7 @@ from rlx.refine.loops import Holes, Unread, read_loops
 from rlx.refine.terms import (
     Application,
     Instantiation,
+    Lambda,
     NumberTerm,
     ResultTerm,
     TensorTerm,
@@ -63,8 +65,16 @@ class LoopsOpener:
             raise Unopened("its PrimFunc does not fill it")
         return call.filled.tensor(output)
 
-    def safe(self, application: Application, facts: Facts) -> bool:
-        """Whether a call of a PrimFunc cannot fail."""
+    def safe(
+        self, application: Application, facts: Facts, read: Callable[[], Iterable[TensorTerm]]
+    ) -> bool:
+        """Whether a call of a PrimFunc cannot fail.
+
+        Parameters
+        ----------
+        read
+            Gives tensors whose elements are computed without a failure: what they read is there.
+        """
         try:
             call = self._call(application)
         except Unopened:
@@ -85,6 +95,8 @@ class LoopsOpener:
                 facts.index(axes, extents)
                 for each in given:
                     facts.assume(each)
+                for tensor in read() if terms.tensors_of(condition) else ():
+                    _assume_reads(tensor, axes, extents, facts)
                 if facts.holds(condition) is not True:
                     return False
         return True
@@ -153,10 +165,39 @@ class LoopsOpener:
         return CallOfLoops(holes, Instantiation(tensors, variables), first, differ)
 
 
-def _parts(application: Application) -> tuple[tir.PrimFunc, tuple[tuple[str, ...], ...], int]:
-    parts: tuple[tir.PrimFunc, tuple[tuple[str, ...], ...], int] = application.attributes  # type: ignore[assignment]
-    return parts
+def _assume_reads(
+    tensor: TensorTerm, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], facts: Facts
+) -> None:
+    """Assume that what an element of a tensor reads is inside what it is read from."""
+    if not isinstance(tensor, Lambda) or len(tensor.axes) != len(axes):
+        return
+    if not all(map(facts.equal, tensor.shape, extents)):
+        return
+    stack = [terms.element(tensor, axes)]
+    seen: set[PrimExpr] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen or isinstance(node, terms.Reduce):
+            continue
+        seen.add(node)
+        match node:
+            case tir.BufferLoad(buffer=TensorTerm(shape=shape), indices=indices):
+                for index, extent in zip(indices, shape, strict=True):
+                    if terms.tensors_of(index):
+                        facts.assume(tir.LE(tir.IntImm(0), index))
+                        facts.assume(tir.LT(index, extent))
+            case tir.Call(op="if_then_else", args=(condition, _, _)):
+                stack.append(condition)
+                continue
+        stack += tir.children(node)
 
 
-def _outlines(application: Application) -> tuple[tuple[str, ...], ...]:
+def _parts(application: Application) -> tuple[tir.PrimFunc, tuple[Any, ...], int]:
+    """The PrimFunc of a call, the outlines of its results, and the position of the first of them."""
+    parts: Any = application.attributes
+    function, outlines, first = parts
+    return function, outlines, first
+
+
+def _outlines(application: Application) -> tuple[Any, ...]:
     return _parts(application)[1]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
+from rlx.refine import cut_points
 from rlx.refine.answer import Refinement
 from rlx.refine.contracts import Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import Definitions, Unopened
@@ -19,7 +21,7 @@ from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import differing
 from rlx.refine.terms import Application, ResultTerm, TensorTerm, Term, TupleTerm, group
 from rlx.solver.context import Context
-from rlx.solver.prover import Prover
+from rlx.spec.registry import decide, rule
 
 LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
@@ -119,7 +121,7 @@ class _Question:
         self._modules = (before, after)
         self._name, self._floats, self._faults, self._assume = name, floats, faults, assume
         self._context = Context()
-        self._definitions = Definitions(Prover(self._context))
+        self._definitions = Definitions()
         self._prim_funcs = PrimFuncs()
         self._loops = LoopsOpener()
 
@@ -168,9 +170,13 @@ class _Question:
             raise Unreadable(f"AFTER: {error}") from None
         self.recursive += [*ours.recursive, *theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
-        reason = ""
+        reason, known = "", None
         for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
             matcher = Matcher(self._context, self._opened, level)
+            if known is not None:
+                matcher.representatives.update(known)
+            cut_points.find(matcher, ours.roots(before), theirs.roots(after))
+            known = matcher.representatives
             reason = self._not_equal(matcher, ours, theirs, before, after)
             if not reason:
                 return _Outcome(level, "", (*matcher.trail, f"equal ({level})"))
@@ -209,22 +215,24 @@ class _Question:
 
         named = {var.name: var for var in function.shape_vars}
         for text in self._assume:
-            self._context.assume(question_parser.parse(text, named))
+            condition = question_parser.parse(text, named)
+            self._context.assume(condition)
+            self._definitions.learn(condition)
 
     def _not_equal(
         self, matcher: Matcher, ours: Execution, theirs: Execution, before: Term, after: Term
     ) -> str:
         """Why the runs are not proved to be equal; empty if they are."""
-        if not matcher.applications(ours.last, theirs.last):
+        if not _same_calls(matcher, ours, theirs):
             return "the calls of packed functions are not proved to be the same"
-        for check in theirs.checks:
-            if not self._passes(check, ours, matcher):
-                return f"AFTER may fail where BEFORE does not: {check.words}"
+        failing = _failing(theirs.checks, lambda check: self._passes(check, ours, matcher))
+        if failing is not None:
+            return f"AFTER may fail where BEFORE does not: {failing.words}"
         if self._faults == "kept":
             for check in ours.checks:
                 if not self._found(check, theirs, matcher):
                     return f"BEFORE may fail where AFTER does not: {check.words}"
-        if matcher.equal(before, after):
+        if _same_result(matcher, before, after):
             return ""
         return _mismatch(matcher, ours, theirs)
 
@@ -236,8 +244,14 @@ class _Question:
             return True
         match check.key:
             case ("call", Application() as made) if made.name == CALL_TIR:
-                return self._loops.safe(made, matcher.facts)
+                return self._loops.safe(made, matcher.facts, lambda: self._computed(ours))
         return False
+
+    def _computed(self, side: Execution) -> Iterator[TensorTerm]:
+        """The tensors that operators of a program compute on the way, by their definitions."""
+        for made in side.applied:
+            with suppress(Unopened):
+                yield from self._definitions.stages(made)
 
     def _found(self, check: Check, side: Execution, matcher: Matcher) -> bool:
         """Whether the other side has the same check on a path that is always taken then."""
@@ -256,9 +270,42 @@ class _Question:
         application = result.of
         if application.name == CALL_TIR:
             return self._loops.open(result)
-        if level == "bitwise" and not self._definitions.exact(application):
-            raise Unopened("its definition rounds more than once")
-        return self._definitions.open(application)[result.path]
+        return _by_definition(self._definitions, result, level)
+
+
+@rule("REFINE-result", "refinement")
+def _same_result(matcher: Matcher, before: Term, after: Term) -> bool:
+    """Whether the results are equal."""
+    return decide("REFINE-result-equal", matcher.equal(before, after))
+
+
+@rule("REFINE-checks", "refinement")
+def _failing(checks: Sequence[Check], passes: Callable[[Check], bool]) -> Check | None:
+    """The first check of AFTER that may fail where BEFORE returns."""
+    found = next((check for check in checks if not passes(check)), None)
+    decide("REFINE-checks-hold", found is None)
+    return found
+
+
+@rule("REFINE-calls", "refinement")
+def _same_calls(matcher: Matcher, ours: Execution, theirs: Execution) -> bool:
+    """Whether both call the same packed functions with the same arguments, in the same order."""
+    return decide("REFINE-calls-same", matcher.applications(ours.last, theirs.last))
+
+
+@rule("REFINE-definition", "refinement")
+def _by_definition(definitions: Definitions, result: ResultTerm, level: str) -> TensorTerm:
+    """The tensor that an operator returns, by its definition.
+
+    Raises
+    ------
+    Unopened
+        If it has none, or none that gives its bits.
+    """
+    exact = level == "real" or definitions.exact(result.of)
+    if not decide("REFINE-definition-bits", exact):
+        raise Unopened("its definition rounds more than once")
+    return definitions.open(result.of)[result.path]
 
 
 class _Terms:

@@ -135,7 +135,32 @@ def _deepest(matcher: Matcher, atom: PrimExpr) -> int:
 
 
 def _opened(matcher: Matcher, root: PrimExpr, depth: int) -> PrimExpr:
-    """An element in which the reads of tensors of a depth are replaced by their definitions."""
+    """An element in which the reads of tensors of a depth are replaced by their definitions.
+
+    Definitions have reductions of their own, so those around the reads get other variables first.
+    """
+    known: dict[PrimExpr, PrimExpr] = {}
+    stack, seen = [tir.interned(root)], set()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if not isinstance(node, Reduce):
+            stack += tir.children(node)
+            continue
+        axes = terms.fresh(node.axes)
+        guard, sources = terms.opened(node, axes)
+        known[node] = terms.reduce_over(
+            node.combiner,
+            axes,
+            [_opened(matcher, each, depth) for each in node.extents],
+            [_opened(matcher, each, depth) for each in sources],
+            [_opened(matcher, each, depth) for each in node.init],
+            guard=_opened(matcher, guard, depth),
+            output=node.output,
+            ordered=node.ordered,
+        )
 
     def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
         made = terms.rebuilt(node, operands)
@@ -147,7 +172,7 @@ def _opened(matcher: Matcher, root: PrimExpr, depth: int) -> PrimExpr:
                     return terms.element(found, made.indices)
         return made
 
-    return tir.interned(tir.fold(tir.interned(root), new, {}))
+    return tir.interned(tir.fold(tir.interned(root), new, known))
 
 
 def _add(found: Sum, more: Sum) -> None:

@@ -193,8 +193,8 @@ class Combination(Node):
     Attributes
     ----------
     name
-        ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` (of one element, with the meaning of ``Add``,
-        ``Mul``, ``Max`` and ``Min``), ``"and"``, ``"or"``, or ``"custom"``.
+        ``"sum"``, ``"prod"``, ``"and"``, ``"or"`` (of one element), or ``"custom"``; ``"max"`` and
+        ``"min"`` say nothing about NaN and the sign of 0.
     left, right
         The variables of the two operands: what was combined so far, and the next element.
     results
@@ -446,14 +446,46 @@ def combiner(
     x = tuple([_operand("x", k, kind) for k, kind in enumerate(kinds)])
     y = tuple([_operand("y", k, kind) for k, kind in enumerate(kinds)])
     renamed = dict(zip((*left, *right), (*x, *y), strict=True))
-    made = tuple([substitute(each, renamed) for each in results])
+    made = tuple([_turned(substitute(each, renamed)) for each in results])
     name = "custom"
     match made:
         case (tir.Binary(a=a, b=b) as only,) if {a, b} == {x[0], y[0]}:
             name = _NAMED.get(type(only), "custom")
             if name != "custom":
                 made = (tir.interned(type(only)(x[0], y[0])),)
+        case (tir.Select(condition=condition, true_value=a, false_value=b),) if (
+            a is x[0] and b is y[0]
+        ):
+            # The larger or the smaller one; or NaN, if what was combined so far is it.
+            if isinstance(condition, tir.Or) and _is_nan(condition.b, x[0]):
+                condition = condition.a
+            match condition:
+                case tir.LT(a=c, b=d) | tir.LE(a=c, b=d) if {c, d} == {a, b}:
+                    name = "max" if c is b else "min"
     return _shared(Combination, (x, y, made), lambda: Combination(name, x, y, made))
+
+
+def _is_nan(condition: PrimExpr, x: tir.Var) -> bool:
+    match condition:
+        case tir.Call(op="isnan", args=(only,)):
+            return only is x
+        case tir.NE(a=a, b=b):
+            return a is x and b is x
+    return False
+
+
+def _turned(expr: PrimExpr) -> PrimExpr:
+    """An element in which comparisons point one way."""
+
+    def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+        match node:
+            case tir.GT():
+                return tir.LT(operands[1], operands[0])
+            case tir.GE():
+                return tir.LE(operands[1], operands[0])
+        return rebuilt(node, operands)
+
+    return tir.interned(tir.fold(expr, new))
 
 
 _NAMED: dict[type[PrimExpr], str] = {
@@ -592,7 +624,11 @@ def read(tensor: TensorTerm, indices: Sequence[PrimExpr]) -> PrimExpr:
 
 
 def element(tensor: TensorTerm, indices: Sequence[PrimExpr]) -> PrimExpr:
-    """The element of a tensor at indices; the body of a :class:`Lambda` at these indices."""
+    """The element of a tensor at indices; the body of a :class:`Lambda` at these indices.
+
+    The indices have no variables of a reduction: who looks inside of one gives it other variables
+    first (:func:`opened`).
+    """
     if type(tensor) is Lambda:
         return substitute(tensor.element, dict(zip(tensor.axes, indices, strict=True)))
     return read(tensor, indices)

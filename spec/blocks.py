@@ -35,6 +35,7 @@ PHASES = {
     "derivation": ("derivation.md", "operators.md"),
     "order": ("order.md", "proofs.md"),
     "dynamic checks": ("dynamic_checks.md",),
+    "refinement": ("refinement.md",),
     "evaluation": (
         "evaluation.md",
         "evaluation_operators.md",

@@ -191,6 +191,13 @@ JUDGEMENTS = (
         ("rlx.solver.proofs",),
     ),
     Judgement(
+        "refinement",
+        "S |- Y refines X",
+        r"S \|- .+ refines .+",
+        "for the sizes S, the program or part Y returns what X returns wherever X returns",
+        ("rlx.refine",),
+    ),
+    Judgement(
         "step",
         "<X, F, H> -> <Y, F', H'>",
         r"<.+, F, H> -> .+",

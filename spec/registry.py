@@ -282,6 +282,7 @@ def register_all() -> None:
         "rlx.operators",
         "rlx.checker",
         "rlx.semantics",
+        "rlx.refine",
         "rlx.vm",
         "rlx.old",
         "rlx.relay",

@@ -20,6 +20,10 @@ HOME = "reference/specification"
 ABOUT = {
     "tree": ("A tree that keeps the rule", "A tree that breaks the rule"),
     "order": ("Judgements that hold", "Judgements that fail"),
+    "refines": (
+        "A program that means the same",
+        "A program that is not proved to mean the same",
+    ),
     "checks": (
         "A program without checks that a run needs",
         "A program with checks that a run needs",

@@ -13,13 +13,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from rlx import parse as load_module
 from rlx.generate.programs.choices import Choices
 from rlx.generate.tir.function import prim_func
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import ShapeExpr, TensorStructInfo
 from rlx.grammar.nodes.dtype import dtype
-from rlx import parse as load_module
 from rlx.refine.loops import Unread, read_loops
 from rlx.semantics.faults import Stop
 from rlx.transform.legalization import legalized
@@ -47,11 +48,14 @@ def ours(only: str) -> Iterator[Named]:
                 yield from of_module(name, made.module)
 
 
-def tvms(only: str) -> Iterator[Named]:
-    """Those that TVM's LegalizeOps makes of calls of the operators."""
+def tvms(only: str, scheduled: bool = False) -> Iterator[Named]:
+    """Those that TVM's LegalizeOps makes of calls of the operators; with its schedules for a GPU,
+    if asked.
+    """
     import tvm
 
     pick = random.Random(0)
+    schedules = _schedules() if scheduled else None
     for name in law.DEFINED:
         if only not in name:
             continue
@@ -59,11 +63,25 @@ def tvms(only: str) -> Iterator[Named]:
             text = str(law.case(name, template).module)
             try:
                 module = tvm.script.from_source(text, check_well_formed=False)
-                made = tvm.relax.transform.LegalizeOps()(module).script()
-            except Exception as error:  # what TVM refuses is not the subject
+                module = tvm.relax.transform.LegalizeOps()(module)
+                if schedules is not None:
+                    with tvm.target.Target({"kind": "cuda", "max_threads_per_block": 1024}):
+                        module = schedules(module)
+                made = module.script()
+            except Exception as error:  # noqa: BLE001 - what TVM refuses is not the subject
                 yield f"{name}: TVM {type(error).__name__}", None  # type: ignore[misc]
                 continue
             yield from of_module(name, load_module(made))
+
+
+def _schedules() -> Any:
+    """TVM's schedules for a GPU."""
+    from tvm.s_tir import dlight
+
+    gpu = dlight.gpu
+    return dlight.ApplyDefaultSchedule(
+        gpu.Matmul(), gpu.GEMV(), gpu.Reduction(), gpu.GeneralReduction(), gpu.Fallback()
+    )
 
 
 def of_files(folder: Path, only: str) -> Iterator[Named]:
@@ -94,6 +112,7 @@ def generated(only: str) -> Iterator[Named]:
 KINDS = {
     "ours": ours,
     "tvm": tvms,
+    "scheduled": lambda only: tvms(only, scheduled=True),
     "examples": lambda only: of_files(Path("examples"), only),
     "pairs": lambda only: of_files(Path("/work/shared/pairs"), only),
     "generated": generated,
@@ -127,7 +146,7 @@ def main(argv: list[str]) -> int:
                 if options.show:
                     print(f"unread {name}: {error.reason}")
                 continue
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - a crash is reported
                 print(f"CRASH {name}: {type(error).__name__} {error}")
                 wrong += 1
                 continue

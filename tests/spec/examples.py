@@ -21,6 +21,7 @@ from rlx.checker.well_formed import well_formed
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.read.parser import parse
+from rlx.refine.question import compare
 from rlx.semantics import native
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine import load
@@ -164,6 +165,21 @@ def checks(example: Example, rule: Rule) -> list[str]:
     return [code for code in example.codes if counts.failed[code]]
 
 
+def refines(example: Example, rule: Rule) -> list[str]:
+    """The premises of the rule that fail where the module `After` is compared with the module `Before`."""
+    floats = "real" if example.text.startswith("# floats=real") else "bitwise"
+    before, after = (
+        next(m for m in check_text(example.text).modules if m.name == name)
+        for name in ("Before", "After")
+    )
+    counts = RuleCounts()
+    with observing(counts):
+        found = compare(before, after, floats=floats)
+    if example.good or found.proved:
+        return [] if found.proved else [found.reason]
+    return [code for code in example.codes if counts.failed[code]]
+
+
 def _entered(check: DynamicCheck) -> bool:
     """Whether anyone may enter a function by a check: of a public function that needs no reason."""
     return check.kind == "entry" and "global_symbol" in check.owner.attrs
@@ -234,6 +250,7 @@ KINDS: dict[str, Callable[[Example, Rule], list[str]]] = {
     "order": order,
     "checks": checks,
     "proof": proof,
+    "refines": refines,
     "tir": prim_func,
     "vm": vm,
     "relay": relay_examples.checked,

@@ -1,0 +1,14 @@
+"""A few programs of the law in `laws.py`; more with `python -m tests.refine.laws COUNT SEED`."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.refine.laws import contradictions
+
+
+def test_no_run_contradicts_a_proof() -> None:
+    """Programs refine themselves, and no mutant is proved whose run differs."""
+    answers: Counter[str] = Counter()
+    assert list(contradictions(12, 100, answers)) == []
+    assert answers["mutant proved"] and answers["mutant refuted"]

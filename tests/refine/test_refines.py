@@ -1,0 +1,132 @@
+"""`rlx.refines` and `rlx refines`: subjects, options, contracts, and programs that cannot be compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rlx
+from rlx.checker.check import IllFormedError
+from rlx.commands.refines import main
+from rlx.refine.contracts import InterfaceError
+
+PROGRAM = """
+@R.function
+def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor((4,), "float32")):
+    a = R.add(x, y)
+    return {result}
+"""
+BEFORE = PROGRAM.format(result="R.nn.relu(a)")
+SAME = PROGRAM.format(result="R.nn.relu(R.permute_dims(R.permute_dims(a, [1, 0]), [1, 0]))")
+OTHER = PROGRAM.format(result="R.subtract(x, y)")
+
+
+def test_every_form_of_a_program(tmp_path: Path) -> None:
+    """Paths, texts and modules."""
+    path = tmp_path / "before.rlx"
+    path.write_text(BEFORE)
+    for subject in (path, str(path), BEFORE, rlx.parse(BEFORE)):
+        found = rlx.refines(subject, SAME)
+        assert found.proved and found.level == "bitwise" and not found.reason
+
+
+def test_a_counterexample_was_run() -> None:
+    """The sizes, the inputs, and what both programs return, which NumPy confirms."""
+    found = rlx.refines(BEFORE, OTHER)
+    assert found.refuted
+    example = found.counterexample
+    assert example is not None
+    x, y = example.inputs["x"], example.inputs["y"]
+    assert x.shape == (example.sizes["n"], 4)
+    assert (example.before == (x + y).clip(0)).all() and (example.after == x - y).all()
+
+
+def test_an_answer_has_no_truth_value() -> None:
+    """So that `if rlx.refines(…)` is not mistaken for a proof."""
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(rlx.refines(BEFORE, BEFORE))
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        (BEFORE.replace("main", "other"), "AFTER has no function 'main'"),
+        (BEFORE.replace(', y: R.Tensor((4,), "float32")', "").replace("y)", "x)"), "2 parameters"),
+        (BEFORE.replace('"n", 4), "float32"), y', '3, 4), "float32"), y'), "the type of x"),
+    ],
+)
+def test_another_interface(after: str, words: str) -> None:
+    """Unlike things are not compared."""
+    with pytest.raises(InterfaceError, match=words):
+        rlx.refines(BEFORE, after)
+
+
+def test_contracts() -> None:
+    """Parameters by name, in a tuple, or for the sizes that AFTER takes."""
+    by_name = BEFORE.replace(
+        'x: R.Tensor(("n", 4), "float32"), y: R.Tensor((4,), "float32")',
+        'y: R.Tensor((4,), "float32"), x: R.Tensor(("n", 4), "float32")',
+    )
+    with pytest.raises(InterfaceError, match="by-name"):
+        rlx.refines(BEFORE, by_name)
+    assert rlx.refines(BEFORE, by_name, contract="by-name").proved
+    packed = """
+@R.function
+def main(x: R.Tensor(("n", 4), "float32"), params: R.Tuple(R.Tensor((4,), "float32"))):
+    return R.nn.relu(R.add(x, params[0]))
+"""
+    assert rlx.refines(BEFORE, packed, contract="packed").proved
+    fixed = BEFORE.replace('"n", 4), "float32"), y', '3, 4), "float32"), y')
+    assert rlx.refines(BEFORE, fixed, contract="sizes").proved
+
+
+def test_assumptions() -> None:
+    """A rewrite that holds for some sizes."""
+    before = """
+@R.function
+def main(x: R.Tensor(("n",), "float32")):
+    n = T.int64()
+    return R.reshape(x, R.shape([n // 4 * 4]))
+"""
+    before = before.replace(
+        "reshape(x, R.shape([n // 4 * 4]))", "strided_slice(x, axes=[0], begin=[0], end=[4])"
+    )
+    after = """
+@R.function
+def main(x: R.Tensor(("n",), "float32")):
+    return x
+"""
+    assert rlx.refines(before, after).refuted
+    assert rlx.refines(before, after, assume="n == 4").proved
+
+
+@pytest.mark.parametrize("options", [{"floats": "exact"}, {"faults": "maybe"}, {"contract": "x"}])
+def test_wrong_options(options: dict[str, str]) -> None:
+    """The message lists what is possible."""
+    with pytest.raises(ValueError, match="expected"):
+        rlx.refines(BEFORE, SAME, **options)
+
+
+def test_a_program_with_errors() -> None:
+    """Its diagnostics are in the error."""
+    with pytest.raises(IllFormedError):
+        rlx.refines(BEFORE, BEFORE.replace("R.add(x, y)", "R.add(x, z)"))
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit status, and the record for other programs."""
+    paths = [tmp_path / name for name in ("before.rlx", "same.rlx", "other.rlx", "wrong.rlx")]
+    texts = (BEFORE, SAME, OTHER, BEFORE.replace("R.add(x, y)", "R.add(x, z)"))
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    before, same, other, wrong = map(str, paths)
+    assert main([before, same]) == 0
+    assert "proved" in capsys.readouterr().out
+    assert main([before, other, "--format", "json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert record["status"] == "refuted" and record["counterexample"]["before"] != []
+    assert main([before, wrong]) == 2
+    assert main([before, str(tmp_path / "none.rlx")]) == 2
+    assert "none.rlx" in capsys.readouterr().err
