@@ -7,6 +7,7 @@ a tensor and the cut points below it: the work grows with the number of calls, n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from rlx.refine.matching import Matcher
 from rlx.refine.terms import (
@@ -66,13 +67,9 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Non
     for tensor in in_order(after):
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
             continue
-        tried = 0
-        for candidate in _candidates(matcher, tensor, by_type):
-            tried += 1
+        for candidate in islice(_candidates(matcher, tensor, by_type), CANDIDATES):
             if matcher.try_equal(candidate, tensor, STEPS):
                 matcher.representatives[tensor] = candidate
-                break
-            if tried >= CANDIDATES:
                 break
 
 

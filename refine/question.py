@@ -100,6 +100,9 @@ def compare(
                 return Refinement("unknown", None, names, None, reason, tuple(steps))
             if found.level == "real":
                 level = "real"
+            example = differing(before, after, name, contract, assume, runs=1)
+            if example is not None:  # a run decides, whatever a proof says
+                return Refinement("refuted", None, names, example, example.difference, tuple(steps))
     return Refinement("proved", level, names, None, "", tuple(steps))
 
 

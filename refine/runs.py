@@ -148,10 +148,12 @@ def _sizes(
     """Numbers for the shape variables of a function; first all alike, then mixed."""
     free = list(function.shape_vars)
     if not free:
-        yield from [{}] * 3
+        yield from [{}] * min(most, 3)
         return
     count = 0
     for number in numbers:
+        if count >= most:
+            return
         yield dict.fromkeys(free, number)
         count += 1
     if len(free) > 1:
