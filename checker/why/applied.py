@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.checker.why import values
 from rlx.checker.why.leaf_steps import alike, changed_nothing, failed_premise, question, sentence
-from rlx.checker.why.recorder import Application
+from rlx.checker.why.recorder import RuleApplication
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes.ast import StructInfo
@@ -56,7 +56,7 @@ class Applied:
     def __init__(self, final: Iterable[Diagnostic]) -> None:
         self.final = frozenset(map(said, final))
 
-    def add(self, step: Step, record: Application) -> None:
+    def add(self, step: Step, record: RuleApplication) -> None:
         """What a rule asked, compared and found wrong; and which of its premises did not fail."""
         reported = [d for d in record.diagnostics if said(d) in self.final]
         elsewhere = self._reattributed(record, reported)
@@ -69,10 +69,10 @@ class Applied:
         step.holds(code for code in _held(record) if code not in failed)
 
     def _reattributed(
-        self, record: Application, reported: Iterable[Diagnostic]
-    ) -> Mapping[Application, list[Diagnostic]]:
+        self, record: RuleApplication, reported: Iterable[Diagnostic]
+    ) -> Mapping[RuleApplication, list[Diagnostic]]:
         """What a rule inside found wrong before it gave up: the call reports it."""
-        found: dict[Application, list[Diagnostic]] = {}
+        found: dict[RuleApplication, list[Diagnostic]] = {}
         for diagnostic in reported:
             rule = premise_rule(diagnostic.code)
             if rule is None:
@@ -83,7 +83,7 @@ class Applied:
         return found
 
     def _inner(
-        self, step: Step, record: Application, reported: Iterable[Diagnostic], fails: bool
+        self, step: Step, record: RuleApplication, reported: Iterable[Diagnostic], fails: bool
     ) -> None:
         """A rule, a question, a comparison or a binding inside of a rule."""
         match record.kind:
@@ -101,14 +101,14 @@ class Applied:
         found.holds(code for code in found.held if code not in failed)
         step.has("", found)
 
-    def _images(self, step: Step, record: Application) -> None:
+    def _images(self, step: Step, record: RuleApplication) -> None:
         """What shape variables stand for at a call or a cast."""
         mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
         whose = "callee's " if step.code == "D14" else ""
         for var, image in mapping.items():
             step.takes(f"{whose}{show(var)}", values.value_text(image))
 
-    def _of_record(self, record: Application, fails: bool) -> Step | None:
+    def _of_record(self, record: RuleApplication, fails: bool) -> Step | None:
         match record.kind:
             case "question":
                 return question(record)
@@ -120,7 +120,7 @@ class Applied:
         self.add(step, record)
         return step
 
-    def _comparison(self, record: Application, fails: bool) -> Step | None:
+    def _comparison(self, record: RuleApplication, fails: bool) -> Step | None:
         """Whether one struct info may stand for another, and which premise of the order says no."""
         result = record.result
         if not isinstance(result, Compatibility):
@@ -147,7 +147,7 @@ class Applied:
         step.failed(diagnostic.severity)
 
 
-def _held(record: Application) -> Iterable[str]:
+def _held(record: RuleApplication) -> Iterable[str]:
     """The premises that an application says to hold, in the order of the rule.
 
     The rule of an obligation stops where a premise fails, so all hold if it came to its end; where
@@ -174,6 +174,6 @@ def _withhold(step: Step, code: str) -> None:
             below.holds([c for c in below.held if c != failed])
 
 
-def _visible(records: Iterable[Application]) -> Iterator[Application]:
+def _visible(records: Iterable[RuleApplication]) -> Iterator[RuleApplication]:
     """What happened inside of a rule, without what has its own place in the tree."""
     return (r for r in records if r.name not in OF_EXPRESSIONS)

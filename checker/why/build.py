@@ -14,7 +14,7 @@ from rlx.checker.why.leaf_steps import (
     parameter_name,
 )
 from rlx.checker.why.place import Construct, cut, is_nameless, on_one_line
-from rlx.checker.why.recorder import Application, DerivationRecorder
+from rlx.checker.why.recorder import DerivationRecorder, RuleApplication
 from rlx.checker.why.step import Finder, Step
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
@@ -36,16 +36,16 @@ class StepBuilder:
         self.source = report.source
         self.info_of = report.info
         self.applied = Applied(report.diagnostics)
-        self.records: dict[Node, Application] = {}
-        self.reports: dict[object, tuple[Application, Node | None]] = {}
+        self.records: dict[Node, RuleApplication] = {}
+        self.reports: dict[object, tuple[RuleApplication, Node | None]] = {}
         self._tables: list[Mapping[Node, StructInfo]] = []
         self._read(recorder.roots)
         self.index = Index(report.modules)
         self._steps: dict[object, Step] = {}
 
-    def _read(self, roots: Iterable[Application]) -> None:
+    def _read(self, roots: Iterable[RuleApplication]) -> None:
         """Which application gave each subject its struct info, and where each report was made."""
-        stack: list[tuple[Application, Node | None]] = [(record, None) for record in roots]
+        stack: list[tuple[RuleApplication, Node | None]] = [(record, None) for record in roots]
         while stack:
             record, subject = stack.pop()
             if record.name == "D01":
@@ -120,7 +120,7 @@ class StepBuilder:
 
         return self._once(expr, step, parts, lambda step: self._fill(step, expr, record))
 
-    def _fill(self, step: Step, expr: ast.Expr, record: Application | None) -> None:
+    def _fill(self, step: Step, expr: ast.Expr, record: RuleApplication | None) -> None:
         if record is not None:
             self.applied.add(step, record)
         if not isinstance(expr, ast.Var):  # that of a variable is said of its binding
@@ -321,7 +321,7 @@ class StepBuilder:
         assert isinstance(subject, ast.Expr)
         return self.expression(subject)
 
-    def _outside(self, diagnostic: Diagnostic, record: Application | None) -> Step:
+    def _outside(self, diagnostic: Diagnostic, record: RuleApplication | None) -> Step:
         """What is wrong by a rule that gives no struct info: well-formedness, syntax, PrimFuncs."""
         rule = premise_rule(diagnostic.code)
         if rule is None:

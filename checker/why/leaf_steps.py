@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.checker.why import values
-from rlx.checker.why.recorder import Application
+from rlx.checker.why.recorder import RuleApplication
 from rlx.checker.why.step import Step
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import tir
@@ -15,7 +15,7 @@ from rlx.operators.parameters import Parameter
 from rlx.spec import premise_rule
 
 
-def question(record: Application) -> Step:
+def question(record: RuleApplication) -> Step:
     verdict = values.verdict_of(record.result)
     goal = values.question_text(record.name, record.arguments)
     step = Step("question", goal, title=verdict)
@@ -58,7 +58,7 @@ def sentence(code: str) -> str:
     return "" if rule is None else rule.premises.get(code, rule.title)
 
 
-def changed_nothing(record: Application) -> bool:
+def changed_nothing(record: RuleApplication) -> bool:
     """Whether a rule that rewrites gave back what it was given."""
     given = next((v for v in record.given if isinstance(v, StructInfo)), None)
     match given, record.result:

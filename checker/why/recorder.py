@@ -19,7 +19,7 @@ _KEPT = frozenset(["D01"])
 """The outermost applications that are kept even where nothing fails."""
 
 
-class Application:
+class RuleApplication:
     """One application of a rule, or one question.
 
     Attributes
@@ -54,13 +54,13 @@ class Application:
         self._function, self._named = function, named
         self.result: Any = None
         self.completed = False
-        self.inner: list[Application] = []
+        self.inner: list[RuleApplication] = []
         self.held: dict[str, None] = {}
         self.failed: list[str] = []
         self.diagnostics: list[Diagnostic] = []
 
     def __repr__(self) -> str:
-        return f"Application({self.name}, {len(self.inner)} inside)"
+        return f"RuleApplication({self.name}, {len(self.inner)} inside)"
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
@@ -96,8 +96,8 @@ class DerivationRecorder(Observer):
     """
 
     def __init__(self) -> None:
-        self.roots: list[Application] = []
-        self._open: list[Application] = []
+        self.roots: list[RuleApplication] = []
+        self._open: list[RuleApplication] = []
         self._thread = get_ident()
 
     def begins(
@@ -107,14 +107,14 @@ class DerivationRecorder(Observer):
         function: Callable[..., Any],
         given: tuple[Any, ...],
         named: Mapping[str, Any],
-    ) -> Application | None:
+    ) -> RuleApplication | None:
         if get_ident() != self._thread:
             return None
-        record = Application(kind, name, function, given, named)
+        record = RuleApplication(kind, name, function, given, named)
         self._open.append(record)
         return record
 
-    def ends(self, begun: Application | None, result: object, completed: bool) -> None:
+    def ends(self, begun: RuleApplication | None, result: object, completed: bool) -> None:
         if begun is None:
             return
         self._open.pop()
@@ -137,7 +137,7 @@ class DerivationRecorder(Observer):
                 record.diagnostics.append(diagnostic)
 
     @property
-    def _at_hand(self) -> Application | None:
+    def _at_hand(self) -> RuleApplication | None:
         """The innermost judgement; what fails outside of all has no values to show."""
         return self._open[-1] if self._open and get_ident() == self._thread else None
 

@@ -64,5 +64,5 @@ def test_the_premise_that_fails(before: str, old: str, new: str, code: str) -> N
         modules += report.modules
     counts = RuleCounts()
     with observing(counts):
-        found = compare(*modules)
+        found = compare(modules[0], modules[1])
     assert not found.proved and counts.failed[code]

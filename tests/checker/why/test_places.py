@@ -11,7 +11,7 @@ from rlx.checker.why.applied import Applied
 from rlx.checker.why.build import StepBuilder
 from rlx.checker.why.explain import at_place, why
 from rlx.checker.why.place import PlaceError
-from rlx.checker.why.recorder import Application, recording
+from rlx.checker.why.recorder import RuleApplication, recording
 from rlx.checker.why.step import Step, every
 from rlx.checker.why.tree_text import render
 from rlx.grammar.diagnostic import Source
@@ -216,10 +216,10 @@ def test_after_a_thousand_lines_the_rest_is_counted() -> None:
 
 
 def test_only_what_is_shown_is_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[Application] = []
+    looked: list[RuleApplication] = []
     add = Applied.add
 
-    def counted(self: Applied, step: Step, record: Application) -> None:
+    def counted(self: Applied, step: Step, record: RuleApplication) -> None:
         looked.append(record)
         add(self, step, record)
 
