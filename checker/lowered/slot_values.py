@@ -14,7 +14,7 @@ from rlx.solver.prover import Prover
 from rlx.solver.verdict import Relation
 
 
-class SlotsKnown(NamedTuple):
+class ShownState(NamedTuple):
     """What the checks of a program have shown at one point: conditions, and the numbers that
     stand for dimensions.
     """
@@ -122,11 +122,11 @@ class KnownValues:
             self._fresh[leaf, axis] = number
         self._facts = (*self._facts, tir.EQ(known, number))
 
-    def state(self) -> SlotsKnown:
+    def state(self) -> ShownState:
         """What checks have shown so far."""
-        return SlotsKnown(self._facts, dict(self._fresh))
+        return ShownState(self._facts, dict(self._fresh))
 
-    def restore(self, state: SlotsKnown) -> None:
+    def restore(self, state: ShownState) -> None:
         """Go back to what was known."""
         self._facts, self._fresh = state.facts, dict(state.fresh)
 
