@@ -680,7 +680,10 @@ def test_a_wrong_configuration_is_refused(run: Run, table: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('[tool.rlx]\nselect = ["D99"]\n', "no rule has the name D99; did you mean 'D09'?"),
+        (
+            '[tool.rlx]\nselect = ["D99"]\n',
+            "no rule has the name D99; did you mean 'D09' or 'D19'?",
+        ),
         ('[tool.rlx]\nignore = ["D14", "wf2"]\n', "no rule has the name wf2"),
         ("[tool]\nrlx = 3\n", "tool.rlx must be a table"),
         ("[tool]\nrlx = {strikt = true}\n", "did you mean 'strict'?"),

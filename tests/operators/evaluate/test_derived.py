@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rlx.operators import lookup
 from rlx.operators.evaluation import OperatorFault
 from tests.operators.evaluate.concrete import Concrete, concrete, fits
 from tests.operators.evaluate.test_values import EXPECTED_ALONE
@@ -47,10 +48,12 @@ def test_the_value_is_of_the_type_that_is_derived(call: Concrete) -> None:
     assert fits(value, call.derive(), dict(call.point)) == ""
 
 
-def test_nothing_shares_memory_with_an_argument_and_no_argument_changes() -> None:
+def test_only_views_share_memory_with_an_argument_and_no_argument_changes() -> None:
     for call in ALL:
         if without_value(call):
             continue
+        declared = lookup(f"relax.{call.case[0]}")
+        view = declared is not None and declared.shares == "surely"
         before = {var: array.copy() for var, array in call.values.items()}
         value = call.evaluate()
         results = value if isinstance(value, tuple) else (value,)
@@ -58,11 +61,10 @@ def test_nothing_shares_memory_with_an_argument_and_no_argument_changes() -> Non
             assert np.array_equal(array, before[var], equal_nan=array.dtype.kind == "f"), call.case
             for result in results:
                 if isinstance(result, np.ndarray) and result.size:
-                    assert not np.shares_memory(result, array), call.case
+                    assert view or not np.shares_memory(result, array), call.case
 
 
 def test_every_operator_that_computes_is_here() -> None:
-    from rlx.operators import lookup
     from rlx.operators.registry import families
 
     names = {name for family in families().values() for name in family}

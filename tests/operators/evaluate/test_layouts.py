@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rlx.operators import lookup
 from rlx.operators.evaluation import OperatorFault
 from tests.operators.evaluate.awkward import NAMES, arrays, draw_call
 from tests.operators.evaluate.concrete import Concrete
@@ -75,6 +76,8 @@ def is_extreme(value: Any) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_operands_are_only_read_wherever_they_lie(name: str) -> None:
+    declared = lookup(f"relax.{name}")
+    view = declared is not None and declared.shares == "surely"
     for seed in range(SEEDS):
         call = draw_call(seed, frozenset([name]))
         if call is None:
@@ -84,7 +87,7 @@ def test_operands_are_only_read_wherever_they_lie(name: str) -> None:
             warnings.simplefilter("ignore")
             wanted = result(call)
             for made, read in product(made_by(call), arrays(tuple(call.values.values()))):
-                assert not np.shares_memory(made, read)
+                assert view or not np.shares_memory(made, read)
             for one, other in zip(given.values(), call.values.values(), strict=True):
                 for x, y in zip(arrays(one), arrays(other), strict=True):
                     assert x.tobytes() == y.tobytes()

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[3]
 FILES = [*(ROOT / "checker").rglob("*.py"), *(ROOT / "operators").rglob("*.py")]
 OPEN = (
     "prover",
+    "proofs",
     "context",
     "verdict",
     "statistics",
