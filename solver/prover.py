@@ -79,7 +79,7 @@ class Prover:
         # In int64 mode values may overflow, and facts may contradict each other.
         if not (self.int64 or state.facts or state.definitions) and prim_exprs.alike(a, b):
             self.statistics.sight += 1
-            return Proved("identical").shown_by(partial(identity, a, b))
+            return identical(a, b)
         return self._session(a, b).equal(a, b)
 
     def always(self, condition: PrimExpr) -> Verdict:
@@ -210,6 +210,11 @@ def _expect_pairs(pairs: object) -> None:
 
 
 _ALWAYS = Relation("always")
+
+
+def identical(a: PrimExpr, b: PrimExpr) -> Proved:
+    """The verdict that expressions of the same structure are equal."""
+    return Proved("identical").shown_by(partial(identity, a, b))
 
 
 def equation(pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> PrimExpr:

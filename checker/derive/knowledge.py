@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.checker.derive.value_names import ValueNames
@@ -18,9 +18,8 @@ from rlx.solver import prim_exprs
 from rlx.solver.budget import Statistics
 from rlx.solver.context import Context, ContextState
 from rlx.solver.order import erase, free_shape_vars, substitute, substitute_prim
-from rlx.solver.proofs.evidence import identity
-from rlx.solver.prover import Prover
-from rlx.solver.verdict import Proved, Relation, Verdict
+from rlx.solver.prover import Prover, identical
+from rlx.solver.verdict import Relation, Verdict
 from rlx.spec.registry import judged, reported
 
 if TYPE_CHECKING:
@@ -349,7 +348,7 @@ class AliasProver(Prover):
         """Whether two expressions have the same value wherever both are defined."""
         if prim_exprs.alike(a, b):
             self.statistics.sight += 1
-            return Proved("identical").shown_by(partial(identity, a, b))
+            return identical(a, b)
         a, b = self.resolved(a), self.resolved(b)
         ask = super().equal
         return self._within_int64(ask(a, b), (a, b), lambda: ask(a, b))
