@@ -34,17 +34,18 @@ def rebuilt(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> Str
 
     A tuple that occurs in several places is rebuilt once: tuples may share their fields.
     """
-    done: dict[int, StructInfo] = {}
+    return _rebuilt(info, change, {})
 
-    def build(part: StructInfo) -> StructInfo:
-        if type(part) is not ast.TupleStructInfo:
-            return change(part)
-        if id(part) not in done:
-            fields = part.fields
-            done[id(part)] = changed(part, fields=same(fields, [build(each) for each in fields]))
-        return done[id(part)]
 
-    return build(info)
+def _rebuilt(
+    info: StructInfo, change: Callable[[StructInfo], StructInfo], done: dict[int, StructInfo]
+) -> StructInfo:
+    if type(info) is not ast.TupleStructInfo:
+        return change(info)
+    if id(info) not in done:
+        fields = [_rebuilt(each, change, done) for each in info.fields]
+        done[id(info)] = changed(info, fields=same(info.fields, fields))
+    return done[id(info)]
 
 
 def numbers(info: StructInfo) -> tuple[PrimExpr, ...]:

@@ -74,7 +74,7 @@ class M:
 """
     [error] = check_text(text.format("b, s, a")).diagnostics
     assert error.code == "D14-argument"
-    assert error.help == "arguments 0 and 2 are swapped: each fits the parameter of the other"
+    assert error.help == "swap it with a: each fits the parameter of the other"
     assert not check_text(text.format("a, s, b")).diagnostics
     assert len(check_text(text.format("b, s, b")).diagnostics) == 1
 
