@@ -202,7 +202,7 @@ def slow_uri(tmp_path: Path) -> Iterator[tuple[Wire, str]]:
         "if 'rlx.lsp.worker' in ' '.join(sys.orig_argv):\n"
         "    import rlx.checker.check as check\n"
         "    before = check.check_text\n"
-        "    def check_text(text, path='<text>'):\n"
+        "    def check_text(text, path='<text>', target=None):\n"
         "        if 'endless' in text:\n"
         "            int('9' * 4000) ** 40_000_000  # in C: nothing interrupts it\n"
         "        return before(text, path)\n"

@@ -39,7 +39,5 @@ def test_numbers_that_no_float_holds() -> None:
         "R.nn.leakyrelu(x, alpha=1e300)",
         "R.nn.leakyrelu(x, alpha=float('inf'))",
         "R.nn.leakyrelu(x, alpha=float('nan'))",
-        f"R.tile(x, repeats=[{', '.join([str(1 << 62)] * 6)}])",
-        f"R.broadcast_to(x, R.shape([{', '.join([str(1 << 62)] * 20)}, 2]))",
     ):
         assert run(text.format(call), 0) == 1, call
