@@ -2,3 +2,27 @@
 
 :mod:`rlx.refine.terms` has the language in which both programs are compared.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx import lazy
+
+if TYPE_CHECKING:
+    from rlx.refine.answer import Counterexample, Refinement
+    from rlx.refine.contracts import InterfaceError
+    from rlx.refine.question import compare
+
+_HOMES = {
+    "Counterexample": "answer",
+    "InterfaceError": "contracts",
+    "Refinement": "answer",
+    "compare": "question",
+}
+
+__all__ = ["Counterexample", "InterfaceError", "Refinement", "compare"]
+
+
+def __getattr__(name: str) -> object:
+    return lazy.found(__name__, name, _HOMES)

@@ -11,7 +11,7 @@ from itertools import islice
 
 from rlx.refine.matching import Matcher
 from rlx.refine.terms import (
-    Application,
+    ApplicationTerm,
     ConstantTerm,
     Lambda,
     OpaqueTerm,
@@ -51,7 +51,7 @@ def _below(term: Term) -> list[Term]:
             return list(fields)
         case Lambda(element=body) | ScanTerm(element=body):
             return list(tensors_of(body))
-        case ResultTerm(of=application) | OpaqueTerm(of=Application() as application):
+        case ResultTerm(of=application) | OpaqueTerm(of=ApplicationTerm() as application):
             return list(application.arguments)
     return []
 

@@ -20,7 +20,7 @@ from rlx.operators.site import CallAlone, Site, Violation
 from rlx.refine import terms
 from rlx.refine.facts import Facts
 from rlx.refine.terms import (
-    Application,
+    ApplicationTerm,
     NumberTerm,
     ShapeTerm,
     TensorTerm,
@@ -41,7 +41,7 @@ class Unopened(Exception):
     """A call has no definition that can be compared; the message gives the reason."""
 
 
-class OperatorCall(Record):
+class DerivedCall(Record):
     """A call of an operator on terms.
 
     Attributes
@@ -102,11 +102,11 @@ class Definitions:
         self._info: dict[ast.Expr, StructInfo] = {}
         self._infos: dict[Term, StructInfo] = {}
         self._terms: dict[object, Term] = {}
-        self._calls: dict[Application, OperatorCall] = {}
-        self._known: dict[object, tuple[Application, OperatorCall]] = {}
-        self._opened: dict[Application, dict[tuple[int, ...], TensorTerm] | str] = {}
-        self._rounding: set[Application] = set()
-        self._stages: dict[Application, list[TensorTerm]] = {}
+        self._calls: dict[ApplicationTerm, DerivedCall] = {}
+        self._known: dict[object, tuple[ApplicationTerm, DerivedCall]] = {}
+        self._opened: dict[ApplicationTerm, dict[tuple[int, ...], TensorTerm] | str] = {}
+        self._rounding: set[ApplicationTerm] = set()
+        self._stages: dict[ApplicationTerm, list[TensorTerm]] = {}
         self._sizes: dict[object, tir.Var] = {}
         self.unshaped: dict[Term, StructInfo] = {}
 
@@ -155,7 +155,7 @@ class Definitions:
                 elif info.shape is None and info.ndim >= 0:
                     dims = [self.size((of, path), k) for k in range(info.ndim)]
                 if dims is not None:
-                    if isinstance(of, Application):
+                    if isinstance(of, ApplicationTerm):
                         return terms.result(of, path, _word(of.name), dims, kind)
                     return terms.given((of, path), str(of), dims, kind)
             case ast.ShapeStructInfo(values=values) if values is not None:
@@ -212,7 +212,7 @@ class Definitions:
         arguments: Sequence[Term],
         attrs: Mapping[str, object],
         sinfo_args: tuple[StructInfo, ...] = (),
-    ) -> tuple[Application, OperatorCall]:
+    ) -> tuple[ApplicationTerm, DerivedCall]:
         """The application of an operator, and what its rule derives.
 
         Raises
@@ -241,7 +241,7 @@ class Definitions:
                 var: self.size(made, k) for k, var in enumerate(context.dims)
             }
             info = replaced_sizes(info, fresh) if fresh else info
-            found = OperatorCall(operator, call, info, tuple(dict.fromkeys(context.open)))
+            found = DerivedCall(operator, call, info, tuple(dict.fromkeys(context.open)))
             known = self._known[key] = (made, found)
             self._calls[made] = found
         return known
@@ -265,14 +265,14 @@ class Definitions:
                 return value
         return (type(value).__name__, str(value))
 
-    def risks(self, application: Application) -> tuple[str, ...]:
+    def risks(self, application: ApplicationTerm) -> tuple[str, ...]:
         """What may fail in a call of an operator."""
         found = self._calls.get(application)
         return found.risks if found is not None else ()
 
     # ------------------------------------------------------------ opening
 
-    def open(self, application: Application) -> dict[tuple[int, ...], TensorTerm]:
+    def open(self, application: ApplicationTerm) -> dict[tuple[int, ...], TensorTerm]:
         """The tensors that a call of an operator returns, by path, as its definition says.
 
         Raises
@@ -293,7 +293,7 @@ class Definitions:
             raise Unopened(found)
         return found
 
-    def _definition(self, application: Application) -> dict[tuple[int, ...], TensorTerm]:
+    def _definition(self, application: ApplicationTerm) -> dict[tuple[int, ...], TensorTerm]:
         from rlx.transform.legalization.arguments import arguments, results
 
         made = self._calls.get(application)
@@ -311,7 +311,7 @@ class Definitions:
         known: dict[Operation, TensorTerm] = {
             tensor.op: self._argument(key) for key, tensor in convert.tensors.items()
         }
-        built = _Graph(known)
+        built = _TensorGraph(known)
         found: dict[tuple[int, ...], TensorTerm] = {
             (k,) if several else (): built.tensor(t) for k, t in enumerate(given)
         }
@@ -320,7 +320,7 @@ class Definitions:
         self._stages[application] = built.made()
         return found
 
-    def stages(self, application: Application) -> list[TensorTerm]:
+    def stages(self, application: ApplicationTerm) -> list[TensorTerm]:
         """The tensors that the definition of a call computes, one after the other.
 
         Raises
@@ -331,7 +331,7 @@ class Definitions:
         self.open(application)
         return self._stages[application]
 
-    def exact(self, application: Application) -> bool:
+    def exact(self, application: ApplicationTerm) -> bool:
         """Whether the definition of a call gives the bits that the operator gives: nothing in it is
         rounded, or one operation is.
         """
@@ -364,7 +364,7 @@ def replaced_sizes(info: StructInfo, sizes: Mapping[tir.Var, tir.PrimExpr]) -> S
     return struct_infos.with_numbers(made, lambda number: terms.substitute(number, sizes))
 
 
-class _Graph:
+class _TensorGraph:
     """Tensor expressions as terms."""
 
     def __init__(self, known: dict[Operation, TensorTerm]) -> None:

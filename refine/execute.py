@@ -17,7 +17,7 @@ from rlx.operators import lookup
 from rlx.refine import terms
 from rlx.refine.definitions import Definitions, Unopened, replaced_sizes
 from rlx.refine.terms import (
-    Application,
+    ApplicationTerm,
     NumberTerm,
     OpaqueTerm,
     ResultTerm,
@@ -39,7 +39,7 @@ class Unreadable(Exception):
     """A program does something that terms do not describe; the message says what."""
 
 
-class Check(Record):
+class RunCheck(Record):
     """Something at which a run may fail.
 
     Attributes
@@ -99,7 +99,7 @@ class Frame:
         return terms.substitute(expr, self.sizes)
 
 
-class PrimFuncs:
+class SharedPrimFuncs:
     """The PrimFuncs of two modules: equal ones are one object."""
 
     def __init__(self) -> None:
@@ -143,16 +143,16 @@ class Execution:
     """
 
     def __init__(
-        self, module: ast.IRModule, definitions: Definitions, prim_funcs: PrimFuncs
+        self, module: ast.IRModule, definitions: Definitions, prim_funcs: SharedPrimFuncs
     ) -> None:
         self.module, self.definitions, self.prim_funcs = module, definitions, prim_funcs
-        self.checks: list[Check] = []
+        self.checks: list[RunCheck] = []
         self.facts: list[tir.PrimExpr] = []
-        self.last: Application | None = None
+        self.last: ApplicationTerm | None = None
         self.names: dict[Term, str] = {}
         self.memory: dict[CellTerm, TensorTerm | None] = {}
         self.accepted = 0
-        self.applied: list[Application] = []
+        self.applied: list[ApplicationTerm] = []
         self.recursive: list[str] = []
         self._functions = {gv.name_hint: f for gv, f in module.functions.items()}
         self._path: tuple[tuple[object, bool], ...] = ()
@@ -366,7 +366,7 @@ class Execution:
                 self._check(("equal", condition), condition, words)
 
     def _check(self, key: object, condition: tir.PrimExpr | None, words: str) -> None:
-        self.checks.append(Check(self._path, key, condition, words))
+        self.checks.append(RunCheck(self._path, key, condition, words))
         if condition is not None and not self._path:
             self.facts.append(condition)
             self.definitions.learn(condition)
@@ -594,7 +594,7 @@ class Execution:
             info = ast.TupleStructInfo(infos)
         return self._returned(info, made)
 
-    def _returned(self, info: StructInfo, made: Application) -> Term:
+    def _returned(self, info: StructInfo, made: ApplicationTerm) -> Term:
         """The result of a call that is not opened, of which the program says the type."""
         return self.definitions.value_of(info, made)
 
@@ -852,7 +852,7 @@ _FAULTING = frozenset(
 """Operators that may fail because of the elements of their arguments."""
 
 
-def _faults(name: str, arguments: Sequence[Term], made: Application) -> list[object]:
+def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list[object]:
     """What a call of an operator may fail at because of its arguments' elements, as keys of checks."""
     match arguments:
         case [TensorTerm(shape=shape), TensorTerm() | NumberTerm() as indices, *_] if (

@@ -21,9 +21,9 @@ from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.facts import Facts, turned
 from rlx.refine.terms import (
-    Application,
+    ApplicationTerm,
     ConstantTerm,
-    Instantiation,
+    FilledHoles,
     Lambda,
     NumberTerm,
     OpaqueTerm,
@@ -61,11 +61,14 @@ class Exhausted(Exception):
     """The limits of work are reached."""
 
 
-class Mismatch:
+class Unjoined:
     """The first two terms that could not be joined, and why."""
 
     def __init__(self, before: object, after: object, reason: str) -> None:
         self.before, self.after, self.reason = before, after, reason
+
+
+EqualSums = Callable[["Matcher", PrimExpr, PrimExpr], bool]
 
 
 class Matcher:
@@ -77,6 +80,10 @@ class Matcher:
         What is known of sizes.
     open_result
         Opens the result of an application.
+    level
+        ``"bitwise"`` or ``"real"``.
+    equal_sums
+        Compares two floats as real numbers.
 
     Attributes
     ----------
@@ -88,7 +95,10 @@ class Matcher:
         The reasons why applications could not be opened.
     """
 
-    def __init__(self, context: Context, open_result: Open, level: str) -> None:
+    def __init__(
+        self, context: Context, open_result: Open, level: str, equal_sums: EqualSums
+    ) -> None:
+        self._equal_sums = equal_sums
         self.level = level
         self.real = level == "real"
         self._open = open_result
@@ -101,13 +111,13 @@ class Matcher:
         self._limit = STEPS
         self._definitions: dict[TensorTerm, TensorTerm | None] = {}
         self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
-        self._applications: dict[tuple[Application, Application], bool] = {}
+        self._applications: dict[tuple[ApplicationTerm, ApplicationTerm], bool] = {}
         self._elements: list[dict[tuple[PrimExpr, PrimExpr], bool]] = [{}]
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
         self._frozen: frozenset[TensorTerm] = frozenset()
-        self.mismatch: Mismatch | None = None
+        self.mismatch: Unjoined | None = None
         self.reasons: dict[object, str] = {}
         self.trail: list[str] = []
 
@@ -132,13 +142,13 @@ class Matcher:
                 return len(one) == len(other) and all(map(self.facts.equal, one, other))
             case NumberTerm(value=one), NumberTerm(value=other):
                 return tir.type_of(one) == tir.type_of(other) and self.elements(one, other)
-            case OpaqueTerm(of=Application() as p, path=path), OpaqueTerm(
-                of=Application() as q, path=road
+            case OpaqueTerm(of=ApplicationTerm() as p, path=path), OpaqueTerm(
+                of=ApplicationTerm() as q, path=road
             ):
                 return path == road and self.applications(p, q)
         return False
 
-    def applications(self, p: Application | None, q: Application | None) -> bool:
+    def applications(self, p: ApplicationTerm | None, q: ApplicationTerm | None) -> bool:
         """Whether two applications are the same function of equal arguments."""
         if p is q:
             return True
@@ -257,7 +267,7 @@ class Matcher:
                 self.reasons.setdefault(tensor, str(error))
                 self._definitions[tensor] = None
             else:
-                self._definitions[tensor] = Instantiation(self.representatives, {}).tensor(found)
+                self._definitions[tensor] = FilledHoles(self.representatives, {}).tensor(found)
         return self._definitions[tensor]
 
     def try_equal(self, a: TensorTerm, b: TensorTerm, steps: int) -> bool:
@@ -337,9 +347,7 @@ class Matcher:
         if split is not None:
             return self._split(split, lambda: self.elements(x, y))
         if self.real and kind.is_float:
-            from rlx.refine.real_sums import equal
-
-            return equal(self, x, y)
+            return self._equal_sums(self, x, y)
         if self.congruent(x, y):
             return True
         opened = self._one_opened(x, y)
@@ -837,7 +845,7 @@ class Matcher:
     def differ(self, x: object, y: object, reason: str) -> None:
         """Remember where two terms could not be joined."""
         if self.mismatch is None or (not self.mismatch.reason and reason):
-            self.mismatch = Mismatch(x, y, reason)
+            self.mismatch = Unjoined(x, y, reason)
 
 
 def _below(tensor: TensorTerm) -> list[TensorTerm]:

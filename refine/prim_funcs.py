@@ -13,8 +13,8 @@ from rlx.refine.definitions import Unopened
 from rlx.refine.facts import Facts
 from rlx.refine.loops import Holes, Unread, read_loops
 from rlx.refine.terms import (
-    Application,
-    Instantiation,
+    ApplicationTerm,
+    FilledHoles,
     Lambda,
     NumberTerm,
     ResultTerm,
@@ -38,7 +38,7 @@ class CallOfLoops(Record):
     """
 
     holes: Holes
-    filled: Instantiation
+    filled: FilledHoles
     first: int
     shapes: tuple[PrimExpr, ...]
 
@@ -48,7 +48,7 @@ class LoopsOpener:
 
     def __init__(self) -> None:
         self._read: dict[tir.PrimFunc, Holes | str] = {}
-        self._calls: dict[Application, CallOfLoops | str] = {}
+        self._calls: dict[ApplicationTerm, CallOfLoops | str] = {}
 
     def open(self, result: ResultTerm) -> TensorTerm:
         """The tensor that a call fills.
@@ -66,7 +66,7 @@ class LoopsOpener:
         return call.filled.tensor(output)
 
     def safe(
-        self, application: Application, facts: Facts, read: Callable[[], Iterable[TensorTerm]]
+        self, application: ApplicationTerm, facts: Facts, read: Callable[[], Iterable[TensorTerm]]
     ) -> bool:
         """Whether a call of a PrimFunc cannot fail.
 
@@ -101,7 +101,7 @@ class LoopsOpener:
                     return False
         return True
 
-    def _call(self, application: Application) -> CallOfLoops:
+    def _call(self, application: ApplicationTerm) -> CallOfLoops:
         found = self._calls.get(application)
         if found is None:
             try:
@@ -125,7 +125,7 @@ class LoopsOpener:
             raise Unopened(found)
         return found
 
-    def _filled(self, application: Application) -> CallOfLoops:
+    def _filled(self, application: ApplicationTerm) -> CallOfLoops:
         function, outlines, first = _parts(application)
         holes = self._holes(function)
         arguments: dict[int, object] = dict(enumerate(application.arguments[:first]))
@@ -162,7 +162,7 @@ class LoopsOpener:
             for declared, dim in zip(shape, dims, strict=True)
         ]
         differ = tuple([e for e in equal if e.a is not e.b])
-        return CallOfLoops(holes, Instantiation(tensors, variables), first, differ)
+        return CallOfLoops(holes, FilledHoles(tensors, variables), first, differ)
 
 
 def _assume_reads(
@@ -192,12 +192,12 @@ def _assume_reads(
         stack += tir.children(node)
 
 
-def _parts(application: Application) -> tuple[tir.PrimFunc, tuple[Any, ...], int]:
+def _parts(application: ApplicationTerm) -> tuple[tir.PrimFunc, tuple[Any, ...], int]:
     """The PrimFunc of a call, the outlines of its results, and the position of the first of them."""
     parts: Any = application.attributes
     function, outlines, first = parts
     return function, outlines, first
 
 
-def _outlines(application: Application) -> tuple[Any, ...]:
+def _outlines(application: ApplicationTerm) -> tuple[Any, ...]:
     return _parts(application)[1]

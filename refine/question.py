@@ -10,16 +10,16 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
-from rlx.refine import cut_points
+from rlx.refine import cut_points, real_sums
 from rlx.refine.answer import Refinement
 from rlx.refine.contracts import Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import Definitions, Unopened
-from rlx.refine.execute import CALL_TIR, Check, Execution, PrimFuncs, Unreadable
+from rlx.refine.execute import CALL_TIR, Execution, RunCheck, SharedPrimFuncs, Unreadable
 from rlx.refine.facts import Facts
 from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import differing
-from rlx.refine.terms import Application, ResultTerm, TensorTerm, Term, TupleTerm, group
+from rlx.refine.terms import ApplicationTerm, ResultTerm, TensorTerm, Term, TupleTerm, group
 from rlx.solver.context import Context
 from rlx.spec.registry import decide, rule
 
@@ -86,7 +86,7 @@ def compare(
     todo = list(names)
     with recursion_room():
         for name in todo:  # grows by the recursive functions that are met
-            question = _Question(before, after, name, floats, faults, assume, contract)
+            question = _FunctionPair(before, after, name, floats, faults, assume, contract)
             found = question.answer()
             todo += [each for each in question.recursive if each not in todo]
             steps += [f"{name}:", *(f"  {line}" for line in found.steps)]
@@ -106,7 +106,7 @@ def compare(
     return Refinement("proved", level, names, None, "", tuple(steps))
 
 
-class _Question:
+class _FunctionPair:
     """The comparison of one function."""
 
     def __init__(
@@ -125,7 +125,7 @@ class _Question:
         self._name, self._floats, self._faults, self._assume = name, floats, faults, assume
         self._context = Context()
         self._definitions = Definitions()
-        self._prim_funcs = PrimFuncs()
+        self._prim_funcs = SharedPrimFuncs()
         self._loops = LoopsOpener()
 
     def answer(self) -> _Outcome:
@@ -175,7 +175,7 @@ class _Question:
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
         reason, known = "", None
         for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
-            matcher = Matcher(self._context, self._opened, level)
+            matcher = Matcher(self._context, self._opened, level, real_sums.equal)
             if known is not None:
                 matcher.representatives.update(known)
             cut_points.find(matcher, ours.roots(before), theirs.roots(after))
@@ -192,7 +192,7 @@ class _Question:
             if reading.is_index(condition):
                 self._context.assume(condition)
 
-    def _accepted(self, interface: Interface, checks: Sequence[Check], ours: Execution) -> None:
+    def _accepted(self, interface: Interface, checks: Sequence[RunCheck], ours: Execution) -> None:
         """Make sure that AFTER takes the arguments of BEFORE.
 
         Raises
@@ -239,14 +239,14 @@ class _Question:
             return ""
         return _mismatch(matcher, ours, theirs)
 
-    def _passes(self, check: Check, ours: Execution, matcher: Matcher) -> bool:
+    def _passes(self, check: RunCheck, ours: Execution, matcher: Matcher) -> bool:
         """Whether a check of AFTER holds whenever BEFORE returns."""
         if check.condition is not None and matcher.facts.holds(check.condition) is True:
             return True
         if self._found(check, ours, matcher):
             return True
         match check.key:
-            case ("call", Application() as made) if made.name == CALL_TIR:
+            case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 return self._loops.safe(made, matcher.facts, lambda: self._computed(ours))
         return False
 
@@ -256,7 +256,7 @@ class _Question:
             with suppress(Unopened):
                 yield from self._definitions.stages(made)
 
-    def _found(self, check: Check, side: Execution, matcher: Matcher) -> bool:
+    def _found(self, check: RunCheck, side: Execution, matcher: Matcher) -> bool:
         """Whether the other side has the same check on a path that is always taken then."""
         for known in side.checks:
             if known.path != check.path[: len(known.path)]:
@@ -264,7 +264,7 @@ class _Question:
             if known.key == check.key:
                 return True
             match known.key, check.key:
-                case ("call", Application() as p), ("call", Application() as q):
+                case ("call", ApplicationTerm() as p), ("call", ApplicationTerm() as q):
                     if matcher.applications(p, q):
                         return True
         return False
@@ -283,7 +283,7 @@ def _same_result(matcher: Matcher, before: Term, after: Term) -> bool:
 
 
 @rule("REFINE-checks", "refinement")
-def _failing(checks: Sequence[Check], passes: Callable[[Check], bool]) -> Check | None:
+def _failing(checks: Sequence[RunCheck], passes: Callable[[RunCheck], bool]) -> RunCheck | None:
     """The first check of AFTER that may fail where BEFORE returns."""
     found = next((check for check in checks if not passes(check)), None)
     decide("REFINE-checks-hold", found is None)

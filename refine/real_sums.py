@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
+from rlx.refine.matching import SPLITS, Exhausted, Matcher
 from rlx.refine.terms import Reduce, TensorTerm
-
-if TYPE_CHECKING:
-    from rlx.refine.matching import Matcher
 
 Monomial = tuple[PrimExpr, ...]
 Sum = dict[Monomial, Fraction]
@@ -37,8 +34,6 @@ def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:
 
 
 def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
-    from rlx.refine.matching import SPLITS, Exhausted
-
     x, y = dict(x), dict(y)
     for mono in list(x):
         if mono in y:
@@ -187,8 +182,6 @@ def _add(found: Sum, more: Sum) -> None:
 def _times(matcher: Matcher, x: Sum, y: Sum) -> Sum:
     found: Sum = {}
     if len(x) * len(y) > MOST:
-        from rlx.refine.matching import Exhausted
-
         raise Exhausted
     for one, a in x.items():
         for other, b in y.items():

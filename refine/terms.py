@@ -106,7 +106,7 @@ class ResultTerm(TensorTerm):
         The indices that lead to the tensor, where the application returns a tuple.
     """
 
-    of: Application  # type: ignore[misc]
+    of: ApplicationTerm  # type: ignore[misc]
     path: tuple[int, ...]  # type: ignore[misc]
 
 
@@ -155,7 +155,7 @@ class OpaqueTerm(ValueTerm):
     path: tuple[int, ...] = ()
 
 
-class Application(ValueTerm):
+class ApplicationTerm(ValueTerm):
     """A call whose meaning is not opened: an operator, a PrimFunc, a packed function.
 
     Applications with equal parts have equal results.
@@ -179,7 +179,7 @@ class Application(ValueTerm):
     attributes: object
     arguments: tuple[Term, ...]
     returns: object
-    after: Application | None = None
+    after: ApplicationTerm | None = None
 
 
 Term = TensorTerm | ValueTerm
@@ -380,7 +380,11 @@ def previous(shape: Sequence[PrimExpr], dtype: DataType) -> InputTerm:
 
 
 def result(
-    of: Application, path: tuple[int, ...], name: str, shape: Sequence[PrimExpr], dtype: DataType
+    of: ApplicationTerm,
+    path: tuple[int, ...],
+    name: str,
+    shape: Sequence[PrimExpr],
+    dtype: DataType,
 ) -> ResultTerm:
     """A tensor that an application returns."""
     dims = tuple(map(tir.interned, shape))
@@ -424,14 +428,14 @@ def apply(
     attributes: object,
     arguments: Sequence[Term],
     returns: object,
-    after: Application | None = None,
-) -> Application:
+    after: ApplicationTerm | None = None,
+) -> ApplicationTerm:
     """The application of an operator, or a function, to arguments."""
     args = tuple(arguments)
     return _shared(
-        Application,
+        ApplicationTerm,
         (name, attributes, args, returns, after),
-        lambda: Application(name, attributes, args, returns, after),
+        lambda: ApplicationTerm(name, attributes, args, returns, after),
     )
 
 
@@ -644,7 +648,7 @@ def tensors_of(*exprs: PrimExpr) -> list[TensorTerm]:
     return list(found)
 
 
-class Instantiation:
+class FilledHoles:
     """Fills the holes of terms: inputs become other tensors, and sizes other expressions.
 
     Parameters
@@ -712,8 +716,8 @@ def instantiate(
     inputs: Mapping[TensorTerm, TensorTerm],
     variables: Mapping[tir.Var, PrimExpr],
 ) -> TensorTerm:
-    """A term with its holes filled; see :class:`Instantiation`."""
-    return Instantiation(inputs, variables).tensor(tensor)
+    """A term with its holes filled; see :class:`FilledHoles`."""
+    return FilledHoles(inputs, variables).tensor(tensor)
 
 
 # ---------------------------------------------------------------- outlines
