@@ -12,6 +12,7 @@ import io
 import os
 import re
 import sys
+from contextlib import suppress
 from typing import Any, TextIO
 
 HIDDEN = (
@@ -188,7 +189,13 @@ def say(text: str) -> None:
 
 def complain(text: str) -> None:
     """Print text for people on standard error."""
-    _stderr().write(harmless(text))
+    _complain(harmless(text))
+
+
+def _complain(text: str) -> None:
+    """What standard error cannot take (a full disk) is lost, and changes no exit status."""
+    with suppress(OSError):
+        _stderr().write(text)
 
 
 def say_line(text: str) -> None:
@@ -198,7 +205,7 @@ def say_line(text: str) -> None:
 
 def complain_line(text: str) -> None:
     """Print one line for people on standard error, whatever it contains."""
-    _stderr().write(f"{_harmless(text, _HIDDEN_IN_LINE)}\n")
+    _complain(f"{_harmless(text, _HIDDEN_IN_LINE)}\n")
 
 
 def write_data(text: str) -> None:

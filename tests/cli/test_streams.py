@@ -44,3 +44,12 @@ def test_a_missing_executable(tmp_path: Path) -> None:
         2,
         "rlx disasm: gone.rlxexe: No such file or directory\n",
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+@pytest.mark.parametrize("command", ["run", "lower", "build", "disasm"])
+def test_a_full_standard_error_changes_no_status(command: str, tmp_path: Path) -> None:
+    (tmp_path / "p.rlx").write_text(PROGRAM.replace("return x", "return z"))
+    status, _ = said(f"{command} p.rlx", tmp_path, "")
+    assert status in (1, 2)
+    assert said(f"{command} p.rlx", tmp_path, "2>/dev/full") == (status, "")
