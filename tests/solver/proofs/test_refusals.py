@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from rlx.solver.proofs.checker import RefusedError, check, read
+from rlx.solver.proofs.checker import RefusedError, read
+from rlx.solver.proofs.rules import checked
 
 FLOOR = """
 {"version": 1, "goal": "n // 8 * 8 <= n", "assume": [], "variables": {"n": [0, null]}, "names": {"q": "n//8"},
@@ -97,7 +98,7 @@ PROOFS = {
 
 @pytest.mark.parametrize("name", PROOFS)
 def test_it_is_a_proof(name: str) -> None:
-    check(read(PROOFS[name]))
+    checked(read(PROOFS[name]))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_it_is_a_proof(name: str) -> None:
 def test_one_change_breaks_one_premise(proof: str, old: str, new: str, code: str) -> None:
     assert old in proof
     with pytest.raises(RefusedError) as refused:
-        check(read(proof.replace(old, new, 1)))
+        checked(read(proof.replace(old, new, 1)))
     assert refused.value.args[0] == code
 
 
@@ -146,7 +147,7 @@ def test_a_proof_ends_in_false() -> None:
     certificate = json.loads(FLOOR)
     certificate["proof"].pop()
     with pytest.raises(RefusedError) as refused:
-        check(certificate)
+        checked(certificate)
     assert refused.value.args[0] == "PF01-end"
 
 
@@ -158,5 +159,5 @@ def test_no_case_may_be_left_out(proof: str, code: str) -> None:
     certificate = json.loads(proof)
     certificate["proof"][0]["proofs"].pop()
     with pytest.raises(RefusedError) as refused:
-        check(certificate)
+        checked(certificate)
     assert refused.value.args[0] == code
