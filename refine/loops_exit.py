@@ -199,19 +199,19 @@ class AllIterations:
             return terms.read(term, indices)
         return self.reader.read(self.reader.contents[buffer], buffer, indices, span)
 
-    def _apart(self, piece: WrittenPiece, place: Sequence[PrimExpr]) -> bool:
-        """Whether no earlier iteration writes an element with a piece."""
+    def _apart(self, piece: WrittenPiece, place: Sequence[PrimExpr], later: bool = False) -> bool:
+        """Whether no earlier iteration, or no later one, writes an element with a piece."""
         own = {self.axis, *piece.axes}
         for index, at in zip(piece.indices, place, strict=True):
             used = [var for var in tir.free_vars(index) if var in own]
             if used == [self.axis] and index is at and self._injective(index):
                 return True
-        earlier, *axes = terms.fresh((self.axis, *piece.axes))
+        other, *axes = terms.fresh((self.axis, *piece.axes))
         names: dict[tir.Var, PrimExpr] = dict(
-            zip((self.axis, *piece.axes), (earlier, *axes), strict=True)
+            zip((self.axis, *piece.axes), (other, *axes), strict=True)
         )
         found = inverse(
-            (earlier, *axes),
+            (other, *axes),
             (self.extent, *[terms.substitute(e, names) for e in piece.extents]),
             [terms.substitute(e, names) for e in piece.indices],
             place,
@@ -219,8 +219,9 @@ class AllIterations:
         )
         if found is None:
             return False
-        value = found.values[earlier]
-        if value is self.axis or self.reader.holds(tir.interned(tir.LE(self.axis, value))):
+        value = found.values[other]
+        first, second = (value, self.axis) if later else (self.axis, value)
+        if value is self.axis or self.reader.holds(tir.interned(tir.LE(first, second))):
             return True
         guard = conjuncts(found.at(terms.substitute(piece.guard, names)))
         return any(self.reader.holds(each) is False for each in (*found.conditions, *guard))
@@ -495,39 +496,13 @@ class AllIterations:
                 with self.reader.scope():
                     self.reader.index(later.axes, later.extents)
                     self.reader.assume(later.guard)
-                    apart = self._after_apart(piece, later.indices)
+                    apart = self._apart(piece, later.indices, later=True)
                 if not apart:
                     self.lost[buffer] = LostContent(
                         f"iterations write the same elements of {buffer.name}",
                         later.span or self.span,
                     )
                     return
-
-    def _after_apart(self, piece: WrittenPiece, place: Sequence[PrimExpr]) -> bool:
-        """Whether no later iteration writes an element with a piece."""
-        own = {self.axis, *piece.axes}
-        for index, at in zip(piece.indices, place, strict=True):
-            used = [var for var in tir.free_vars(index) if var in own]
-            if used == [self.axis] and index is at and self._injective(index):
-                return True
-        later, *axes = terms.fresh((self.axis, *piece.axes))
-        names: dict[tir.Var, PrimExpr] = dict(
-            zip((self.axis, *piece.axes), (later, *axes), strict=True)
-        )
-        found = inverse(
-            (later, *axes),
-            (self.extent, *[terms.substitute(e, names) for e in piece.extents]),
-            [terms.substitute(e, names) for e in piece.indices],
-            place,
-            self.reader.facts,
-        )
-        if found is None:
-            return False
-        value = found.values[later]
-        if value is self.axis or self.reader.holds(tir.interned(tir.LE(value, self.axis))):
-            return True
-        guard = conjuncts(found.at(terms.substitute(piece.guard, names)))
-        return any(self.reader.holds(each) is False for each in (*found.conditions, *guard))
 
     # ------------------------------------------------------------ behind the loop
 
