@@ -108,9 +108,10 @@ def _string_end(text: str, begun: re.Match[str]) -> int | None:
     """Where the string ends that a match begins; None if it does not."""
     end = text.find(begun["quotes"], begun.end())
     while end >= 0:
-        before = len(text[max(begun.end(), end - 64) : end])
-        escapes = before - len(text[max(begun.end(), end - 64) : end].rstrip("\\"))
-        if escapes % 2 == 0:
+        first = end  # of the backslashes in front of it: an odd number escapes it
+        while first > begun.end() and text[first - 1] == "\\":
+            first -= 1
+        if (end - first) % 2 == 0:
             return end + 3
         end = text.find(begun["quotes"], end + 1)
     return None

@@ -119,3 +119,14 @@ def test_a_mark_of_another_tensor_is_no_tensor() -> None:
     text = LAYOUTS["in front"](in_python(metadata(WEIGHTS).replace("P6G0", "\x017;")))
     parsed = parse(text)
     assert any(found.is_error for found in parsed.diagnostics) or weights_of(parsed).size == 0
+
+
+@pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 66])
+def test_a_string_ends_where_python_ends_it(count: int) -> None:
+    """An odd number of backslashes escapes the quote behind them."""
+    held = f'"""{chr(92) * count}""" "x"""'
+    ends = 6 + count if count % 2 == 0 else len(held)
+    text = f"metadata = tvm.ir.load_json({held})"
+    span = metadata_span(text)
+    start = text.index(held)
+    assert span == (None if count % 2 == 0 else (start + 3, start + ends - 3))
