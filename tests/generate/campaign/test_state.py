@@ -85,8 +85,10 @@ def test_a_chunk_that_fails_is_begun_again() -> None:
 
     state = CampaignState()
     campaign(state, submit, 0, 0.05, 1, lambda *_: None)
-    assert state.programs == CHUNK * len(tries)
-    assert set(tries.values()) == {3}
+    done = [first for first, count in tries.items() if count == 3]
+    assert done and state.done.keys() == set(done) and state.programs == CHUNK * len(done)
+    assert max(tries.values()) == 3
+    assert len(tries) - len(done) <= 2  # those under way when the time was up
 
 
 def test_what_fails_always_ends_the_campaign() -> None:
