@@ -13,6 +13,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from rlx.checker.derive.module import derive
+from rlx.checker.lowered.operators import STORAGE, TENSOR
 from rlx.checker.memory import (
     IN_PLACE,
     Cell,
@@ -33,9 +34,6 @@ from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import instantiate
 from rlx.solver.poly import Polynomial
 from rlx.transform.lowering.planned_piece import upper_bounds
-
-STORAGES = frozenset({"relax.memory.alloc_storage", "relax.vm.alloc_storage"})
-_IN_STORAGE = frozenset({"relax.memory.alloc_tensor", "relax.vm.alloc_tensor"})
 
 
 class Living(NamedTuple):
@@ -276,9 +274,11 @@ class _Module:
     def storage(self, call: ast.Call) -> Polynomial:
         """The bytes of a storage."""
         shape = call.args[0]
-        kinds = [arg.value for arg in call.args if isinstance(arg, ast.DataTypeImm)]
-        assert isinstance(shape, ast.ShapeExpr)
-        return self._product(shape.values, _bytes_each(kinds[0]) if kinds else 1)
+        assert isinstance(call.op, ast.Op) and isinstance(shape, ast.ShapeExpr)
+        position = STORAGE[call.op.op_name]
+        kind = None if position is None else call.args[position]
+        each = _bytes_each(kind.value) if isinstance(kind, ast.DataTypeImm) else 1
+        return self._product(shape.values, each)
 
     def _product(self, dims: Iterable[tir.PrimExpr], each: int) -> Polynomial:
         return reduce(Polynomial.__mul__, map(self.polynomial, dims), Polynomial.of(each))
@@ -330,7 +330,7 @@ class _Cells(MemoryWalk):
 
     def call(self, call: ast.Call) -> Held:
         name = call.op.op_name if isinstance(call.op, ast.Op) else ""
-        if name in _IN_STORAGE:
+        if name in TENSOR:
             return self.memory(call.args[0])
         held = super().call(call)
         return frozenset([call]) if sharing(name) == "perhaps" else held
@@ -419,7 +419,7 @@ class _Walk:
 
     def _size(self, value: ast.Call | ast.If, var: ast.Var) -> Polynomial:
         if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
-            if value.op.op_name in STORAGES:
+            if value.op.op_name in STORAGE:
                 return self.module.storage(value)
             if value.op.op_name in IN_PLACE:
                 return Polynomial({})
