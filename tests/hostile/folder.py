@@ -187,7 +187,7 @@ def lines(outside: Path) -> list[Line]:
         *(["lower", "mlp.rlx", "--legalize"], ["relay", "to-relax", "some.relay"]),
         *(["relay", "run", "some.relay"], ["generate", "-n", "2"], ["explain", "D14"]),
         *([*GOAL, "--certificate", proof], ["verify-proof", proof]),
-        ["refines", "mlp.rlx", "large0.rlx", "--explain"],
+        *(["refines", "mlp.rlx", "large0.rlx", "--explain"], ["memory", "mlp.rlx"]),
         *(["completion", "bash"], ["reduce", "mlp.rlx", "--test", "/bin/grep -q softmax"]),
         ["fuzz", "--time", "1s", "--jobs", "1", "--out", str(outside / "fuzz")],
         ["bisect", "mlp.rlx", "--no-run", "--no-reduce"],

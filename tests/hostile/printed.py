@@ -271,6 +271,8 @@ def commands(path: str, folder: Path, rng: random.Random | None) -> Iterator[lis
         ["run", made, "--format", "json"],
         ["run", made],
         ["step", made, "--limit", "50"],
+        ["memory", path, "--html", str(folder / "page.html")],
+        ["memory", path, "--format", "json"],
         ["refines", path, path, "--explain"],
         ["refines", path, path, "--format", "json"],
     ]
@@ -436,6 +438,8 @@ LINES = [
     ["prove", f"(n >= 0#{EVIL}\n)", "--explain", "--proof"],
     ["prove", "n >= 0", "--certificate", f"nowhere/{SHORT}"],
     ["verify-proof", SHORT],
+    ["memory", SHORT],
+    ["memory", os.devnull, "--at", SHORT, "--chart", SHORT],
     ["refines", SHORT, SHORT],
     ["refines", os.devnull, os.devnull, "--entry", SHORT, "--assume", SHORT],
     ["run", SHORT],
