@@ -256,20 +256,23 @@ class _Module:
 
     def size(self, expr: ast.Expr, name: str, span: Span | None) -> Polynomial:
         """The bytes of a value."""
-        total = Polynomial({})
-        pending: list[ast.StructInfo | None] = [self.info.get(expr)]
-        while pending:
-            match pending.pop():
+        known: dict[int, Polynomial] = {}  # tuples that double share their fields
+
+        def of(info: ast.StructInfo | None) -> Polynomial:
+            match info:
                 case ast.TupleStructInfo(fields=fields):
-                    pending += fields
+                    if id(info) not in known:
+                        known[id(info)] = sum(map(of, fields), Polynomial({}))
+                    return known[id(info)]
                 case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=kind):
-                    if kind is None:
-                        self.unknown[(name, span, "its element type is not known")] = None
-                    else:
-                        total += self._product(dims, _bytes_each(kind))
+                    if kind is not None:
+                        return self._product(dims, _bytes_each(kind))
+                    self.unknown[(name, span, "its element type is not known")] = None
                 case ast.TensorStructInfo():
                     self.unknown[(name, span, "its shape is not known")] = None
-        return total
+            return Polynomial({})
+
+        return of(self.info.get(expr))
 
     def storage(self, call: ast.Call) -> Polynomial:
         """The bytes of a storage."""
