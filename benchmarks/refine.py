@@ -5,6 +5,7 @@ A pair is `NNN-PASS.before.rlx` and `NNN-PASS.after.rlx` in a folder: `python -m
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections import Counter, defaultdict
@@ -20,7 +21,7 @@ def main(folder: Path, only: str = "", floats: str = "real") -> None:
     reasons: list[str] = []
     seconds: list[tuple[float, str]] = []
     for path in sorted(folder.glob("*.before.rlx")):
-        if only not in path.name:
+        if not re.search(only, path.name):
             continue
         name = path.name.removesuffix(".before.rlx")
         began = time.process_time()

@@ -14,8 +14,9 @@ from rlx.refine import cut_points, real_sums
 from rlx.refine.answer import Refinement
 from rlx.refine.contracts import Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import Definitions, Unopened
-from rlx.refine.execute import CALL_TIR, Execution, RunCheck, SharedPrimFuncs, Unreadable
+from rlx.refine.execute import CALL_TIR, Execution, RunCheck, SharedPrimFuncs
 from rlx.refine.facts import Facts
+from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import differing
@@ -166,6 +167,7 @@ class _FunctionPair:
         self._learn(ours.facts)
         interface = Interface(self._name, one, other, theirs.function_names)
         try:
+            theirs.destinations |= ours.destinations
             given = arguments_of(self._contract, interface, arguments, _Terms(theirs))
             first = len(theirs.checks)
             after = theirs.entry(self._name, given)
@@ -228,6 +230,10 @@ class _FunctionPair:
         """Why the runs are not proved to be equal; empty if they are."""
         if not _same_calls(matcher, ours, theirs):
             return "the calls of packed functions are not proved to be the same"
+        for argument in {**ours.writes, **theirs.writes}:
+            one, other = (side.writes.get(argument, argument) for side in (ours, theirs))
+            if not matcher.equal(one, other):
+                return "what is left in an argument is not proved to be the same"
         failing = _failing(theirs.checks, lambda check: self._passes(check, ours, matcher))
         if failing is not None:
             return f"AFTER may fail where BEFORE does not: {failing.words}"
