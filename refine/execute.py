@@ -129,6 +129,8 @@ class Execution:
         What the program leaves in arguments that it overwrites.
     spoiled
         Values whose memory was overwritten: they are not used again.
+    held
+        The arguments in whose memory results are.
     destinations
         The packed functions that are pure and fill their last argument.
     path
@@ -151,6 +153,7 @@ class Execution:
         self.cached: dict[object, Term] = {}
         self.writes: dict[Term, TensorTerm] = {}
         self.spoiled: set[Term] = set()
+        self.held: dict[Term, Term] = {}
         self.destinations: set[str] = set()
         self.accepted = 0
         self.applied: list[ApplicationTerm] = []
@@ -774,16 +777,20 @@ class Execution:
 
     def _packed_operator(self, call: ast.Call, frame: Frame) -> Term:
         """`call_pure_packed`, `call_dps_packed`: pure functions of their arguments."""
-        callee, *rest = [self.loaded(self.value(arg, frame)) for arg in call.args]
+        callee, *given = [self.value(arg, frame) for arg in call.args]
         if not isinstance(callee, WordTerm):
             raise Unreadable("a packed function is called that is not known")
+        if call.op_name == "relax.call_builtin_with_ctx":
+            if callee.text not in lowered.BUILTINS or not isinstance(given[0], TupleTerm):
+                raise Unreadable(f"{callee.text} has effects that terms do not describe")
+            given = list(given[0].fields)
+        if callee.text in lowered.BUILTINS:
+            return lowered.BUILTINS[callee.text](self, given, frame)
+        rest = list(map(self.loaded, given))
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
         info = infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos)
-        if callee.text in lowered.BUILTINS:
-            return lowered.BUILTINS[callee.text](self, rest, frame)
         if call.op_name == "relax.call_dps_packed" and callee.kind == "packed":
-            given, _ = self.listed(rest)
-            return self._destination(callee.text, given, info)
+            return self._destination(callee.text, self.listed(rest)[0], info)
         outlines = tuple(map(terms.outline, infos))
         made = terms.apply(call.op_name, (callee.kind, callee.text, outlines), rest, None)
         self.check(("call", made), None, f"the packed function {callee.text}")

@@ -248,6 +248,13 @@ def statement(run: Execution, function: tir.PrimFunc, args: Sequence[Term]) -> T
     if any(isinstance(arg, HeapTerm) for arg in args):
         return _sizes_on_heap(run, function, args)
     written = written_parameters(function)
+    last = len(args)
+    while last and isinstance(cell := args[last - 1], CellTerm | NumberTerm):
+        if isinstance(cell, CellTerm):
+            if run.memory[cell] is not UNWRITTEN:
+                break
+            written = sorted({*written, last - 1})
+        last -= 1
     results = overwritten(run, function, args, written)
     for k, content in zip(written, results, strict=True):
         target = args[k]
@@ -397,9 +404,10 @@ def call_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
     found = run.computed(function, given, infos, tuple(places))
     for k, content in zip(indices, found, strict=True):
         if k >= 0:
-            old = given[k]
-            if isinstance(old, InputTerm):
-                run.writes[old] = content
+            argument = run.held.get(given[k], given[k])
+            if isinstance(argument, InputTerm):
+                run.writes[argument] = content
+                run.held[content] = argument
     return terms.group(found) if several else found[0]
 
 
@@ -418,9 +426,10 @@ def _overwrite(run: Execution, term: Term) -> None:
         If other values may be in its memory.
     """
     match term:
+        case _ if run.path and (isinstance(term, InputTerm) or term in run.held):
+            raise Unreadable("a branch overwrites an argument")
         case InputTerm(key=(("parameter", _), _)):
-            if run.path:
-                raise Unreadable("a branch overwrites an argument")
+            pass
         case ResultTerm(of=ApplicationTerm(name=name)) if (
             name not in _VIEWS and name.startswith("relax.") and "packed" not in name
         ):
