@@ -20,6 +20,8 @@ from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
 SIZES = (2, 1, 3, 0, 4, 5, 8)
 """The numbers that shape variables get, those that show most first."""
+BOUNDARIES = 6
+"""The most shape variables that are at their boundary while the others are not."""
 RUNS = 14
 """The most combinations of sizes."""
 SEEDS = 2
@@ -159,6 +161,9 @@ def _sizes(
         yield dict.fromkeys(free, number)
         count += 1
     if len(free) > 1:
+        for number in (0, 1):  # one size alone is at its boundary
+            for var in free[:BOUNDARIES]:
+                yield dict.fromkeys(free, 2) | {var: number}
         for mixed in product(numbers[:4], repeat=min(len(free), 4)):
             if len(set(mixed)) > 1:
                 yield {var: mixed[k % len(mixed)] for k, var in enumerate(free)}
