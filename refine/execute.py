@@ -15,7 +15,13 @@ from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.operators import lookup
 from rlx.refine import lowered, terms
-from rlx.refine.definitions import Definitions, DerivedCall, Unopened, replaced_sizes
+from rlx.refine.definitions import (
+    LAYOUT_TRANSFORM,
+    Definitions,
+    DerivedCall,
+    Unopened,
+    replaced_sizes,
+)
 from rlx.refine.lowered import CellTerm, HeapTerm, Unreadable
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -596,6 +602,8 @@ class Execution:
 
     def _inline(self, function: ast.Function, arguments: Sequence[Term], outer: Frame) -> Term:
         """The result of a call of a function of the module, or of a closure."""
+        if any(isinstance(argument, CellTerm) for argument in arguments):
+            return self._called(function, arguments, outer)  # it may write the memory
         args = tuple([self.loaded(argument) for argument in arguments])
         key = (function, args, self.path) if not outer.values else None
         known = None if key is None else self._inlined.get(key)
@@ -908,7 +916,11 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
             for dim in a.shape
         )
         return [] if filled else [("call", made)]
-    if name in _FAULTING or name.startswith(("relax.vision.", "relax.image.", "relax.take")):
+    if (
+        name == LAYOUT_TRANSFORM
+        or name in _FAULTING
+        or name.startswith(("relax.vision.", "relax.image.", "relax.take"))
+    ):
         return [("call", made)]
     if name.removeprefix("relax.") in _ANY_TYPE:
         return []

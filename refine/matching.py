@@ -530,6 +530,11 @@ class Matcher:
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
+                case tir.FloatImm(value=number, dtype=kind) if math.isfinite(number):
+                    found = _rounded(x, kind)
+                    if found is None or found.value == number:
+                        return x
+                    x = found
                 case tir.Comparison() if type(x) in _TURNED:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
                 case tir.Cast(dtype=kind, value=inner) if self._alike(tir.type_of(inner), kind):

@@ -13,7 +13,7 @@ from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine import cut_points, real_sums
 from rlx.refine.answer import Refinement
 from rlx.refine.contracts import Interface, InterfaceError, arguments_of
-from rlx.refine.definitions import Definitions, Unopened
+from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened
 from rlx.refine.execute import CALL_TIR, Execution, RunCheck, SharedPrimFuncs
 from rlx.refine.facts import Facts
 from rlx.refine.lowered import Unreadable
@@ -26,6 +26,10 @@ from rlx.spec.registry import decide, rule
 
 LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
+
+
+_PARTS = frozenset({"Primitive", "Composite", "Codegen"})
+"""Attributes of functions that are parts of others: passes fuse and rename them."""
 
 
 class _Outcome(Record):
@@ -54,7 +58,8 @@ def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tup
         return (entry,)
     public = [name for name, f in ours.items() if "global_symbol" in f.attrs] or list(ours)
     relax = [name for name in public if isinstance(ours[name], ast.Function)]
-    wanted = relax or public
+    whole = [name for name in relax if _PARTS.isdisjoint(ours[name].attrs)]
+    wanted = whole or relax or public
     for name in wanted:
         if name not in theirs:
             raise InterfaceError(f"the interface changed: AFTER has no function {name!r}")
@@ -254,6 +259,9 @@ class _FunctionPair:
         match check.key:
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 return self._loops.safe(made, matcher.facts, lambda: self._computed(ours))
+            case ("call", ApplicationTerm() as made) if made.name == LAYOUT_TRANSFORM:
+                with suppress(Unopened):  # it has an inverse
+                    return bool(self._definitions.open(made))
         return False
 
     def _computed(self, side: Execution) -> Iterator[TensorTerm]:
