@@ -414,7 +414,8 @@ def _index(e: python.expr, names: Mapping[str, tir.PrimExpr]) -> tir.PrimExpr:
         case python.UnaryOp(op=python.USub(), operand=inner):
             return tir.Sub(terms.index(0), _index(inner, names))
         case python.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
-            return _ARITHMETIC[type(op)](_index(left, names), _index(right, names))
+            made: tir.PrimExpr = _ARITHMETIC[type(op)](_index(left, names), _index(right, names))
+            return made
     raise Unopened("its index map is not known")
 
 

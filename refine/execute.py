@@ -5,7 +5,7 @@ What a run may fail at, and which packed functions it calls, is collected in ord
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -68,6 +68,12 @@ class ClosureTerm(ValueTerm):
 
     function: ast.Function
     frame: Frame
+
+
+class OutsideTerm(ValueTerm):
+    """A function that the caller gives."""
+
+    call: Callable[[Sequence[Term]], Term]
 
 
 class Frame:
@@ -137,6 +143,8 @@ class Execution:
         Values whose memory was overwritten: they are not used again.
     held
         The arguments in whose memory results are.
+    outside
+        The packed functions that the caller gives.
     destinations
         The packed functions that are pure and fill their last argument.
     path
@@ -161,6 +169,7 @@ class Execution:
         self.spoiled: set[Term] = set()
         self.held: dict[Term, Term] = {}
         self.destinations: set[str] = set()
+        self.outside: dict[str, OutsideTerm] = {}
         self.accepted = 0
         self.applied: list[ApplicationTerm] = []
         self.recursive: list[str] = []
@@ -590,6 +599,8 @@ class Execution:
                     return self._inline(found, arguments, Frame({}, {}))
                 if isinstance(found, tir.PrimFunc):
                     return lowered.statement(self, self.prim_funcs.shared(found), arguments)
+            case WordTerm(kind="packed", text=name) if name in self.outside:
+                return self.outside[name].call([self.loaded(a) for a in arguments])
             case WordTerm(kind="packed", text=name) if name in lowered.BUILTINS:
                 return lowered.BUILTINS[name](self, arguments, frame)
             case WordTerm(kind="packed", text=name) if self._fills(name, arguments):
@@ -598,6 +609,8 @@ class Execution:
                 return self._packed(name, [self.loaded(a) for a in arguments], call, frame)
             case ClosureTerm(function=literal, frame=outer):
                 return self._inline(literal, arguments, outer)
+            case OutsideTerm(call=outside):
+                return outside([self.loaded(a) for a in arguments])
         raise Unreadable("a function is called that is not known")
 
     def _inline(self, function: ast.Function, arguments: Sequence[Term], outer: Frame) -> Term:

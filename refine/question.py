@@ -12,15 +12,23 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine import cut_points, real_sums
 from rlx.refine.answer import Refinement
-from rlx.refine.contracts import Interface, InterfaceError, arguments_of
+from rlx.refine.contracts import BY_PASS, Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened
-from rlx.refine.execute import CALL_TIR, Execution, RunCheck, SharedPrimFuncs
+from rlx.refine.execute import CALL_TIR, Execution, OutsideTerm, RunCheck, SharedPrimFuncs
 from rlx.refine.facts import Facts
 from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import differing
-from rlx.refine.terms import ApplicationTerm, ResultTerm, TensorTerm, Term, TupleTerm, group
+from rlx.refine.terms import (
+    ApplicationTerm,
+    NumberTerm,
+    ResultTerm,
+    TensorTerm,
+    Term,
+    TupleTerm,
+    group,
+)
 from rlx.solver.context import Context
 from rlx.spec.registry import decide, rule
 
@@ -173,10 +181,12 @@ class _FunctionPair:
         interface = Interface(self._name, one, other, theirs.function_names)
         try:
             theirs.destinations |= ours.destinations
-            given = arguments_of(self._contract, interface, arguments, _Terms(theirs))
+            side = _Terms(theirs)
+            given = arguments_of(self._contract, interface, arguments, side)
             first = len(theirs.checks)
-            after = theirs.entry(self._name, given)
+            after = side.result(theirs.entry(self._name, given), before)
         except Unreadable as error:
+            self._accepted(interface, theirs.checks[: theirs.accepted], ours)
             raise Unreadable(f"AFTER: {error}") from None
         self.recursive += [*ours.recursive, *theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
@@ -212,7 +222,7 @@ class _FunctionPair:
                 continue
             if check.condition is None:
                 raise interface.changed(f"{check.words} changed")
-            if self._contract == "sizes":
+            if BY_PASS.get(self._contract or "", self._contract) == "sizes":
                 self._learn([check.condition])
             elif Facts(self._context).holds(check.condition) is not True:
                 raise interface.changed(
@@ -330,6 +340,7 @@ class _Terms:
 
     def __init__(self, after: Execution) -> None:
         self._after = after
+        self._results: dict[int, Term] = {}
 
     def group(self, fields: Sequence[Term]) -> Term:
         """A tuple."""
@@ -342,6 +353,43 @@ class _Terms:
     def call(self, name: str, arguments: Sequence[Term]) -> Term:
         """The result of a function of AFTER."""
         return self._after.entry(name, arguments)
+
+    def getter(self, inputs: Sequence[Term], info: ast.StructInfo) -> Term:
+        """A function that gives the inputs."""
+
+        def get(arguments: Sequence[Term]) -> Term:
+            match arguments:
+                case [NumberTerm(value=tir.IntImm(value=k)), *_] if 0 <= k < len(inputs):
+                    return inputs[k]
+            raise Unreadable("the number of an input is not known")
+
+        made = self._after.outside["get_item"] = OutsideTerm(get)
+        return made
+
+    def setter(self, info: ast.StructInfo) -> Term:
+        """A function that takes the results."""
+
+        def put(arguments: Sequence[Term]) -> Term:
+            match arguments:
+                case [NumberTerm(value=tir.IntImm(value=k)), value] if not self._after.path:
+                    self._results[k] = value
+                    return group(())
+            raise Unreadable("the number of a result is not known")
+
+        made = self._after.outside["set_item"] = OutsideTerm(put)
+        return made
+
+    def result(self, found: Term, before: Term) -> Term:
+        """The result, which a function may have taken."""
+        if not self._results:
+            return found
+        if sorted(self._results) != list(range(len(self._results))):
+            raise Unreadable("a result is missing")
+        if isinstance(before, TupleTerm):
+            return group([self._results[k] for k in range(len(self._results))])
+        if len(self._results) > 1:
+            raise Unreadable("there are several results")
+        return self._results[0]
 
 
 def _mismatch(matcher: Matcher, ours: Execution, theirs: Execution) -> str:

@@ -8,15 +8,25 @@ from itertools import product
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import replace
 from rlx.refine.answer import Counterexample
-from rlx.refine.contracts import Interface, arguments_of
+from rlx.refine.contracts import BY_PASS, Interface, arguments_of
 from rlx.semantics.outcome import (
     CheckFailed,
     Fault,
     Outcome,
     Returned,
 )
-from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import (
+    UNIT,
+    FunctionName,
+    Packed,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
 
 SIZES = (2, 1, 3, 0, 4, 5, 8)
 """The numbers that shape variables get, those that show most first."""
@@ -65,13 +75,18 @@ def differing(
         """Programs print nothing here."""
 
     try:
+        side = _Values()
+        lazy = {name: Packed(call, name) for name, call in side.functions.items()}
+        packed = lazy if contract == "lazy" else {}
         ours, theirs = (
-            load(module, backend="steps", output=quiet, iterations=ITERATIONS)
+            load(module, packed=packed, backend="steps", output=quiet, iterations=ITERATIONS)
             for module in (before, after)
         )
+        side.program = theirs
     except Exception:  # noqa: BLE001 - a program that cannot be loaded shows nothing
         return None
     found: Counterexample | None = None
+    contract = BY_PASS.get(contract or "", contract)
     for seed, sizes in enumerate(s for s in _sizes(function, SIZES, runs) for _ in range(SEEDS)):
         if found is not None and sum(sizes.values()) >= _weight(found.sizes):
             continue
@@ -85,8 +100,8 @@ def differing(
             one = ours.run(entry, deepcopy(values), fuel=FUEL)
             if not isinstance(one, Returned):
                 continue
-            given = arguments_of(contract, interface, deepcopy(values), _Values(theirs))
-            two = theirs.run(entry, given, fuel=FUEL)
+            given = arguments_of(contract, interface, deepcopy(values), side)
+            two = side.outcome(theirs.run(entry, given, fuel=FUEL), one)
         except (ValueError, TypeError, MemoryError):
             continue
         if contract == "sizes" and isinstance(two, CheckFailed):
@@ -108,8 +123,11 @@ def differing(
 class _Values:
     """Arguments as values."""
 
-    def __init__(self, program: Any) -> None:
-        self._program = program
+    def __init__(self) -> None:
+        self.program: Any = None
+        self._inputs: Sequence[Value] = ()
+        self._results: dict[int, Value] | None = None
+        self.functions = {"get_item": self.get, "set_item": self.set}
 
     def group(self, fields: Sequence[Value]) -> Value:
         """A tuple."""
@@ -121,10 +139,41 @@ class _Values:
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """The result of a function of AFTER."""
-        found = self._program.run(name, list(arguments), fuel=FUEL)
+        found = self.program.run(name, list(arguments), fuel=FUEL)
         if isinstance(found, Returned):
             return found.value
         raise ValueError(str(found))
+
+    def get(self, number: Value, *_: Value) -> Value:
+        """The packed function `get_item`."""
+        assert isinstance(number, Scalar)
+        return self._inputs[int(number.value)]
+
+    def set(self, number: Value, value: Value) -> Value:
+        """The packed function `set_item`."""
+        assert isinstance(number, Scalar)
+        if self._results is not None:
+            self._results[int(number.value)] = value
+        return UNIT
+
+    def getter(self, inputs: Sequence[Value], info: ast.StructInfo) -> Value:
+        """A function that gives the inputs."""
+        self._inputs = inputs
+        return FunctionName("get_item", info)
+
+    def setter(self, info: ast.StructInfo) -> Value:
+        """A function that takes the results."""
+        self._results = {}
+        return FunctionName("set_item", info)
+
+    def outcome(self, found: Outcome, before: Returned) -> Outcome:
+        """How a run ends whose results a function may have taken."""
+        if not self._results or not isinstance(found, Returned):
+            return found
+        if not isinstance(before.value, TupleValue):
+            return replace(found, value=self._results[min(self._results)])
+        values = tuple([self._results[k] for k in sorted(self._results)])
+        return replace(found, value=TupleValue(values))
 
 
 def _admitted(assume: Sequence[str], sizes: Mapping[str, int]) -> bool:
