@@ -10,6 +10,7 @@ from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.dtype import VOID, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
@@ -284,7 +285,19 @@ class Execution:
             case NumberTerm(value=number):
                 return (number,)
             case OpaqueTerm():
+                said = self._known_dims(term, VOID)
+                if said is not None:
+                    return said
                 return [self.definitions.size((term.of, term.path), k) for k in range(rank)]
+        return None
+
+    def _known_dims(self, term: OpaqueTerm, kind: DataType) -> Sequence[tir.PrimExpr] | None:
+        """The dimensions of a tensor whose element type is not known, or a type."""
+        match self.definitions.unshaped.get(term):
+            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=known) if (
+                kind.is_void or kind == known
+            ):
+                return dims
         return None
 
     def cast(self, term: Term, info: StructInfo, frame: Frame, words: str) -> Term:
@@ -327,6 +340,14 @@ class Execution:
                     self.check(("dtype", term, info.dtype), None, words)
                 elif info.value is not None:
                     self.equal((info.value,), (number,), frame, words)
+                return term
+            case ast.TensorStructInfo(shape=shape), OpaqueTerm() if (
+                (dims := self._known_dims(term, info.dtype)) is not None
+                and (shape is None or isinstance(shape, ast.ShapeExpr))
+                and info.ndim in (-1, len(dims))
+            ):
+                if isinstance(shape, ast.ShapeExpr):
+                    self.equal(shape.values, dims, frame, words)
                 return term
             case _, OpaqueTerm(of=of, path=path):
                 known = definitions.unshaped.get(term)

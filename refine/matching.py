@@ -539,11 +539,9 @@ class Matcher:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
                 case tir.Cast(dtype=kind, value=inner) if self._alike(tir.type_of(inner), kind):
                     x = tir.interned(inner)
-                case tir.Cast(dtype=kind, value=inner) if kind.is_float:
+                case tir.Cast(dtype=kind, value=inner):
                     opened = self.head(tir.interned(inner))
-                    if not isinstance(opened, tir.FloatImm):
-                        return x
-                    found = _rounded(opened, kind)
+                    found = _converted(opened, kind)
                     if found is None:
                         return x
                     x = found
@@ -894,6 +892,27 @@ def _is_number(x: PrimExpr, number: int) -> bool:
     if isinstance(x, tir.FloatImm):
         return x.value == number and str(x.value)[0] != "-"
     return isinstance(x, tir.IntImm) and x.value == number
+
+
+def _converted(number: PrimExpr, kind: DataType) -> PrimExpr | None:
+    """A constant converted to another type, as far as every conversion gives the same."""
+    match number:
+        case tir.FloatImm() if kind.is_float:
+            return _rounded(number, kind)
+        case tir.FloatImm(value=value) if kind.code == "int" and kind.bits >= 32:
+            if math.isfinite(value) and value == int(value) and abs(value) < _EXACT:
+                return tir.interned(tir.IntImm(int(value), kind))
+        case tir.IntImm(value=value) if kind.is_float and tir.type_of(number).is_integer:
+            rounded = _rounded(tir.FloatImm(float(value), kind), kind)
+            return rounded if rounded is not None and rounded.value == value else None
+        case tir.IntImm(value=value) if kind.code == "int" and kind.bits >= 32:
+            if abs(value) < _EXACT and tir.type_of(number).is_integer:
+                return tir.interned(tir.IntImm(value, kind))
+    return None
+
+
+_EXACT = 1 << 24
+"""Whole numbers below it are converted without rounding or wrapping."""
 
 
 def _rounded(number: tir.FloatImm, kind: DataType) -> tir.FloatImm | None:

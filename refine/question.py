@@ -245,10 +245,6 @@ class _FunctionPair:
         """Why the runs are not proved to be equal; empty if they are."""
         if not _same_calls(matcher, ours, theirs):
             return "the calls of packed functions are not proved to be the same"
-        for argument in {**ours.writes, **theirs.writes}:
-            one, other = (side.writes.get(argument, argument) for side in (ours, theirs))
-            if not matcher.equal(one, other):
-                return "what is left in an argument is not proved to be the same"
         failing = _failing(theirs.checks, lambda check: self._passes(check, ours, matcher))
         if failing is not None:
             return f"AFTER may fail where BEFORE does not: {failing.words}"
@@ -256,7 +252,7 @@ class _FunctionPair:
             for check in ours.checks:
                 if not self._found(check, theirs, matcher):
                     return f"BEFORE may fail where AFTER does not: {check.words}"
-        if _same_result(matcher, before, after):
+        if _same_result(matcher, ours, theirs, before, after):
             return ""
         return _mismatch(matcher, ours, theirs)
 
@@ -301,9 +297,14 @@ class _FunctionPair:
 
 
 @rule("REFINE-result", "refinement")
-def _same_result(matcher: Matcher, before: Term, after: Term) -> bool:
-    """Whether the results are equal."""
-    return decide("REFINE-result-equal", matcher.equal(before, after))
+def _same_result(
+    matcher: Matcher, ours: Execution, theirs: Execution, before: Term, after: Term
+) -> bool:
+    """Whether the results are equal, and what is left in arguments that are overwritten."""
+    written = {**ours.writes, **theirs.writes}
+    pairs = [(before, after)]
+    pairs += [(ours.writes.get(each, each), theirs.writes.get(each, each)) for each in written]
+    return decide("REFINE-result-equal", all(matcher.equal(*pair) for pair in pairs))
 
 
 @rule("REFINE-checks", "refinement")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import product
 from typing import Any
@@ -127,7 +127,10 @@ class _Values:
         self.program: Any = None
         self._inputs: Sequence[Value] = ()
         self._results: dict[int, Value] | None = None
-        self.functions = {"get_item": self.get, "set_item": self.set}
+        self.functions: dict[str, Callable[..., Value]] = {
+            "get_item": self.get,
+            "set_item": self.set,
+        }
 
     def group(self, fields: Sequence[Value]) -> Value:
         """A tuple."""
