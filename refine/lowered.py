@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import VOID, DataType, numpy_type
+from rlx.grammar.nodes.dtype import VOID, DataType, dtype, numpy_type
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators import lookup
 from rlx.refine import terms
@@ -85,14 +85,12 @@ Content = TensorTerm | Unwritten | Overwritten
 # ---------------------------------------------------------------- memory
 
 
-def cell(run: Execution, shape: Term, kind: ast.Expr | Term, storage: object) -> Term:
+def cell(run: Execution, shape: Term, kind: ast.Expr, storage: object) -> Term:
     """New memory for a tensor."""
     match kind:
         case ast.DataTypeImm(value=known):
             found: DataType = known
-        case WordTerm(kind="dtype", text=text):
-            from rlx.grammar.nodes.dtype import dtype
-
+        case ast.StringImm(value=text):
             found = dtype(text)
         case _:
             raise Unreadable("the element type of allocated memory is not known")
@@ -111,8 +109,13 @@ def alloc_tensor(run: Execution, call: ast.Call, frame: Frame) -> Term:
 def alloc_storage(run: Execution, call: ast.Call, frame: Frame) -> Term:
     """`R.memory.alloc_storage` and `R.vm.alloc_storage`, whose arguments have another order."""
     shape = run.value(call.args[0], frame)
-    kind = next((arg.value for arg in call.args if isinstance(arg, ast.DataTypeImm)), None)
-    return storage(shape, kind)
+    kind = call.args[2 if call.op_name == "relax.vm.alloc_storage" else 3]
+    match kind:
+        case ast.DataTypeImm(value=known):
+            return storage(shape, known)
+        case ast.StringImm(value=text):
+            return storage(shape, dtype(text))
+    return storage(shape, None)
 
 
 def storage(shape: Term, kind: DataType | None) -> Term:
@@ -550,8 +553,6 @@ def _check_tensor(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
     kind = VOID
     match rest:
         case [WordTerm(kind="dtype", text=text), *_]:
-            from rlx.grammar.nodes.dtype import dtype
-
             kind = dtype(text)
     run.cast(value, ast.TensorStructInfo(None, kind, ndim), frame, "a cast")
     return terms.group(())
@@ -570,8 +571,6 @@ def _check_tuple(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _check_number(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    from rlx.grammar.nodes.dtype import dtype
-
     match args[1]:
         case WordTerm(text=text):
             run.cast(args[0], ast.PrimStructInfo(dtype(text)), frame, "a cast")
@@ -628,8 +627,6 @@ def _captured(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _ipc_storage(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    from rlx.grammar.nodes.dtype import dtype
-
     match args[1]:
         case WordTerm(text=text):
             return storage(args[0], dtype(text))

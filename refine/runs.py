@@ -97,7 +97,8 @@ def differing(
         if not _admitted(assume, numbers):
             continue
         try:
-            one = ours.run(entry, deepcopy(values), fuel=FUEL)
+            first = deepcopy(values)
+            one = ours.run(entry, first, fuel=FUEL)
             if not isinstance(one, Returned):
                 continue
             given = arguments_of(contract, interface, deepcopy(values), side)
@@ -107,6 +108,8 @@ def differing(
         if contract == "sizes" and isinstance(two, CheckFailed):
             continue  # perhaps AFTER does not take these sizes
         difference = _difference(one, two)
+        if not difference and contract is None:
+            difference = _arguments_differ(function, first, given)
         if difference and (found is None or _weight(numbers) < _weight(found.sizes)):
             params = [param.name_hint for param in function.params]
             found = Counterexample(
@@ -284,6 +287,17 @@ def _difference(before: Returned, after: Outcome) -> str:
         return _values_differ(before.value, after.value, "the result")
     if isinstance(after, CheckFailed | Fault) and after.code not in _ELSEWHERE:
         return f"BEFORE returns a value, AFTER does not: {after}"
+    return ""
+
+
+def _arguments_differ(
+    function: ast.Function, ours: Sequence[Value], theirs: Sequence[Value]
+) -> str:
+    """How what two runs left in their arguments differs."""
+    for param, one, other in zip(function.params, ours, theirs, strict=True):
+        found = _values_differ(one, other, f"what is left in {param.name_hint}")
+        if found:
+            return found
     return ""
 
 
