@@ -10,7 +10,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, normal_form, prim_exprs
 from rlx.solver.budget import FUEL, Work
-from rlx.solver.context import ContextState, Range, divisors
+from rlx.solver.context import ContextState, Range, demands, divisors
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
 from rlx.solver.verdict import NEVER_DEFINED, Proved
@@ -282,8 +282,9 @@ class SharedNormalForm:
                 used.setdefault(var)
             try:
                 ranges = [(v, self.state.range_of(v)) for v in used]
-                defined = [tir.NE(d, prim_exprs.ZERO) for d in divisors(self._conditions)]
-                self._consistent = load(engine, ranges, (), [*defined, *self._conditions])
+                self._consistent = load(
+                    engine, ranges, (), [*demands(self._conditions), *self._conditions]
+                )
             except (TooMuchWorkError, RecursionError):
                 engine = Engine(FUEL)
             self._engine = engine

@@ -251,6 +251,7 @@ def extended(engine: Engine, assumed: Cond) -> Engine | None:
     other.intervals, other.poly_intervals, other.signs = {}, {}, {}
     other.memo, other.divided = {}, {}
     other.maxima, other.minima = {}, {}
+    other.forms, other.chains = {}, {}
     if not assumptions.learn(other, assumed):
         return None
     return other

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rlx.solver.context import Range
 from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
@@ -9,6 +11,7 @@ from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
 _ANY: Range = (None, None)
 EFFORT = 3
 _TRIES = 8
+_EXPONENT = 4096
 
 
 def _scaled(bounds: Range, factor: int) -> Range:
@@ -68,7 +71,39 @@ def _derived(engine: KnownStore, atom: Atom) -> Range:
             return _product(interval(engine, a), interval(engine, b))
         case "div", (Poly() as a, Poly() as b):
             return _quotient(engine, a, b)
+        case "pow2", (Poly() as a,):
+            low, high = interval(engine, a)
+            return (1 << min(max(low or 0, 0), _EXPONENT), None if high is None or high > _EXPONENT else 1 << max(high, 0))
+        case "and" | "or" | "xor" as op, parts:
+            return of_bits(op, [interval(engine, p) for p in parts if isinstance(p, Poly)])
     return _ANY
+
+
+def of_bits(op: str, operands: Sequence[Range]) -> Range:
+    """Smallest and largest value of a bit operation on numbers within limits."""
+    positive = [high for low, high in operands if low is not None and low >= 0]
+    highs = [high for high in (positive if op == "and" else [h for _, h in operands]) if high is not None]
+    if len(positive) == len(operands) or (op == "and" and positive):
+        if op == "and":
+            return (0, min(highs, default=None))
+        least = max(low or 0 for low, _ in operands) if op == "or" else 0
+        whole = len(highs) == len(operands)
+        return (least, (1 << max(highs).bit_length()) - 1 if whole else None)
+    lows = [low for low, _ in operands if low is not None]
+    if len(lows) < len(operands):
+        return _ANY
+    size = max(_magnitude(low) for low in lows)
+    if op != "and" and len(highs) < len(operands):
+        return _ANY if op == "xor" else (-1 << size, None)
+    if op == "and":
+        return (-1 << size, max((h for _, h in operands if h is not None), default=None) if all(h is not None for _, h in operands) else None)
+    size = max(size, *(_magnitude(high) for high in highs))
+    return (-1 << size, (1 << size) - 1)
+
+
+def _magnitude(number: int) -> int:
+    """The number of bits without the sign."""
+    return (number if number >= 0 else ~number).bit_length()
 
 
 def _quotient(engine: KnownStore, a: Poly, b: Poly) -> Range:

@@ -5,12 +5,13 @@ conversion of expressions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, piecewise, prim_exprs
-from rlx.solver.division import Quotients
+from rlx.solver.bits import Bits
 from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading
 
 _FEW = 6
@@ -19,7 +20,7 @@ _OPERANDS = 200
 """The maximum number of operands of one maximum or minimum that are put into order."""
 
 
-class Engine(Quotients):
+class Engine(Bits):
     """The operations of shape arithmetic on polynomials with facts about their atoms."""
 
     def positive_part(self, a: Poly, effort: int = intervals.EFFORT) -> Poly:
@@ -201,6 +202,10 @@ class Engine(Quotients):
                 return self.mul(a, b)
             case "ind", [Cond() as c]:
                 return self.indicator(c)
+            case "pow2", [Poly() as a]:
+                return self.power(a)
+            case "and" | "or" | "xor" as op, _:
+                return reduce(partial(self.bitwise, op), [p for p in new if isinstance(p, Poly)])
         return None
 
     reconsider = False
@@ -367,6 +372,9 @@ def _node(engine: Engine, node: PrimExpr) -> Part:
             return variable(engine, node)
         case tir.And() | tir.Or() | tir.Not():
             return _logic(engine, node)
+        case tir.Call(op=op, args=args) if prim_exprs.bitwise(node):
+            a, b = (as_poly(engine, _operand(engine, each)) for each in args)
+            return engine.power(b) if op == "shift_left" else engine.bitwise(op[8:], a, b)
         case tir.Select() | tir.Call() if prim_exprs.interpreted(node):
             c, t, f = (_operand(engine, child) for child in tir.children(node))
             return _choice(engine, as_cond(engine, c), t, f)

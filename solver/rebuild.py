@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.normal_form import Engine
@@ -119,6 +121,12 @@ class _Rebuilding:
                 return tir.Mul(a, b)
             case "ind", [PrimExpr() as c]:
                 return tir.Select(c, prim_exprs.ONE, prim_exprs.ZERO)
+            case "pow2", [PrimExpr() as a]:
+                return tir.Call("shift_left", (prim_exprs.ONE, a), INT64)
+            case "and" | "or" | "xor" as op, [PrimExpr(), *_]:
+                known = [operand for operand in operands if operand is not None]
+                if len(known) == len(operands):
+                    return reduce(lambda a, b: tir.Call(f"bitwise_{op}", (a, b), INT64), known)
         return None
 
     def _condition(self, cond: Cond) -> PrimExpr | None:

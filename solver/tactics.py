@@ -24,6 +24,7 @@ _SMT_AGAIN = 200_000
 """The work limits of Z3 on each encoding, in rounds; questions that it decides need at most
 half.
 """
+_SMT_VECTORS = 400_000
 _SMT_TEXT = 10_000
 _SMT_POWER = 4
 """Longer texts and higher powers get proportionally less work, because a unit of work takes longer
@@ -126,6 +127,10 @@ def by_smt(question: Question) -> Verdict | None:
     if question.tape.degree > _SMT_DEGREE:
         question.tried.append("a power is too high for SMT")
         return None
+    if question.bitwise:
+        found = _by_bit_vectors(question)
+        if found is not None:
+            return found
     texts = _texts(question)
     names = [f"v{i}" for i in range(len(question.variables))]
     power = max(question.tape.degree, _SMT_POWER)
@@ -235,6 +240,27 @@ def _generalized(question: Question) -> Iterator[Question]:
 
 
 # SMT
+
+
+def _by_bit_vectors(question: Question) -> Verdict | None:
+    """The question over vectors that are wide enough for all of its values."""
+    from rlx.solver import bit_vectors
+
+    query = question.query()
+    bits = bit_vectors.width(query)
+    if bits is None:
+        question.tried.append("the values are too large for bit vectors")
+        return None
+    names = [f"v{i}" for i in range(len(question.variables))]
+    granted = question.work.for_smt(_SMT_VECTORS)
+    answer = smt.solve(bit_vectors.encode(query, bits), granted, names)
+    style = f"vectors of {bits} bits"
+    if answer.status == "unsat":
+        return Proved(f"smt: {style}", tuple(question.divisors))
+    if answer.status == "sat":
+        return _from_model(question, answer, names, style)
+    question.tried.append(f"smt {style}: {answer.reason or answer.status}")
+    return None
 
 
 def _texts(question: Question) -> dict[str, str]:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import assumptions, normal_form, prim_exprs
-from rlx.solver.context import Range, divisors
+from rlx.solver.context import Range, demands
 from rlx.solver.expression_text import show
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Cond as EngineCond
@@ -283,7 +283,7 @@ class Draft:
         other there.
         """
         engine = Recording(_FUEL)
-        known = [tir.NE(d, prim_exprs.ZERO) for d in divisors([self.goal, *self.assumed])]
+        known = demands([self.goal, *self.assumed])
         if not assumptions.load(engine, self.ranges, (), [*known, *self.assumed]):
             return None
         scope = CaseScope(engine)
