@@ -7,14 +7,17 @@ integers, for all values of the variables within their ranges and within int64.
 from __future__ import annotations
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import coarse_intervals, prim_exprs
 from rlx.solver.smt import Query, Writer, Written
 
 _WIDEST = 260
 _SPARE = 2
-_MOST_WORK = 1 << 20
-"""The maximum number of bits of a value, and of all bits that products take."""
+_MOST_WORK = 20_000
+"""The maximum number of bits of a value, and of all partial products of multiplications and
+divisions: larger ones are rarely decided.
+"""
 
 
 def width(query: Query) -> int | None:
@@ -33,8 +36,9 @@ def width(query: Query) -> int | None:
             known[node] = limits
         low, high = known[node]
         bits = max(bits, low.bit_length(), high.bit_length())
-        heavy = isinstance(node, (tir.Mul, tir.TruncDiv, tir.FloorDiv, tir.FloorMod))
-        work += bits * bits * heavy
+        if isinstance(node, (tir.Mul, *INTEGER_DIVISIONS)):
+            light = isinstance(node.b, tir.IntImm) or prim_exprs.is_power(node.b)
+            work += 0 if light else bits * bits
         if bits > _WIDEST or work > _MOST_WORK:
             return None
     return bits + _SPARE

@@ -103,7 +103,9 @@ class Bits(Quotients):
             ((mono, coef),) = poly.terms.items()
             atom = self.atoms[mono[0]]
             if atom.kind == "and" and len(mono) == 1 and coef == 1:
-                return reduce(_conjunction, [self.form(p) for p in atom.parts if isinstance(p, Poly)])
+                return reduce(
+                    _conjunction, [self.form(p) for p in atom.parts if isinstance(p, Poly)]
+                )
         return self._disjoint(poly) or {(-1, frozenset((poly,))): 1}
 
     def _remainder(self, poly: Poly, mono: tuple[int, ...], coef: int) -> BitForm | None:
@@ -137,9 +139,9 @@ class Bits(Quotients):
             high = self.poly(upper)
             low = self.sub(poly, high)
             least, most = intervals.interval(self, low)
-            if low is not self.zero and least is not None and least >= 0:
-                if most is not None and most < size:
-                    return _sum((1, self.form(high)), (1, self.form(low)))
+            known = least is not None and most is not None and low is not self.zero
+            if known and 0 <= (least or 0) <= (most or 0) < size:
+                return _sum((1, self.form(high)), (1, self.form(low)))
         return None
 
     def _valued(self, form: BitForm) -> Poly:
@@ -189,7 +191,9 @@ class Bits(Quotients):
             if power is not None:
                 return self.mod(self._conjoined(leaves - {leaf}), power)
         limits = [intervals.interval(self, leaf) for leaf in listed]
-        small = [h.bit_length() for low, h in limits if low is not None and low >= 0 and h is not None]
+        small = [
+            h.bit_length() for low, h in limits if low is not None and low >= 0 and h is not None
+        ]
         if small:
             size = 1 << min(small)
             if size == 2 and all(low is not None and low >= 0 and h == 1 for low, h in limits):

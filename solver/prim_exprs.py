@@ -46,13 +46,11 @@ def variables_among(nodes: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
 
 
 BITS = 64
-"""Shifts by a variable number of bits have a value for fewer than these."""
-_SHIFTED = 4096
-"""Shifts by fewer bits are multiplications and divisions."""
+"""Only shifts by fewer bits have a value."""
 
 
 def _power_of_two(node: PrimExpr) -> PrimExpr | None:
-    if isinstance(node, tir.IntImm) and 0 <= node.value < _SHIFTED:
+    if isinstance(node, tir.IntImm) and 0 <= node.value < BITS:
         return tir.IntImm(1 << node.value)
     return None
 

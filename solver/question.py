@@ -115,9 +115,12 @@ class Question:
     @cached_property
     def ranges(self) -> tuple[Range, ...]:
         """The limits of the variables."""
-        state = self.state
-        if self.bitwise:
-            state = Int64State(state.ranges, state.facts, state.definitions)
+        return tuple(self.state.range_of(v) for v in self.variables)
+
+    @cached_property
+    def int64_ranges(self) -> tuple[Range, ...]:
+        """The limits of the variables within int64."""
+        state = Int64State(self.state.ranges, self.state.facts, self.state.definitions)
         return tuple(state.range_of(v) for v in self.variables)
 
     @cached_property
@@ -152,7 +155,8 @@ class Question:
         disagrees.
         """
         try:
-            for var, (low, high) in zip(self.variables, self.ranges, strict=True):
+            limits = self.int64_ranges if self.bitwise else self.ranges
+            for var, (low, high) in zip(self.variables, limits, strict=True):
                 value = values[var]
                 if (low is not None and value < low) or (high is not None and value > high):
                     return None

@@ -62,6 +62,10 @@ class Query(Record):
         facts = (*self.facts, *(c for c in conditions if c is not prim_exprs.TRUE))
         return Query(self.variables, self.ranges, facts, self.goal, self.positive)
 
+    def within(self, ranges: tuple[Range, ...]) -> Query:
+        """The same question with other ranges of the variables."""
+        return Query(self.variables, ranges, self.facts, self.goal, self.positive)
+
 
 class Answer(Record):
     """The answer of Z3: ``"unsat"``, ``"sat"`` with values by name, or ``"unknown"`` with a

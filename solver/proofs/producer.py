@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import assumptions, normal_form, prim_exprs
+from rlx.solver import assumptions, normal_form
 from rlx.solver.context import Range, demands
 from rlx.solver.expression_text import show
 from rlx.solver.normal_form import Engine
