@@ -9,7 +9,8 @@ from __future__ import annotations
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import coarse_intervals, prim_exprs
+from rlx.solver import coarse_intervals, prim_exprs, smt
+from rlx.solver.context import Range
 from rlx.solver.smt import Query, Writer, Written
 
 _WIDEST = 260
@@ -20,8 +21,10 @@ divisions: larger ones are rarely decided.
 """
 
 
-def width(query: Query) -> int | None:
-    """The number of bits that hold all values of a question; None if they are too many."""
+def width(query: Query, most: int = _MOST_WORK) -> int | None:
+    """The number of bits that hold all values of a question; None if they are too many, or all
+    products need more than ``most`` partial products.
+    """
     known: dict[PrimExpr, coarse_intervals.Limits] = {}
     for var, (low, high) in zip(query.variables, query.ranges, strict=True):
         if low is None or high is None:
@@ -39,7 +42,7 @@ def width(query: Query) -> int | None:
         if isinstance(node, (tir.Mul, *INTEGER_DIVISIONS)):
             light = isinstance(node.b, tir.IntImm) or prim_exprs.is_power(node.b)
             work += 0 if light else bits * bits
-        if bits > _WIDEST or work > _MOST_WORK:
+        if bits > _WIDEST or work > most:
             return None
     return bits + _SPARE
 
@@ -127,3 +130,26 @@ class _BitWriter(Writer):
         extend = "zero_extend" if limits[0] == 0 else "sign_extend"
         low = f"((_ extract {kept - 1} 0) {self.number(value)})"
         return f"((_ {extend} {self._bits - kept}) {low})"
+
+
+def script(query: Query, style: str, int64_ranges: tuple[Range, ...]) -> str:
+    """A complete SMT-LIB 2 script, for any solver.
+
+    A question with bit operations is written as bit vectors, within ``int64_ranges``.
+
+    Raises
+    ------
+    TypeError
+        If its values are too large for them.
+    """
+    names = [f"; v{i} is {v.name}" for i, v in enumerate(query.variables)]
+    head = ["; unsat: the goal holds wherever it is defined", *names, "(set-logic ALL)"]
+    if any(map(prim_exprs.bitwise, tir.postorder(query.goal, *query.facts))):
+        query = query.within(int64_ranges)
+        bits = width(query, _WIDEST**3)
+        if bits is None:
+            raise TypeError(f"expected values of at most {_WIDEST} bits, found larger ones")
+        body = encode(query, bits)
+    else:
+        body = smt.encode(query, style)
+    return "\n".join(head) + "\n" + body + "(check-sat)\n"

@@ -381,10 +381,3 @@ def _value(z3: Any, value: object) -> int:
         case z3.BitVecNumRef():
             return int(value.as_signed_long())
     return 0
-
-
-def script(query: Query, style: str = "purified") -> str:
-    """A complete SMT-LIB 2 script, for any solver."""
-    names = [f"; v{i} is {v.name}" for i, v in enumerate(query.variables)]
-    head = ["; unsat: the goal holds wherever it is defined", *names, "(set-logic ALL)"]
-    return "\n".join(head) + "\n" + encode(query, style) + "(check-sat)\n"
