@@ -19,8 +19,6 @@ from rlx.solver.verdict import NEVER_DEFINED, Proved
 _ROUNDS = 12
 _DERIVED = 12
 _TWO = 2
-_PARTS = 250
-"""The maximum number of different parts of a simplified expression: what has more is long."""
 
 
 def load(
@@ -357,13 +355,15 @@ class SharedNormalForm:
                 needed[divisor] = divisor
         return Proved(means, tuple(needed.values()))
 
-    def simplified(self, expr: PrimExpr, order: list[PrimExpr], work: Work) -> PrimExpr | None:
+    def simplified(
+        self, expr: PrimExpr, order: list[PrimExpr], work: Work, factored: bool
+    ) -> PrimExpr | None:
         """The normal form as an expression, or None."""
         from rlx.solver.rebuild import rebuilt
 
         try:
             engine = self._ready(order, work)
-            return rebuilt(engine, normal_form.normalize(engine, expr), _PARTS)
+            return rebuilt(engine, normal_form.normalize(engine, expr), factored)
         except (TooMuchWorkError, RecursionError):
             return None
 

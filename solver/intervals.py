@@ -211,6 +211,9 @@ def _nonneg(engine: KnownStore, poly: Poly, effort: int) -> bool:
     if effort == 0:
         return False
     engine.spend(10)
+    divided = engine.at_least_zero(poly).poly
+    if divided is not None and divided is not poly:
+        return nonneg(engine, divided, effort)
     return any(nonneg(engine, weaker, effort - 1) for weaker in _weaker(engine, poly))
 
 

@@ -85,6 +85,24 @@ class Engine(Bits):
             known.setdefault(result, tuple(operands))
         return result
 
+    def reduced(self, product: Poly) -> Poly:
+        """A product without squares of maxima ``max(P, 0)``, which are ``P*max(P, 0)``, and of
+        indicators.
+        """
+        for mono, coef in product.terms.items():
+            for place in range(len(mono) - 1):
+                index = mono[place]
+                if index != mono[place + 1] or self.atoms[index].kind not in ("relu", "ind"):
+                    continue
+                (inner,) = self.atoms[index].parts
+                smaller = self.of_mono((*mono[:place], *mono[place + 1 :]), coef)
+                if isinstance(inner, Poly):
+                    smaller = self.mul(smaller, inner)
+                return self.reduced(
+                    self.combine(((1, product), (-coef, self.of_mono(mono)), (1, smaller)))
+                )
+        return product
+
     def indicator(self, cond: Cond) -> Poly:
         """1 if a condition holds, otherwise 0."""
         if cond is self.true:
@@ -342,7 +360,7 @@ def _additions(engine: Engine, expr: PrimExpr) -> list[PrimExpr]:
 _Binary = Callable[[Engine, Poly, Poly], Part]
 
 _BINARY: dict[type[PrimExpr], _Binary] = {
-    tir.Mul: lambda e, a, b: e.mul(a, b),
+    tir.Mul: lambda e, a, b: e.reduced(e.mul(a, b)),
     tir.FloorDiv: lambda e, a, b: e.div(a, b),
     tir.FloorMod: lambda e, a, b: e.mod(a, b),
     tir.TruncDiv: lambda e, a, b: e.truncdiv(a, b),

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record
-from rlx.solver import condition_proofs, intervals, normal_form, prim_exprs, smt
+from rlx.solver import condition_proofs, differences, intervals, normal_form, prim_exprs, smt
 from rlx.solver.context import ContextState, Range
 from rlx.solver.generalize import generalizations
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
+_CHAIN = 40
+"""The number of facts from which chains of them are followed."""
 _FIRST = 48
 _MORE = 600
 """The numbers of points tried first and later."""
@@ -54,11 +56,14 @@ class Tactic(Record):
 
 
 def by_normal_form(question: Question) -> Verdict | None:
-    """Proved if the normal form of the condition is true. A large question gets little fuel at
-    first.
+    """Proved if the normal form of the condition is true, or a chain of many facts leads to it. A
+    large question gets little fuel at first.
     """
     if question.shared is None:
         return None
+    limits = question.state.range_of
+    if len(question.near) >= _CHAIN and differences.proves(question.goal, question.near, limits):
+        return Proved("bounds")
     question.hasty = question.large
     goal, order, work = question.goal, question.order, question.work
     if question.shared.proves(goal, order, work, hasty=question.hasty):
@@ -113,7 +118,8 @@ def by_generalization(question: Question) -> Verdict | None:
     for stronger in _generalized(question):
         found = _conditions(stronger)
         if found is not None:
-            return found
+            # What contradicts the facts may be that divisors are not zero.
+            return found if stronger.consistent else Proved(question.vacuous(), found.divisors)
     return None
 
 
