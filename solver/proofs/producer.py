@@ -50,6 +50,10 @@ from rlx.solver.smt import loaded_z3
 _FUEL = 400_000
 _PROGRAMS = 100
 """The maximum number of linear programs for one certificate."""
+_EFFORT = 600_000
+"""The maximum number of products of terms, and of similar steps, for one certificate: about a
+second. What needs more stays unchecked.
+"""
 _ROWS = 240
 _SPLITS = 6
 _EQUATIONS = 12
@@ -72,6 +76,23 @@ class Drafting(ProofChecker):
     def __init__(self) -> None:
         super().__init__()
         self.taken: set[str] = set()
+        self.effort = _EFFORT
+
+    def mul(self, a: Poly, b: Poly) -> Poly:
+        self.take(len(a) * len(b))
+        return super().mul(a, b)
+
+    def take(self, amount: int) -> None:
+        """Use up effort.
+
+        Raises
+        ------
+        NotFoundError
+            If none is left.
+        """
+        self.effort -= amount
+        if self.effort < 0:
+            raise NotFoundError("the proof needs too much effort")
 
     @property
     def names(self) -> list[str]:
@@ -245,6 +266,7 @@ class Draft:
     def case(self, assumed: Cond) -> Iterator[Below]:
         """A proof below a step, with one more fact."""
         checker = self.checker
+        checker.take(len(self.index))
         before, closed, steps = len(checker.facts), checker.closed, self.steps
         index, failed = self.index, self.failed
         self.steps, self.index, self.failed = [], dict(index), {}
@@ -294,6 +316,7 @@ class Draft:
                     return None
                 engine.forget()
             scope.values.clear()
+        self.checker.take((_FUEL - engine.fuel) // 4)
         return scope
 
     def engine_cond(self, scope: CaseScope, cond: Cond) -> EngineCond:
@@ -777,6 +800,7 @@ class Draft:
             new: set[Mono] = set()
             for poly, _, ids, equation in rows:
                 for mono in poly:
+                    self.checker.take(len(wanted))
                     for other in wanted:
                         factor = _quotient(other, mono)
                         if not factor:
@@ -831,6 +855,7 @@ class Draft:
         if self.programs <= 0:
             raise NotFoundError("the proof needs too many linear programs")
         self.programs -= 1 + len(rows) // 40
+        self.checker.take(4 * sum(len(row) for row, _, _, _ in rows))
         return _solved(poly, rows, slack is not None)
 
     # The whole
