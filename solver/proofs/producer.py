@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations, permutations, repeat
 from keyword import iskeyword
 from math import gcd, lcm
@@ -100,7 +101,7 @@ class Drafting(ProofChecker):
         return [*self.named]
 
     def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
-        letter = {"div": "q", "max": "m", "choice": "c"}[atom[0]]
+        letter = {"div": "q", "max": "m", "choice": "c", "bits": "b"}[atom[0]]
         number = len(self.atoms)
         while (found := f"{letter}{number}") in self.taken:
             number += 1
@@ -350,6 +351,9 @@ class Draft:
             case "div":
                 a, b = (self.engine_poly(scope, dict(part)) for part in operands)
                 return engine.div(a, b)
+            case "bits":
+                a, b = (self.engine_poly(scope, dict(part)) for part in operands)
+                return engine.bitwise("and", a, b)
             case "max":
                 return engine.positive_part(self.engine_poly(scope, dict(first)))
         return engine.indicator(self.engine_cond(scope, first))
@@ -381,6 +385,11 @@ class Draft:
                 return checker.binary("max", self.back(scope, a), {})
             case "prod", (EnginePoly() as a, EnginePoly() as b):
                 return checker.mul(self.back(scope, a), self.back(scope, b))
+            case "and", parts:
+                return reduce(
+                    checker.common,
+                    [self.back(scope, p) for p in parts if isinstance(p, EnginePoly)],
+                )
             case "ind", (EngineCond() as cond,):
                 return checker.choose(self.back_cond(scope, cond), _ONE, {})
         raise NotFoundError(f"an atom of the normal form has no counterpart: {atom.kind}")
@@ -435,6 +444,8 @@ class Draft:
             return self.equal_quotient(scope, index, result)
         if kind == "var":
             return self.equal(difference)
+        if kind == "bits":
+            raise NotFoundError("no rule is about the common bits of two numbers")
         for part in operands if kind == "max" else _leaves(operands[0]):
             for item in self.rewritten(scope, dict(part))[1]:
                 self.total([item])
@@ -590,7 +601,7 @@ class Draft:
                 continue
             found[index] = None
             kind, operands = self.checker.atoms[index]
-            if left and kind in ("div", "max"):
+            if left and kind in ("div", "max", "bits"):
                 waiting += [(i, left - 1) for part in operands for mono, _ in part for i in mono]
         return [*found]
 
@@ -1179,6 +1190,8 @@ class Draft:
         match checker.atoms[index]:
             case "div", (a, b):
                 return f"{_bracketed(checker.text(dict(a)))}//{_bracketed(checker.text(dict(b)))}"
+            case "bits", (a, b):
+                return f"{_bracketed(checker.text(dict(a)))} & {_bracketed(checker.text(dict(b)))}"
             case "max", (a,):
                 return f"max({checker.text(dict(a))}, 0)"
             case _, (cond,):
@@ -1243,7 +1256,7 @@ def _inside(part: Any) -> list[int]:
         return [i for each in operands for i in _inside(each)]
     if kind == "choice":
         return _inside(operands[0])
-    polys = operands if kind in ("div", "max") else [operands]
+    polys = operands if kind in ("div", "max", "bits") else [operands]
     return [i for poly in polys for mono, _ in poly for i in mono]
 
 
