@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from rlx.checker.derive import derive
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.ast import Expr, IRModule
-from rlx.transform.passes.certain import all_written, cannot_fail
+from rlx.grammar.nodes.ast import IRModule
+from rlx.transform.certain import Certainty
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import unneeded
 
@@ -22,18 +21,26 @@ class _Without(ExprMutator):
             super().visit_var_binding(binding)
 
 
-def dead_code(module: IRModule) -> IRModule:
+def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
     """Remove the unused bindings of a module.
 
     Values that may fail at run time are kept, because failing is part of the meaning of a program.
     Values with effects are kept, too.
+
+    Parameters
+    ----------
+    may_fail
+        Whether pure values that may fail go, too.
     """
     normal = normalize(module)
-    info, written = derive(normal).info, all_written(normal)
-
-    def may_go(var: ast.Var, value: Expr) -> bool:
-        return cannot_fail(value, info, written)
-
-    functions = [f for f in normal.functions.values() if isinstance(f, ast.Function)]
-    gone = set().union(*(unneeded(function, may_go) for function in functions))
+    gone: set[ast.Var] = set()
+    for function in normal.functions.values():
+        if isinstance(function, ast.Function):
+            certain = Certainty(function, normal)
+            gone |= unneeded(
+                function,
+                lambda _, value, certain=certain: (
+                    certain.cannot_fail(value) or (may_fail and certain.is_pure(value))
+                ),
+            )
     return _Without(gone)(normal) if gone else module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
@@ -14,13 +14,14 @@ from rlx.grammar.nodes.node import changed, replace, same
 from rlx.grammar.nodes.python_places import Place, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import bindings
+from rlx.grammar.nodes.visit import bindings, bound_vars
 from rlx.grammar.stack import recursion_room
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.errors import misuse
 from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame
+from rlx.transform.builder.function_head import head_of
 from rlx.transform.builder.nested import (
     assuming,
     close_function,
@@ -30,9 +31,11 @@ from rlx.transform.builder.nested import (
 )
 from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
 
+Changed = TypeVar("Changed", IRModule, ast.Function)
+
 
 class ExprMutator:
-    """Transforms a module into a new one, function by function and binding by binding.
+    """Transforms a module or a function into a new one, function by function and binding by binding.
 
     A subclass overrides the methods for the nodes that it changes. They have the names of
     :class:`ExprVisitor`'s methods and return the replacement of the node. Unchanged parts are
@@ -81,17 +84,25 @@ class ExprMutator:
 
     # ------------------------------------------------------------ wholes
 
-    def __call__(self, module: IRModule) -> IRModule:
-        """The module with each of its Relax functions visited; the module itself if nothing
-        changes.
+    def __call__(self, subject: Changed) -> Changed:
+        """The module with each of its Relax functions visited, or the function visited; the same
+        object if nothing changes.
 
         Raises
         ------
         BuildError
             If what a method returned breaks a rule.
+        MisuseError
+            If it is neither a module nor a function.
         """
-        with self._begun(here()) as place, recursion_room():
-            self.builder = BlockBuilder(module_of(module, place))
+        if not isinstance(subject, ast.Function):
+            return self._of_module(module_of(subject, here()))  # type: ignore[return-value]
+        gv = GlobalVar(str(subject.attrs.get("global_symbol", "main")))
+        return self._of_module(IRModule({gv: subject})).functions[gv]  # type: ignore[return-value]
+
+    def _of_module(self, module: IRModule) -> IRModule:
+        with self._begun(here()), recursion_room():
+            self.builder = BlockBuilder(module)
             relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
             for gv in self.in_order(relax):
                 self.visit_global_function(gv, relax[gv])
@@ -100,6 +111,26 @@ class ExprMutator:
         if kept and all(found.functions[gv] is f for gv, f in module.functions.items()):
             return module
         return found
+
+    def _alone(self, expr: Expr) -> Expr:
+        """The replacement of an expression outside a module: its free variables count as
+        parameters, and what is emitted comes before it in a sequence.
+        """
+        if isinstance(expr, ast.Function):
+            return self(expr)
+        self.builder = BlockBuilder()
+        with self._begun(here()) as place, recursion_room():
+            head = head_of((), {}, True, place)
+            names = (var.name_hint for var in bound_vars(expr))
+            frame = self.builder.begin_again(GlobalVar("main"), head, head, names, place)
+            frame.adopt(expr)
+            try:
+                found = self._method(EXPRESSIONS[type(expr)])(expr)
+                made = found if isinstance(found, Expr) else taken.value(found, place)
+                blocks = frame.blocks.finished()
+            finally:
+                self.builder.end_again(frame)
+        return ast.SeqExpr(blocks, made, place, place) if blocks else made
 
     def in_order(self, functions: Mapping[GlobalVar, ast.Function]) -> Iterable[GlobalVar]:
         """The functions in the order of the visit: a function without an annotated result comes
@@ -239,7 +270,9 @@ class ExprMutator:
     # ------------------------------------------------------------ expressions
 
     def visit_expr(self, expr: Expr) -> Expr:
-        """Return the replacement of an expression."""
+        """Return the replacement of an expression; it may also be outside a module."""
+        if self._place is None:
+            return self._alone(expr)
         found = self._method(EXPRESSIONS[type(expr)])(expr)
         return found if isinstance(found, Expr) else self._given(found, EXPRESSIONS[type(expr)])
 
