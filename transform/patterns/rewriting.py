@@ -19,7 +19,7 @@ from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Bindings, Match, Users
 from rlx.transform.patterns.context import fits_head
 from rlx.transform.patterns.pattern import Pattern, expected
-from rlx.transform.visitors.dispatch import callable_of
+from rlx.transform.visitors.dispatch import callable_of, module_around
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import Without, unneeded
 
@@ -71,7 +71,7 @@ def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
     expected(pattern)
     module = subject
     if isinstance(subject, ast.Function):
-        module = IRModule({ast.GlobalVar("main"): subject})
+        _, module = module_around(subject)
     module = normalize(module_of(module, here()))
     functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
     return [match for function in functions for match in _found(function, pattern, module)]

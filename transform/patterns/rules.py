@@ -34,6 +34,7 @@ from rlx.transform.patterns.expressions import (
 from rlx.transform.patterns.pattern import Pattern
 from rlx.transform.patterns.rewriting import rewrite_call
 from rlx.transform.patterns.together import rewrite_bindings
+from rlx.transform.visitors.dispatch import module_around
 
 Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
 
@@ -79,8 +80,8 @@ class PatternMatchingRewriter:
             If a new value violates a rule.
         """
         if isinstance(subject, ast.Function):
-            gv = ast.GlobalVar(str(subject.attrs.get("global_symbol", "main")))
-            return self(IRModule({gv: subject})).functions[gv]  # type: ignore[return-value]
+            gv, around = module_around(subject)
+            return self(around).functions[gv]  # type: ignore[return-value]
         module = module_of(subject, here())
         for rewriter in self._rewriters:
             module = rewriter(module)

@@ -29,7 +29,7 @@ from rlx.transform.builder.nested import (
     open_function,
     open_sequence,
 )
-from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
+from rlx.transform.visitors.dispatch import EXPRESSIONS, module_around, unknown_method
 
 Changed = TypeVar("Changed", IRModule, ast.Function)
 
@@ -97,8 +97,8 @@ class ExprMutator:
         """
         if not isinstance(subject, ast.Function):
             return self._of_module(module_of(subject, here()))  # type: ignore[return-value]
-        gv = GlobalVar(str(subject.attrs.get("global_symbol", "main")))
-        return self._of_module(IRModule({gv: subject})).functions[gv]  # type: ignore[return-value]
+        gv, module = module_around(subject)
+        return self._of_module(module).functions[gv]  # type: ignore[return-value]
 
     def _of_module(self, module: IRModule) -> IRModule:
         with self._begun(here()), recursion_room():
