@@ -296,9 +296,8 @@ class MemoryWalk:
             self.rename((call, number), frozenset(cells(memory)))
             self._write(memory, self.certain)
             self.overwrote(call, k, memory, self.certain)
-        match results:
-            case [only]:
-                return only
+        if len(results) == 1:
+            return results[0]
         return tuple(results)
 
     def _write(self, memory: Held, certain: bool) -> None:
