@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, IRModule, Var
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.python_places import Place, described, here
 from rlx.grammar.nodes.tir import PrimFunc
 from rlx.transform.builder import states, taken
@@ -235,8 +236,18 @@ class ModuleFunctions:
 
 
 def _outline(function: PrimFunc) -> object:
-    """What equal PrimFuncs have in common, and few others."""
-    return tuple((len(b.shape), b.dtype) for b in function.buffer_map.values())
+    """What equal PrimFuncs have in common, and hardly any others: the kinds of their nodes, and
+    their literals.
+    """
+    found: list[object] = [(len(b.shape), b.dtype) for b in function.buffer_map.values()]
+    stack: list[Node] = [function.body]
+    while stack:
+        node = stack.pop()
+        found.append(type(node))
+        if isinstance(node, tir.IntImm | tir.FloatImm | tir.StringImm):
+            found.append(repr(node.value))
+        stack.extend(node.children())
+    return hash(tuple(found))
 
 
 def _named(function: Function | PrimFunc, name: str) -> Function | PrimFunc:
