@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 C = TypeVar("C")
 """Makes a call of an operator: :class:`rlx.grammar.nodes.ast.Call`, which inherits from classes of this
@@ -136,8 +136,10 @@ class ValueOperators(Generic[C, F]):
     def __iter__(self) -> Iterator[F]:
         return iter([self[index] for index in range(len(self))])
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(import_module(_MAKERS).missing(self, name))
+    if not TYPE_CHECKING:  # a checker would take every attribute for one that is there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(import_module(_MAKERS).missing(self, name))
 
     __contains__ = None
 

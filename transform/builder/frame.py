@@ -321,8 +321,9 @@ class Frame:
         can bind.
         """
         info, walk = self.state.info_of[var], self.walk
+        inside = type(var) is DataflowVar
         if all(v in walk.shape_vars for v in free_shape_vars(info)) and all(
-            v in walk.in_scope for v in free_vars(info)
+            v in walk.in_scope and (inside or type(v) is not DataflowVar) for v in free_vars(info)
         ):
             object.__setattr__(var, "struct_info_annotation", info)
 

@@ -10,6 +10,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, expressions, reached
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
@@ -257,14 +258,15 @@ def _used(function: ast.Function, checked: frozenset[int]) -> Iterator[int]:
     for k in sorted(stay):
         info = function.params[k].struct_info_annotation
         needed |= set(free_shape_vars(info)) if info is not None else set()
-    for k, p in enumerate(function.params):
-        info = p.struct_info_annotation
-        mine = set(free_shape_vars(info)) if info is not None else set()
-        if k in stay:
-            told |= mine
-    for k, p in enumerate(function.params):
-        info = p.struct_info_annotation
-        mine = set(free_shape_vars(info)) if info is not None else set()
+    binders = [
+        set()
+        if p.struct_info_annotation is None
+        else set(binding_positions(p.struct_info_annotation))
+        for p in function.params
+    ]
+    for k in stay:
+        told |= binders[k]
+    for k, mine in enumerate(binders):
         if k in stay or mine & (needed - told):
             told |= mine
             yield k
@@ -288,7 +290,10 @@ class RemoveUnusedOutputs(ModulePass):
     def apply(self, module: IRModule) -> IRModule:
         """The module without these fields."""
         normal = normalize(module)
-        private = {gv: f for gv, f in _private(normal).items() if _fields(f) is not None}
+        called = {c.op for c in evaluated(normal, ast.Call)}
+        private = {
+            gv: f for gv, f in _private(normal).items() if gv in called and _fields(f) is not None
+        }
         asked: dict[GlobalVar, set[int]] = {gv: set() for gv in private}
         for f in normal.functions.values():
             if isinstance(f, ast.Function):
@@ -339,9 +344,8 @@ def _note(function: ast.Function, asked: dict[GlobalVar, set[int]]) -> None:
     for var, gv in results.items():
         seen[gv] += 1
         info = var.struct_info_annotation
-        if (counts[var] != fields[var] + 1 and counts[var] != fields[var]) or (
-            info is not None and not isinstance(info, ast.TupleStructInfo)
-        ):
+        whole = counts[var] != fields[var]
+        if whole or (info is not None and not isinstance(info, ast.TupleStructInfo)):
             asked.pop(gv, None)
     for call in evaluated(function, ast.Call):
         if isinstance(call.op, GlobalVar):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
@@ -239,18 +239,31 @@ class ConvertToDataflow(ModulePass):
     def apply(self, module: IRModule) -> IRModule:
         """The module with these blocks."""
         normal = normalize(module)
+
+        def callees(gv: ast.GlobalVar) -> tuple[ast.GlobalVar, ...]:
+            f = normal.functions.get(gv)
+            return called_globals(f) if isinstance(f, ast.Function) else ()
+
         functions = dict(normal.functions)
         for gv, f in normal.functions.items():
             if isinstance(f, ast.Function):
-                functions[gv] = _Dataflow(f, normal, self._least).function(f)
+                circle = {g for g in normal.functions if gv in reached([g], callees)}
+                functions[gv] = _Dataflow(f, normal, self._least, circle).function(f)
         if all(functions[gv] is f for gv, f in normal.functions.items()):
             return module
         return replace(normal, functions=functions)
 
 
 class _Dataflow(Rewriter):
-    def __init__(self, function: ast.Function, module: IRModule, least: int) -> None:
+    def __init__(
+        self,
+        function: ast.Function,
+        module: IRModule,
+        least: int,
+        circle: Collection[ast.GlobalVar],
+    ) -> None:
         super().__init__()
+        self._circle = circle
         self._certain, self._least = Certainty(function, module), least
         self._uses = uses(function)
 
@@ -286,6 +299,8 @@ class _Dataflow(Rewriter):
         var = binding.var  # type: ignore[attr-defined]
         if var is not None and var.shape_var is not None:
             return False
+        if any(isinstance(e, ast.GlobalVar) and e in self._circle for e in expressions(value)):
+            return False  # a dataflow block contains no recursion
         return self._certain.is_pure(value)
 
     def _local(self, run: Sequence[Binding]) -> Sequence[Binding]:
