@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -220,7 +222,7 @@ def test_passes_of_functions() -> None:
         seen.append("whole")
         return module
 
-    @function_pass(name="Each")
+    @function_pass(name="Each")  # type: ignore[untyped-decorator]
     def each(function: ast.Function, module: IRModule, context: PassContext) -> ast.Function:
         seen.append(str(function.attrs.get("global_symbol")))
         return function
@@ -237,7 +239,8 @@ def test_passes_of_functions() -> None:
             return block
 
     assert isinstance(whole, FunctionalPass) and each.name == "Each"
-    assert Sequential([whole, each, Blocks("block")])(PROGRAM) is PROGRAM
+    blocks: Any = Blocks
+    assert Sequential([whole, each, blocks("block")])(PROGRAM) is PROGRAM
     assert seen == ["whole", "main", "None", "None", "block 4"]
 
     @module_pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.transform.certain import Certainty
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import unneeded
@@ -19,6 +19,15 @@ class _Without(ExprMutator):
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         if binding.var not in self.gone:
             super().visit_var_binding(binding)
+
+
+def _unneeded(function: ast.Function, module: IRModule, may_fail: bool) -> set[ast.Var]:
+    certain = Certainty(function, module)
+
+    def may_go(var: ast.Var, value: Expr) -> bool:
+        return certain.cannot_fail(value) or (may_fail and certain.is_pure(value))
+
+    return unneeded(function, may_go)
 
 
 def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
@@ -36,11 +45,5 @@ def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
     gone: set[ast.Var] = set()
     for function in normal.functions.values():
         if isinstance(function, ast.Function):
-            certain = Certainty(function, normal)
-            gone |= unneeded(
-                function,
-                lambda _, value, certain=certain: (
-                    certain.cannot_fail(value) or (may_fail and certain.is_pure(value))
-                ),
-            )
+            gone |= _unneeded(function, normal, may_fail)
     return _Without(gone)(normal) if gone else module

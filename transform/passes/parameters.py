@@ -43,10 +43,10 @@ class Substituted(Rewriter):
         return made if left == made.shape_vars else replace(made, shape_vars=left)
 
     def struct_info(self, info: StructInfo) -> StructInfo:
-        return substitute(info, self.dims)  # type: ignore[arg-type]
+        return substitute(info, self.dims)
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
-        return substitute_prim(expr, self.dims)  # type: ignore[arg-type]
+        return substitute_prim(expr, self.dims)
 
 
 def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
@@ -117,8 +117,8 @@ def _dimensions(found: Mapping[ast.Var, Expr], place: Place) -> dict[tir.Var, Pr
         wanted = param.struct_info_annotation
         if wanted is not None and isinstance(value, ast.Constant):
             shape = tuple(tir.IntImm(size) for size in value.data.shape or ())
-            known = ast.TensorStructInfo(ast.ShapeExpr(shape), value.data.dtype, len(shape))
-            pairs.append((wanted, known))
+            made = ast.TensorStructInfo(ast.ShapeExpr(shape), value.data.dtype, len(shape))
+            pairs.append((wanted, made))
     prover = Prover()
     names = frozenset(v for wanted, _ in pairs for v in free_shape_vars(wanted))
     images = bind(tuple(w for w, _ in pairs), tuple(k for _, k in pairs), names, prover).mapping

@@ -301,6 +301,8 @@ class _Dataflow(Rewriter):
             return False
         if any(isinstance(e, ast.GlobalVar) and e in self._circle for e in expressions(value)):
             return False  # a dataflow block contains no recursion
+        if isinstance(value, ast.Call) and isinstance(value.op, ast.Var):
+            return False  # it may be the local function around it
         return self._certain.is_pure(value)
 
     def _local(self, run: Sequence[Binding]) -> Sequence[Binding]:

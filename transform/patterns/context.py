@@ -81,7 +81,7 @@ class PatternContext:
 
     def __init__(self, incremental: bool = False) -> None:
         around = PatternContext.innermost() if incremental else None
-        self._made = {} if around is None else dict(around._made)
+        self._made: dict[Pattern, None] = {} if around is None else dict(around._made)
         self.links: list[Link] = [] if around is None else list(around.links)
         self.same_shapes: list[SameShapeConstraint] = (
             [] if around is None else list(around.same_shapes)

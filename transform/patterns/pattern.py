@@ -225,7 +225,7 @@ def copied(value: object, made: dict[int, object]) -> object:
         if isinstance(known, PatternSeq):
             known.record()
         elif not isinstance(known, WildcardPattern):
-            recorded(known)  # type: ignore[arg-type]
+            recorded(known)
     return known
 
 

@@ -178,7 +178,7 @@ def _shape_vars_of(
     names = frozenset(v for info in infos[0] for v in free_shape_vars(info))
     if len(infos[0]) != len(infos[1]):
         return {}
-    return dict(bind(infos[0], infos[1], names, builder.prover).mapping)
+    return {**bind(infos[0], infos[1], names, builder.prover).mapping}
 
 
 class _Read:

@@ -96,7 +96,7 @@ class ExprMutator:
             If it is neither a module nor a function.
         """
         if not isinstance(subject, ast.Function):
-            return self._of_module(module_of(subject, here()))  # type: ignore[return-value]
+            return self._of_module(module_of(subject, here()))
         gv, module = module_around(subject)
         return self._of_module(module).functions[gv]  # type: ignore[return-value]
 

@@ -57,11 +57,24 @@ class M:
             R.output(lv3)
         return lv3
 """)
-MAIN = KERNELS["main"]
-assert isinstance(MAIN, ast.Function) and isinstance(MAIN.body, ast.SeqExpr)
-(BLOCK,) = MAIN.body.blocks
+
+
+def function_of(module: ast.IRModule) -> ast.Function:
+    function = module["main"]
+    assert isinstance(function, ast.Function)
+    return function
+
+
+def block_of(function: ast.Function) -> ast.DataflowBlock:
+    assert isinstance(function.body, ast.SeqExpr)
+    (block,) = function.body.blocks
+    assert isinstance(block, ast.DataflowBlock)
+    return block
+
+
+MAIN = function_of(KERNELS)
+BLOCK = block_of(MAIN)
 VARS = [binding.var for binding in BLOCK.bindings]  # type: ignore[attr-defined]
-assert isinstance(BLOCK, ast.DataflowBlock)
 
 
 def test_names_and_kinds() -> None:
@@ -153,13 +166,12 @@ def main(x: R.Tensor((4, 4)), b: R.Tensor((4,))):
         R.output(c, d)
     return (c, d)
 """)
-    main = module["main"]
-    assert isinstance(main, ast.Function) and isinstance(main.body, ast.SeqExpr)
+    block = block_of(function_of(module))
     with PatternContext() as context:
         left, right = wildcard(), wildcard()
         total = is_op("add")(left, right)
         left.same_shape_as(right)
-    found = context.match_dfb(main.body.blocks[0])
+    found = context.match_dfb(block)
     assert found is not None and found[total].name_hint == "d"  # type: ignore[attr-defined]
 
 

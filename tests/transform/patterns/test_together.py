@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def together(*patterns: Pattern) -> PatternContext:
     return context
 
 
-def rewritten(module: IRModule, patterns: list[Pattern], make: Any) -> IRModule:
+def rewritten(module: IRModule, patterns: Sequence[Pattern], make: Any) -> IRModule:
     return rewrite_bindings(together(*patterns), lambda match, values: make(match), module)
 
 

@@ -297,4 +297,4 @@ def test_what_a_method_returns_is_an_expression() -> None:
     with pytest.raises(rlx.BuildError, match="expected a Relax value"):
         Numbers()(module)
     with pytest.raises(rlx.MisuseError, match="expected a module"):
-        Forgets()("x")  # type: ignore[arg-type]
+        Forgets()("x")  # type: ignore[type-var]
