@@ -167,7 +167,7 @@ def _alone(function: ast.Function, module: IRModule) -> IRModule:
 
 def _shape_vars_of(
     one: ast.Function, other: ast.Function, builder: BlockBuilder
-) -> dict[object, object]:
+) -> Mapping[object, object]:
     """The shape variables of a function with those of another one at the same place of the
     parameters.
     """
@@ -178,7 +178,7 @@ def _shape_vars_of(
     names = frozenset(v for info in infos[0] for v in free_shape_vars(info))
     if len(infos[0]) != len(infos[1]):
         return {}
-    return {**bind(infos[0], infos[1], names, builder.prover).mapping}
+    return bind(infos[0], infos[1], names, builder.prover).mapping  # type: ignore[return-value]
 
 
 class _Read:
