@@ -230,6 +230,8 @@ class ModuleFunctions:
         """Store a function made by a frame under its name; ``keep`` means that it is the old
         function.
         """
+        if self._table.get(gv) is function:
+            return
         self._table[gv] = function
         if keep:
             self._signatures.put(gv, function, self._signatures.of(gv))

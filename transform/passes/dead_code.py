@@ -6,19 +6,7 @@ from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.transform.certain import Certainty
-from rlx.transform.visitors.mutator import ExprMutator
-from rlx.transform.visitors.uses import unneeded
-
-
-class _Without(ExprMutator):
-    """Leaves out the bindings of some variables."""
-
-    def __init__(self, gone: set[ast.Var]) -> None:
-        self.gone = gone
-
-    def visit_var_binding(self, binding: ast.VarBinding) -> None:
-        if binding.var not in self.gone:
-            super().visit_var_binding(binding)
+from rlx.transform.visitors.uses import Without, unneeded
 
 
 def _unneeded(function: ast.Function, module: IRModule, may_fail: bool) -> set[ast.Var]:
@@ -46,4 +34,4 @@ def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
     for function in normal.functions.values():
         if isinstance(function, ast.Function):
             gone |= _unneeded(function, normal, may_fail)
-    return _Without(gone)(normal) if gone else module
+    return Without(gone).module(normal) if gone else module

@@ -14,7 +14,7 @@ from rlx.grammar.nodes.node import changed, replace, same
 from rlx.grammar.nodes.python_places import Place, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import bindings, bound_vars
+from rlx.grammar.nodes.visit import bindings, bound_vars, called_globals
 from rlx.grammar.stack import recursion_room
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
@@ -64,13 +64,14 @@ class ExprMutator:
     strengthens = False
     """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
+    _changed: set[GlobalVar]
     _vars: dict[ast.Var, Expr]
     _place: Place | None
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """What the walk knows is there before a subclass begins."""
         made = super().__new__(cls)
-        made._vars, made._place = {}, None
+        made._vars, made._place, made._changed = {}, None, set()
         made._inside = _Inside(made)
         return made
 
@@ -102,7 +103,7 @@ class ExprMutator:
 
     def _of_module(self, module: IRModule) -> IRModule:
         with self._begun(here()), recursion_room():
-            self.builder = BlockBuilder(module)
+            self.builder, self._changed = BlockBuilder(module), set()
             relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
             for gv in self.in_order(relax):
                 self.visit_global_function(gv, relax[gv])
@@ -146,14 +147,22 @@ class ExprMutator:
             head = changed(normal, params=params, body=ast.Tuple(()), ret_struct_info=None)
             frame = self.builder.begin_again(gv, head, normal, _names(normal), place)
             frame.strengthens = self.strengthens
+            if not self._changed.isdisjoint(called_globals(normal)):
+                frame.is_untouched = False  # its callees are others now
             try:
                 body = normal.body
                 assert isinstance(body, ast.SeqExpr)
                 result = self._sequence(body)
-                new = finish(frame, result, place, normal)
+                blocks = same(body.blocks, frame.blocks.finished())
+                if frame.is_untouched and blocks is body.blocks and result is body.body:
+                    new = changed(normal, params=params)
+                else:
+                    new = finish(frame, result, place, normal)
             finally:
                 self.builder.end_again(frame)
             kept = new is normal
+            if not kept:
+                self._changed.add(gv)
             self.builder.put(gv, function if kept else new, keep=kept)
 
     @contextmanager
@@ -251,7 +260,7 @@ class ExprMutator:
         place = self.place
         var = self.visit_var_def(binding.var)
         if value is binding.value and var is binding.var:
-            self._frame.bind(binding, place, quiet=True)
+            self._frame.keep(binding)
             return var
         new = self._frame.rebind(changed(binding, var=var), value, place)
         if new is not binding.var:
@@ -265,7 +274,10 @@ class ExprMutator:
         var = binding.var and self.visit_var_def(binding.var)
         value = self._frame.leaf(value, self.place)
         cast = changed(binding, var=var, value=value, struct_info=info)
-        self._frame.bind(cast, self.place, quiet=cast is binding)
+        if cast is binding:
+            self._frame.keep(cast)
+        else:
+            self._frame.bind(cast, self.place)
 
     # ------------------------------------------------------------ expressions
 
