@@ -187,7 +187,10 @@ class ExprPrinter:
             case ast.Op(op_name=name), (info,) if name in OUT_OPERATORS:
                 out = f"{self.dialect.out_info}={self._out(info, name)}"
                 return [out, *self._shape_vars(call), *keywords]
-        listed = tuple_text([self.info.part(info) or self.info.body(info) for info in infos])
+        shown = [self.info.part(info) or self.info.body(info) for info in infos]
+        if isinstance(call.op, ast.Op) and call.op.op_name in _MADE_TYPES:
+            shown = [text if text.endswith(")") else f"{text}()" for text in shown]
+        listed = tuple_text(shown)
         return [*keywords, f"{self.dialect.info_args}={listed}"]
 
     def _shape_vars(self, call: ast.Call) -> list[str]:
@@ -245,6 +248,8 @@ class ExprPrinter:
 
 
 _CALL_TIR = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_grad")
+_MADE_TYPES = ("relax.call_inplace_packed", "relax.invoke_pure_closure")
+"""Operators for which TVM does not turn a bare `R.Any` among the type arguments into a type."""
 _SHAPES: dict[str, Callable[[ExprPrinter, ast.Call], list[str]]] = {
     **dict.fromkeys(_CALL_TIR, ExprPrinter.with_shape_vars),
     "relax.call_dps_packed": ExprPrinter.with_name,

@@ -100,9 +100,11 @@ def _format(text: str, path: str, version: str, width: int) -> Formatted:
 def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
     """The text as a dialect writes it, if that reads back as the same program."""
     from rlx.grammar.read.parser import parse
+    from rlx.grammar.read.versions import is_old, uses
 
+    old = is_old(uses(text, parsed.modules))
     try:
-        modules = [expressible(module, dialect(version)) for module in parsed.modules]
+        modules = [expressible(module, dialect(version), old) for module in parsed.modules]
     except InexpressibleError as error:
         where = _place(parsed, path, error.span[0] if error.span else 0)
         return Formatted(None, (f"{where}: not formatted: {error.words}",), FAILED)
