@@ -62,13 +62,17 @@ class InexpressibleError(Exception):
         self.span = span
 
 
-def expressible(module: ast.IRModule, dialect: Dialect, of_2022: bool = False) -> ast.IRModule:
+def expressible(
+    module: ast.IRModule, dialect: Dialect, text: str = "", of_2022: bool = False
+) -> ast.IRModule:
     """The module with what the dialect cannot write replaced by what means the same.
 
     Parameters
     ----------
     module, dialect
         The module, and the dialect to write it in.
+    text
+        The source, if there is one.
     of_2022
         Whether the text is from 2022, when a call with a value did not have to be bound.
 
@@ -79,7 +83,7 @@ def expressible(module: ast.IRModule, dialect: Dialect, of_2022: bool = False) -
     """
     if not dialect.prim_value:
         return _ByCasts().module(module)
-    translation = _Translation(module, dialect, of_2022)
+    translation = _Translation(module, dialect, text, of_2022)
     made = translation.module(module)
     return _moved(made, translation.layouts, dialect)
 
@@ -94,9 +98,10 @@ class _Translation(Rewriter):
         and of these.
     """
 
-    def __init__(self, module: ast.IRModule, dialect: Dialect, of_2022: bool) -> None:
+    def __init__(self, module: ast.IRModule, dialect: Dialect, text: str, of_2022: bool) -> None:
         super().__init__()
         self.dialect = dialect
+        self.text = text
         self.of_2022 = of_2022
         self.prim_funcs = {
             gv for gv, function in module.functions.items() if isinstance(function, tir.PrimFunc)
@@ -115,12 +120,23 @@ class _Translation(Rewriter):
         assert isinstance(made, ast.Call)
         if not self.dialect.void_dtypes and made.op_name in _OPEN:
             made = _without_void(made, _OPEN[made.op_name])
+        if not self.dialect.void_dtypes and made.op_name == "relax.layout_transform":
+            made = self._without_separators(made)
         if made.sinfo_args:
             made = self._without_types(made)
         return self._call_tir(made) if made.op_name in CALLS_TIR else made
 
+    def _without_separators(self, call: ast.Call) -> ast.Call:
+        given = {key for key in call.attrs if key.endswith("axis_separators")}
+        if any(call.attrs[key] for key in given):
+            raise self._refuse("has no axis_separators in R.layout_transform", call.span)
+        attrs = {key: value for key, value in call.attrs.items() if key not in given}
+        return replace(call, attrs=attrs) if given else call
+
     def _without_types(self, call: ast.Call) -> ast.Call:
         """A call without type arguments that its callee does not need."""
+        if call.span is not None and self.text.startswith("R.emit_with_", call.span[0]):
+            return call
         match call.op:
             case ast.Op(op_name=name) if name not in _TYPED and name not in OUT_OPERATORS:
                 return replace(call, sinfo_args=())
