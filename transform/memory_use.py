@@ -255,19 +255,6 @@ class _Module:
 
     def size(self, expr: ast.Expr, name: str, span: Span | None) -> Polynomial:
         """The bytes of a value."""
-<<<<<<< HEAD
-        known: dict[int, Polynomial] = {}  # tuples that double share their fields
-
-        def of(info: ast.StructInfo | None) -> Polynomial:
-            match info:
-                case ast.TupleStructInfo(fields=fields):
-                    if id(info) not in known:
-                        known[id(info)] = sum(map(of, fields), Polynomial({}))
-                    return known[id(info)]
-                case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=kind):
-                    if kind is not None:
-                        return self._product(dims, _bytes_each(kind))
-=======
         known: dict[int, Polynomial] = {}  # a type may be a part of another one many times
 
         def size(info: ast.StructInfo | None) -> Polynomial:
@@ -281,17 +268,12 @@ class _Module:
                 ):
                     return self._product(dims, _bytes_each(kind))
                 case ast.TensorStructInfo(shape=ast.ShapeExpr()):
->>>>>>> site
                     self.unknown[(name, span, "its element type is not known")] = None
                 case ast.TensorStructInfo():
                     self.unknown[(name, span, "its shape is not known")] = None
             return Polynomial({})
 
-<<<<<<< HEAD
-        return of(self.info.get(expr))
-=======
         return size(self.info.get(expr))
->>>>>>> site
 
     def storage(self, call: ast.Call) -> Polynomial:
         """The bytes of a storage."""

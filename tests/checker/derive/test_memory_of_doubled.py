@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from rlx.api import parse
@@ -33,7 +35,7 @@ OTHER = """
 
 def doubled(name: str, first: str) -> str:
     names = [first, *(f"{name}{k}" for k in range(DOUBLINGS))]
-    return "".join(f"        {b} = ({a}, {a})\n" for a, b in zip(names, names[1:], strict=False))
+    return "".join(f"        {b} = ({a}, {a})\n" for a, b in pairwise(names))
 
 
 LAST = f"v{DOUBLINGS - 1}"
