@@ -110,7 +110,7 @@ CLOSURES = {
     y = R.call_pure_packed(o, x, sinfo_args=({MATRIX},))
     return R.add(x, y)
 """,
-    "a length that is left to a reshape": f"""
+    "a length that is left to a reshape": """
     n = T.int64()
     m = T.int64()
     y = R.match_cast(x, R.Tensor((n, m), "float32"))
