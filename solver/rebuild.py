@@ -73,8 +73,8 @@ class _Rebuilding:
                 left, right = self.part(common), self.part(other)
                 if left is None or right is None:
                     return None
-                term = tir.Mul(right, left)
-                result = term if result is None else tir.Add(result, term)
+                factored = tir.Mul(right, left)
+                result = factored if result is None else tir.Add(result, factored)
         ordered = sorted(rest.items(), key=lambda t: (t[1] < 0, not t[0], -len(t[0]), t[0]))
         for mono, coef in ordered:
             term = self._term(mono, abs(coef) if result is not None else coef)
