@@ -62,11 +62,11 @@ class _Rebuilding:
             left, right = self.part(top), self.part(divisor)
             if left is None or right is None:
                 return None
-            term = _times(tir.FloorMod(left, right), abs(coef) if result is not None else coef)
+            taken = _times(tir.FloorMod(left, right), abs(coef) if result is not None else coef)
             if result is None:
-                result = term
+                result = taken
             else:
-                result = tir.Sub(result, term) if coef < 0 else tir.Add(result, term)
+                result = tir.Sub(result, taken) if coef < 0 else tir.Add(result, taken)
         if self._factored:
             rest, products = self._products(rest)
             for common, other in products:
