@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import prod
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
@@ -268,6 +269,27 @@ def dtype_range(kind: DataType) -> tuple[int, int]:
     if kind.code == "uint":
         return (0, (1 << kind.bits) - 1)
     return (-(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1)
+
+
+_, MOST = dtype_range(INT64)
+
+
+def least_count(shape: Iterable[PrimExpr]) -> int:
+    """The number of elements of a tensor if all shape variables are 1; 0 if its dimensions are no
+    products of variables and numbers.
+    """
+    return prod(map(_least, shape))
+
+
+def _least(dim: PrimExpr) -> int:
+    match dim:
+        case tir.IntImm(value=value):
+            return value
+        case tir.Var():
+            return 1
+        case tir.Mul(a=a, b=b):
+            return _least(a) * _least(b)
+    return 0
 
 
 def conjunction(conditions: Iterable[PrimExpr]) -> PrimExpr:
