@@ -156,12 +156,13 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
         As :func:`parse` does.
     """
     from rlx.grammar.dialects import dialect as known
+    from rlx.grammar.nodes import ast
     from rlx.grammar.nodes.node import Node
     from rlx.grammar.print.printer import print_module, print_node
     from rlx.grammar.print.translate import InexpressibleError, expressible
 
     known(dialect)
-    if isinstance(subject, Node):
+    if isinstance(subject, Node) and not isinstance(subject, ast.IRModule):
         return print_node(subject, dialect)
     module = module_of(subject)
     with suppress(InexpressibleError):
