@@ -107,10 +107,11 @@ def alloc_tensor(run: Execution, call: ast.Call, frame: Frame) -> Term:
 
 
 def alloc_storage(run: Execution, call: ast.Call, frame: Frame) -> Term:
-    """`R.memory.alloc_storage` and `R.vm.alloc_storage`, whose arguments have another order."""
+    """`R.memory.alloc_storage`, of a number of bytes, and `R.vm.alloc_storage`, of elements."""
     shape = run.value(call.args[0], frame)
-    kind = call.args[2 if call.op_name == "relax.vm.alloc_storage" else 3]
-    match kind:
+    if call.op_name == "relax.memory.alloc_storage":
+        return storage(shape, dtype("uint8"))
+    match call.args[2]:
         case ast.DataTypeImm(value=known):
             return storage(shape, known)
         case ast.StringImm(value=text):

@@ -40,6 +40,10 @@ _PARTS = frozenset({"Primitive", "Composite", "Codegen"})
 """Attributes of functions that are parts of others: passes fuse and rename them."""
 
 
+CONTRADICTED = "the terms were found equal, but a run differs"
+"""The last step of an answer that contradicts its own proof: a mistake in this package."""
+
+
 class _Outcome(Record):
     """What comparing one function gave: the level of the proof, or the reason why there is none."""
 
@@ -116,6 +120,7 @@ def compare(
                 level = "real"
             example = differing(before, after, name, contract, assume, runs=1)
             if example is not None:  # a run decides, whatever a proof says
+                steps.append(CONTRADICTED)
                 return Refinement("refuted", None, names, example, example.difference, tuple(steps))
     return Refinement("proved", level, names, None, "", tuple(steps))
 

@@ -275,7 +275,7 @@ LINES: dict[str, dict[str, Draw]] = {
         "--floats": _choice("bitwise", "real"),
         "--faults": _choice("may vanish", "kept"),
         "--assume": _goal,
-        "--contract": _choice("by-name", "packed", "lifted", "sizes"),
+        "--contract": _choice("by-name", "packed", "lifted", "lazy", "sizes", "BundleModelParams"),
         **FORMAT,
         "--explain": _nothing,
     },

@@ -310,4 +310,4 @@ def main(folder: Path, count: int = 40, only: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *map(int, sys.argv[2:3]), *sys.argv[3:4])
+    main(Path(sys.argv[1]), int("".join(sys.argv[2:3]) or 40), "".join(sys.argv[3:4]))
