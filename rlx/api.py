@@ -156,12 +156,13 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
         As :func:`parse` does.
     """
     from rlx.grammar.dialects import dialect as known
+    from rlx.grammar.nodes import ast
     from rlx.grammar.nodes.node import Node
     from rlx.grammar.print.printer import print_module, print_node
     from rlx.grammar.print.translate import InexpressibleError, expressible
 
     known(dialect)
-    if isinstance(subject, Node):
+    if isinstance(subject, Node) and not isinstance(subject, ast.IRModule):
         return print_node(subject, dialect)
     module = module_of(subject)
     with suppress(InexpressibleError):
@@ -421,7 +422,8 @@ def refines(
     assume
         Conditions on the shape variables of BEFORE, such as ``"n % 4 == 0"``.
     contract
-        How the interface changed: one of :data:`rlx.refine.contracts.CONTRACTS`; None if it did not.
+        How the interface changed: one of :data:`rlx.refine.contracts.CONTRACTS`, or the name of a
+        pass of TVM that has one; None if it did not.
 
     Returns
     -------
@@ -441,14 +443,14 @@ def refines(
         As :func:`check`.
     """
     from rlx.checker.check import IllFormedError
-    from rlx.refine.contracts import CONTRACTS
+    from rlx.refine.contracts import BY_PASS, CONTRACTS
     from rlx.refine.question import FAULTS, LEVELS, compare
 
     name_or_none("entry", entry)
     for name, found, choices in (("floats", floats, LEVELS), ("faults", faults, FAULTS)):
         if found not in choices:
             raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, found {found!r}")
-    if contract is not None and contract not in CONTRACTS:
+    if contract is not None and contract not in {**CONTRACTS, **BY_PASS}:
         known = " or ".join(map(repr, CONTRACTS))
         raise ValueError(f"contract: expected None, {known}, found {contract!r}")
     conditions = [assume] if isinstance(assume, str) else list(assume)

@@ -54,21 +54,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 LIMITED = frozenset(
     [
-        "bisect",
-        "build",
-        "disasm",
-        "lower",
-        "memory",
-        "prove",
-        "reduce",
-        "relay",
-        "run",
-        "step",
-        "why",
+        *("bisect", "build", "disasm", "lower", "memory", "prove", "reduce", "refines", "relay"),
+        *("run", "step", "verify-proof", "why"),
     ]
 )
-"""The commands that read one program: the time limit of a file ends them as a whole, or until
-they have read it. `check` and `fmt` give up single files.
+"""The commands that read one program or proof, or two programs: the time limit of a file ends them
+as a whole, or until they have read it. `check` and `fmt` give up single files.
 """
 
 

@@ -20,7 +20,6 @@ from rlx.checker.memory import (
     Held,
     MemoryWalk,
     Summaries,
-    cells,
     root,
     sharing,
 )
@@ -256,25 +255,33 @@ class _Module:
 
     def size(self, expr: ast.Expr, name: str, span: Span | None) -> Polynomial:
         """The bytes of a value."""
-        total = Polynomial({})
-        pending: list[ast.StructInfo | None] = [self.info.get(expr)]
-        while pending:
-            match pending.pop():
+        known: dict[int, Polynomial] = {}  # a type may be a part of another one many times
+
+        def size(info: ast.StructInfo | None) -> Polynomial:
+            match info:
                 case ast.TupleStructInfo(fields=fields):
-                    pending += fields
-                case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=kind):
-                    if kind is None:
-                        self.unknown[(name, span, "its element type is not known")] = None
-                    else:
-                        total += self._product(dims, _bytes_each(kind))
+                    if id(info) not in known:
+                        known[id(info)] = sum(map(size, fields), Polynomial({}))
+                    return known[id(info)]
+                case ast.TensorStructInfo(
+                    shape=ast.ShapeExpr(values=dims), dtype=DataType() as kind
+                ):
+                    return self._product(dims, _bytes_each(kind))
+                case ast.TensorStructInfo(shape=ast.ShapeExpr()):
+                    self.unknown[(name, span, "its element type is not known")] = None
                 case ast.TensorStructInfo():
                     self.unknown[(name, span, "its shape is not known")] = None
-        return total
+            return Polynomial({})
+
+        return size(self.info.get(expr))
 
     def storage(self, call: ast.Call) -> Polynomial:
         """The bytes of a storage."""
         shape = call.args[0]
-        assert isinstance(call.op, ast.Op) and isinstance(shape, ast.ShapeExpr)
+        assert isinstance(call.op, ast.Op)
+        if not isinstance(shape, ast.ShapeExpr):
+            self.unknown[("a piece of memory", call.span, "its size is not known")] = None
+            return Polynomial({})
         position = STORAGE[call.op.op_name]
         kind = None if position is None else call.args[position]
         each = _bytes_each(kind.value) if isinstance(kind, ast.DataTypeImm) else 1
@@ -342,13 +349,20 @@ class _Cells(MemoryWalk):
     def roots(self, expr: ast.Expr) -> set[Cell]:
         """What made the memory of a value; what was overwritten in place is still the same."""
         found: set[Cell] = set()
-        pending = list(cells(self.memory(expr)))
+        seen: set[int] = set()  # the tuples, which may hold each other twice again and again
+        pending: list[Held] = [self.memory(expr)]
         while pending:
-            cell = pending.pop()
-            if cell in self.source:
-                pending += self.source[cell]
-            else:
-                found.add(root(cell))
+            held = pending.pop()
+            if isinstance(held, tuple):
+                if id(held) not in seen:
+                    seen.add(id(held))
+                    pending += held
+                continue
+            for cell in held:
+                if cell in self.source:
+                    pending.append(self.source[cell])
+                else:
+                    found.add(root(cell))
         return found
 
 

@@ -132,9 +132,12 @@ def _said(options: argparse.Namespace) -> str:
         raise UsageError(f"--html {said}")
     report, module = checked_report(options.file, options.module)
     answers = [_answer(module, name, options.tvm) for name in _entries(module, options.entry)]
-    if sizes or axis:
+    for option, names in (("--at", sizes), ("--chart", [axis.name] if axis else [])):
+        for name in names:
+            _exists(option, name, answers)
+    if axis is not None:
         for answer in answers:
-            _all_given(answer.need, {*sizes, *([axis.name] if axis else [])})
+            _all_given(answer.need, {*sizes, axis.name})
     if options.html is not None:
         from rlx.commands.memory_page import page
         from rlx.writing import write
@@ -155,7 +158,7 @@ def _sizes(given: Sequence[str]) -> dict[str, int]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not (equals and name and value.isdecimal() and value.isascii()):
             raise UsageError(f"--at: expected sizes such as n=128,m=1, found {part!r}")
-        found[name] = int(value[:20])
+        found[name] = _size(value, "--at")
     return found
 
 
@@ -165,9 +168,17 @@ def _axis(given: str) -> Axis:
     first, _, last = (word.strip() for word in span.partition(":"))
     if not (name and all(word.isdecimal() and word.isascii() for word in (first, last))):
         raise UsageError(f"--chart: expected values such as n=1:4096, found {given!r}")
-    if int(first[:20]) > int(last[:20]):
+    axis = Axis(name, _size(first, "--chart"), _size(last, "--chart"))
+    if axis.first > axis.last:
         raise UsageError(f"--chart: the first value, {first}, is larger than the last, {last}")
-    return Axis(name, int(first[:20]), int(last[:20]))
+    return axis
+
+
+def _size(value: str, option: str) -> int:
+    """A size, which is a number of 64 bits."""
+    if len(value.lstrip("0")) > 19 or int(value) >= 1 << 63:
+        raise UsageError(f"{option}: a size is at most 2**63 - 1, found {value[:30]}")
+    return int(value)
 
 
 def _entries(module: IRModule, entry: str | None) -> list[str]:
@@ -187,6 +198,17 @@ def _entries(module: IRModule, entry: str | None) -> list[str]:
         words = f"--entry: there is no Relax function {entry!r}"
         raise UsageError(f"{words}; {meant}" if meant else words)
     return [entry]
+
+
+def _exists(option: str, name: str, answers: Sequence[Answer]) -> None:
+    from rlx.grammar.suggest import closest, did_you_mean
+
+    known = [size for answer in answers for size in answer.need.sizes]
+    if name not in known:
+        words = f"{option}: the answer does not depend on {name!r}"
+        meant = did_you_mean(closest(name, known))
+        listed = ", ".join(dict.fromkeys(known)) or "no size"
+        raise UsageError(f"{words}; {meant}" if meant else f"{words}, but on {listed}")
 
 
 def _all_given(need: MemoryUse, names: set[str]) -> None:

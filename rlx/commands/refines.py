@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx refines") -> int:
 
 def _parser(prog: str) -> ArgumentParser:
     from rlx.grammar.command_line import CommandParser
-    from rlx.refine.contracts import CONTRACTS
+    from rlx.refine.contracts import BY_PASS, CONTRACTS
 
     parser = CommandParser(
         prog=prog,
@@ -113,8 +113,9 @@ def _parser(prog: str) -> ArgumentParser:
     )
     parser.add_argument(
         "--contract",
-        choices=tuple(CONTRACTS),
-        help="how the interface changed",
+        choices=(*CONTRACTS, *BY_PASS),
+        metavar="CONTRACT",
+        help=f"how the interface changed: {', '.join(CONTRACTS)}, or the name of a pass of TVM",
     )
     parser.add_argument(
         "--format",

@@ -127,7 +127,7 @@ def _float(node: Any, kind: DataType, a: Reader, b: Reader) -> Reader:
 
     if not kind.is_float:
         return _no_arithmetic(node)
-    operation = binary(type(node), kind)  # type: ignore[arg-type]
+    operation = binary(type(node), kind)
     return lambda frame: operation(a(frame), b(frame))
 
 
