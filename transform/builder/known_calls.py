@@ -95,7 +95,7 @@ def _argument(
     if kind is ast.Constant:
         data = arg.data  # type: ignore[attr-defined]
         key += (ast.Constant, data.dtype, data.shape)
-        return data.shape == () and not arg.distribution  # type: ignore[attr-defined, no-any-return]
+        return data.shape == () and not arg.distribution  # type: ignore[attr-defined]
     if kind is ast.Tuple:
         fields = arg.fields  # type: ignore[attr-defined]
         if ast.Constant in map(type, fields):
