@@ -211,12 +211,21 @@ class Execution:
             )
         if not self._stack:
             self.accepted = len(self.checks)
+            for param in function.params:
+                self._call_it(frame.values[param], param.name_hint)
         self._stack.append(function)
         found = self._value(function.body, frame)
         self._stack.pop()
         if function.ret_struct_info is not None and not isinstance(found, CellTerm):
             found = self._cast(found, function.ret_struct_info, frame, "the type of the result")
         return found
+
+    def _call_it(self, term: Term, name: str) -> None:
+        """Give a name to an argument, and to its fields."""
+        self.names.setdefault(term, name)
+        if isinstance(term, TupleTerm):
+            for k, field in enumerate(term.fields):
+                self._call_it(field, f"{name}[{k}]")
 
     def _recursive(self, function: ast.Function, arguments: Sequence[Term]) -> Term:
         """The result of a recursive call: that of the function of this name on the other side for

@@ -19,6 +19,7 @@ from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
+from rlx.refine.explanation import Trail
 from rlx.refine.facts import Facts, turned
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -119,7 +120,7 @@ class Matcher:
         self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Unjoined | None = None
         self.reasons: dict[object, str] = {}
-        self.trail: list[str] = []
+        self.trail = Trail()
 
     # ------------------------------------------------------------ values
 
@@ -183,6 +184,7 @@ class Matcher:
         """Facts about sizes alone: what is decided here holds everywhere."""
         outer, elements, splits = self.facts, self._elements, self.splits
         self.facts = self._free.pop() if self._free else Facts(self._context.copy())
+        self.facts.undecided = outer.undecided
         self._elements, self.splits = [{}], 0
         try:
             yield
@@ -210,8 +212,12 @@ class Matcher:
         found = self._tensors.get((a, b))
         if found is None:
             self._tensors[(a, b)] = False  # while it is looked at
-            with self._outside():
+            place = self.trail.attempt()
+            self.trail.note("equal", a, b)
+            with self._outside(), self.trail.inside():
                 found = self._same_tensors(a, b)
+            if not found:
+                self.trail.drop(place)
             self._tensors[(a, b)] = found
         return found
 
@@ -241,6 +247,7 @@ class Matcher:
             self.differ(a, b, "")
             return False
         axes = tuple([tir.Var(f"i{k}") for k in range(len(a.shape))])
+        self.trail.note("elements", axes, a.shape)
         with self.scope():
             self.facts.index(axes, a.shape)
             if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
@@ -277,13 +284,14 @@ class Matcher:
         tensors, applications = dict(self._tensors), dict(self._applications)
         self._frozen = frozenset(self.representatives.get(t, t) for t in _below(b))
         self._limit = min(STEPS, self.steps + steps)
-        found = False
+        found, place = False, self.trail.attempt()
         try:
             with suppress(Exhausted, RecursionError):
                 found = self.tensors(a, b)
         finally:
             self._frozen, self._limit = frozenset(), STEPS
         if not found:
+            self.trail.drop(place)
             self._tensors, self._applications = tensors, applications
             self.mismatch = None
         return found
@@ -322,7 +330,8 @@ class Matcher:
         if self.steps > self._limit or self.facts.asked > QUESTIONS:
             raise Exhausted
         self._elements[-1][(x, y)] = False
-        found = self._same_elements(x, y)
+        place = self.trail.attempt()
+        found = self._same_elements(x, y) or self.trail.drop(place)
         self._elements[-1][(x, y)] = found
         return found
 
@@ -338,6 +347,7 @@ class Matcher:
                 return False
         if kind.is_integer and self.facts.is_index(x) and self.facts.is_index(y):
             if self.facts.equal(x, y):
+                self.trail.note("index", x, y, self.facts.context.state)
                 return True
             self.differ(x, y, "these indices are not proved to be equal")
             return False
@@ -348,8 +358,10 @@ class Matcher:
             return self._split(split, lambda: self.elements(x, y))
         if self.real and kind.is_float:
             return self._equal_sums(self, x, y)
+        place = self.trail.attempt()
         if self.congruent(x, y):
             return True
+        self.trail.drop(place)
         opened = self._one_opened(x, y)
         if opened is not None:
             return self.elements(*opened)
@@ -386,9 +398,11 @@ class Matcher:
                 self.facts.assume(condition, decided)
                 return then()
         self.splits += 1
+        self.trail.note("split", condition)
         try:
             for value in (True, False):
-                with self.scope():
+                self.trail.note("case", condition, value)
+                with self.scope(), self.trail.inside():
                     self.facts.assume(condition, value)
                     if not then():
                         return False
@@ -512,6 +526,8 @@ class Matcher:
                     taken = self.holds(tir.interned(c))
                     if taken is None:
                         return x
+                    if self.facts.is_index(c):
+                        self.trail.note("choice", c, taken, self.facts.context.state)
                     x = tir.interned(a if taken else b)
                 case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices) if (
                     tensor in self.representatives
@@ -608,6 +624,7 @@ class Matcher:
         for _, side, node, tensor in sorted(ways, key=lambda way: way[:2]):
             opened = self.opened(tensor)
             if opened is not None:
+                self.trail.note("open", tensor, side)
                 made = terms.element(opened, node.indices)
                 return (made, y) if side == 0 else (x, made)
         return None
@@ -708,8 +725,11 @@ class Matcher:
         if not free and x.ordered != y.ordered:
             self.differ(x, y, "the order of one of these reductions is not specified")
             return decide("REFINE-reduce-order", False)
-        if any(self._related(x, y, way) for way in self._ways(x, y, free)):
-            return True
+        place = self.trail.attempt()
+        for way in self._ways(x, y, free):
+            if self._related(x, y, way):
+                return True
+            self.trail.drop(place)
         decide("REFINE-reduce-order", free)
         return False
 
@@ -745,7 +765,8 @@ class Matcher:
         finer, values, inside = aligned
         guard, sources = terms.opened(x, ours)
         other, against = terms.opened(y, theirs)
-        with self.scope():
+        self.trail.note("reduction", x, y, finer, values, (*inside[0], *inside[1]))
+        with self.scope(), self.trail.inside():
             self.facts.index([v for v, _ in finer], [e for _, e in finer])
             guard, other = (terms.substitute(g, values) for g in (guard, other))
             for condition in inside[0]:

@@ -34,6 +34,7 @@ def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:
 
 
 def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
+    count = max(len(x), len(y))
     x, y = dict(x), dict(y)
     for mono in list(x):
         if mono in y:
@@ -42,6 +43,7 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
             if left:
                 x[mono] = left
     if not x and not y:
+        matcher.trail.note("sum", count)
         return True
     atoms = dict.fromkeys(atom for side in (x, y) for mono in side for atom in mono)
     for atom in atoms:
@@ -53,8 +55,11 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
                 condition,
                 lambda: _equal(matcher, _again(matcher, x), _again(matcher, y), rounds - 1),
             )
+    place = matcher.trail.attempt()
+    matcher.trail.note("sum", count)
     if _matched(matcher, x, y):
         return True
+    matcher.trail.drop(place)
     deepest = max((_deepest(matcher, atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
         matcher.differ(_shown(x), _shown(y), "")
@@ -164,6 +169,7 @@ def _opened(matcher: Matcher, root: PrimExpr, depth: int) -> PrimExpr:
             if matcher.depth(tensor) == depth:
                 found = matcher.opened(tensor)
                 if found is not None:
+                    matcher.trail.note("open", tensor, 0)
                     return terms.element(found, made.indices)
         return made
 

@@ -70,7 +70,9 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx refines") -> int:
     else:
         say(f"{found}\n")
         if options.explain:
-            say("".join(f"{line}\n" for line in found.steps))
+            say(f"{found.explanation}\n")
+            if found.suggestion is not None:
+                say(f"proved if {found.suggestion}: --assume '{found.suggestion}'\n")
     return EXIT_CODES[found.status]
 
 
@@ -130,7 +132,8 @@ def _parser(prog: str) -> ArgumentParser:
 
 def _record(options: Namespace, found: Refinement) -> dict[str, Any]:
     example = found.counterexample
-    return {
+    unjoined = found.unjoined
+    record: dict[str, Any] = {
         "version": 1,
         "before": options.before,
         "after": options.after,
@@ -138,6 +141,9 @@ def _record(options: Namespace, found: Refinement) -> dict[str, Any]:
         "level": found.level,
         "entries": list(found.entries),
         "reason": found.reason,
+        "unjoined": None
+        if unjoined is None
+        else dict(zip(("before", "after"), unjoined, strict=True)),
         "counterexample": None
         if example is None
         else {
@@ -148,8 +154,13 @@ def _record(options: Namespace, found: Refinement) -> dict[str, Any]:
             "after": _listed(example.after),
             "difference": example.difference,
         },
-        "steps": list(found.steps),
     }
+    if options.explain:
+        record["suggestion"] = found.suggestion
+        record["steps"] = [
+            {"depth": step.depth, "kind": step.kind, "text": step.text} for step in found.steps
+        ]
+    return record
 
 
 def _listed(value: Any) -> Any:
