@@ -117,6 +117,10 @@ class Names:
     def __init__(self, before: Mapping[Term, str], after: Mapping[Term, str]) -> None:
         self._sides = (before, after)
 
+    def own(self, term: Term, side: int) -> str | None:
+        """The name of a value in the program of a side."""
+        return self._sides[side].get(term)
+
     def called(self, term: object, side: int = 0) -> str:
         """The name of a value, and the program that has it: the one of the side, if both have."""
         for way in (side, 1 - side):
@@ -205,6 +209,14 @@ class FunctionProof(Record):
     notes: tuple[Note, ...]
     names: Names
     end: str
+
+    def equal_bindings(self) -> Iterator[tuple[str, str]]:
+        """The names of bindings of BEFORE and AFTER whose values are proved to be equal."""
+        for note in self.notes:
+            if note.kind == "equal" and note.depth == 0:
+                ours, theirs = map(self.names.own, note.parts, (0, 1))
+                if ours is not None and theirs is not None:
+                    yield ours, theirs
 
     def steps(self) -> Iterator[Step]:
         """The steps; of a long proof, only the beginning."""

@@ -268,6 +268,14 @@ LINES: dict[str, dict[str, Draw]] = {
         **FORMAT,
         "--explain": _nothing,
     },
+    "diff": {
+        "A": _file,
+        "B": _file,
+        "--floats": _choice("bitwise", "real"),
+        "--assume": _goal,
+        "--contract": _choice("by-name", "packed", "lifted", "sizes"),
+        **FORMAT,
+    },
     "run": {
         **RUN,
         "--fuel": _choice("3000", "3000", "3000", "0", "1", "-1"),

@@ -61,7 +61,10 @@ STARTING = ("reduce", "bisect", "fuzz", "lsp")
 """The commands that start processes because they are asked to."""
 
 OFTEN = ("check", "fmt", "run", "step", "lower", "build", "why", "lsp")
-SELDOM = ("reduce", "disasm", "relay", "prove", "verify-proof", "refines", "explain", "generate")
+SELDOM = (
+    *("reduce", "disasm", "relay", "prove", "verify-proof", "refines", "diff", "explain"),
+    "generate",
+)
 HARDLY = ("bisect", "fuzz", "completion")
 
 SHARES = {".rlx": 14, ".relay": 3, ".rlxexe": 2, ".py": 1}
