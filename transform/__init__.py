@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from rlx.transform.shapes.deduce import deduce_shapes
     from rlx.transform.shapes.outline import outline
     from rlx.transform.shapes.propagate import propagate_shapes
+    from rlx.transform.validation import MeaningError, NotValidatedWarning, validated
     from rlx.transform.visitors import DataflowMutator, ExprMutator, ExprVisitor, rewrite_dataflow
 
 _HOMES = {
@@ -63,8 +64,10 @@ _HOMES = {
     "LambdaLift": "lowering.local_functions",
     "Legalized": "legalization",
     "Match": "patterns",
+    "MeaningError": "validation",
     "ModulePass": "lowering.passes",
     "Normalize": "lowering.structure",
+    "NotValidatedWarning": "validation",
     "PassError": "lowering.passes",
     "Pattern": "patterns",
     "PatternError": "patterns",
@@ -100,6 +103,7 @@ _HOMES = {
     "rewrite_bindings": "patterns",
     "rewrite_dataflow": "visitors",
     "struct_info": "builder",
+    "validated": "validation",
     "wildcard": "patterns",
 }
 
@@ -116,8 +120,10 @@ __all__ = [
     "LambdaLift",
     "Legalized",
     "Match",
+    "MeaningError",
     "ModulePass",
     "Normalize",
+    "NotValidatedWarning",
     "PassError",
     "Pattern",
     "PatternError",
@@ -153,6 +159,7 @@ __all__ = [
     "rewrite_bindings",
     "rewrite_dataflow",
     "struct_info",
+    "validated",
     "wildcard",
 ]
 

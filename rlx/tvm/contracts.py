@@ -8,6 +8,14 @@ _PARAMETERS = "it moves computations of parameters out of the function"
 _PRECISION = "it computes with other numbers on purpose"
 _MODE = "it gives operators the meaning that they have in inference, or in training"
 
+INTERFACES = {
+    "LiftTransformParams": "lifted",
+    "BundleModelParams": "packed",
+}
+"""By the name of a pass, the contract of :mod:`rlx.refine.contracts` under which it keeps the
+meaning for all sizes.
+"""
+
 NOT_COMPARED = {
     "LiftTransformParams": _PARAMETERS,
     "PartitionTransformParams": _PARAMETERS,
@@ -24,3 +32,6 @@ NOT_COMPARED = {
 """By the name of a pass, why runs are not compared. Other passes that change the parameters of a
 function are recognised by the parameters.
 """
+
+CHANGED_ON_PURPOSE = {name: why for name, why in NOT_COMPARED.items() if why in (_PRECISION, _MODE)}
+"""Those passes whose results mean something else by design."""
