@@ -630,7 +630,7 @@ class Execution:
         for key in _faults(name, arguments, made):
             self._check(key, None, f"R.{name.removeprefix('relax.')}")
         if known.risks:
-            self._check(("call", made), None, known.risks[0])
+            self._check(_by_shapes(made), None, known.risks[0])
         return self.definitions.value_of(known.info, made)
 
     def _attribute(self, value: Any, frame: Frame) -> Any:
@@ -861,6 +861,16 @@ _FAULTING = frozenset(
 """Operators that may fail because of the elements of their arguments."""
 
 
+def _by_shapes(made: ApplicationTerm) -> object:
+    """The key of a check that depends on the shapes of a call's arguments alone; of the whole call
+    if it has other arguments than tensors.
+    """
+    if not all(isinstance(a, TensorTerm) for a in made.arguments):
+        return ("call", made)
+    shapes = [(a.shape, a.dtype) for a in made.arguments if isinstance(a, TensorTerm)]
+    return ("shapes", made.name, made.attributes, *shapes)
+
+
 def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list[object]:
     """What a call of an operator may fail at because of its arguments' elements, as keys of checks."""
     match arguments:
@@ -886,7 +896,7 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
             if isinstance(a, TensorTerm)
             for dim in a.shape
         )
-        return [] if filled else [("call", made)]
+        return [] if filled else [_by_shapes(made)]
     if name in _FAULTING or name.startswith(("relax.vision.", "relax.image.", "relax.take")):
         return [("call", made)]
     if name.removeprefix("relax.") in _ANY_TYPE:

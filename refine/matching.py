@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice, permutations
+from itertools import combinations, islice, permutations
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -52,6 +52,7 @@ _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
 _COMMUTATIVE = (tir.Add, tir.Mul, tir.EQ, tir.NE, tir.And, tir.Or)
+_SUMS = (tir.Add, tir.Sub, tir.Mul)
 _TURNED: dict[type, Any] = {tir.GT: tir.LT, tir.GE: tir.LE}
 
 Open = Callable[[ResultTerm, str], TensorTerm]
@@ -117,6 +118,7 @@ class Matcher:
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
+        self._looking = False
         self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Unjoined | None = None
         self.reasons: dict[object, str] = {}
@@ -362,7 +364,7 @@ class Matcher:
         if self.congruent(x, y):
             return True
         self.trail.drop(place)
-        opened = self._one_opened(x, y)
+        opened = self._one_opened(x, y) or self._folded(x, y)
         if opened is not None:
             return self.elements(*opened)
         if kind.is_integer and self.facts.equal(x, y):
@@ -370,8 +372,24 @@ class Matcher:
         split = self.inner_condition(x) or self.inner_condition(y)
         if split is not None and self.splits < SPLITS:
             return self._split(split, lambda: self.elements(x, y))
+        if self.impossible():
+            return True
         self.differ(x, y, "")
         return False
+
+    def impossible(self) -> bool:
+        """Whether two conditions are assumed that are equal, but have different values."""
+        if self._looking:
+            return False
+        known = [each for each in self.facts.chosen.items() if not self.facts.is_index(each[0])]
+        self._looking = True
+        try:
+            return any(
+                value != other and type(one) is type(two) and self.elements(one, two)
+                for (one, value), (two, other) in combinations(known, 2)
+            )
+        finally:
+            self._looking = False
 
     def _same_conditions(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether two conditions on indices are equivalent."""
@@ -417,7 +435,7 @@ class Matcher:
             if not (
                 isinstance(opened, tir.BufferLoad)
                 and isinstance(opened.buffer, ResultTerm)
-                and not opened.buffer.of.arguments
+                and self.depth(opened.buffer) <= _CONSTANTS
             ):
                 break
             tensor = self.opened(opened.buffer)
@@ -471,12 +489,29 @@ class Matcher:
 
     def _atomic(self, condition: PrimExpr) -> PrimExpr:
         """The first undecided part of a condition."""
+        condition = self._written(condition)
         match condition:
             case tir.And(a=a, b=b) | tir.Or(a=a, b=b):
-                return self._atomic(a) if self.facts.holds(a) is None else self._atomic(b)
+                return self._atomic(a) if self.holds(a) is None else self._atomic(b)
             case tir.Not(a=a):
                 return self._atomic(a)
         return turned(condition)
+
+    def _written(self, condition: PrimExpr) -> PrimExpr:
+        """A condition that a tensor of Booleans holds, as its definition says it."""
+        while True:
+            match condition:
+                case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices):
+                    made = self.opened(tensor)
+                    if made is None or not isinstance(made, Lambda):
+                        return condition
+                    condition = terms.element(made, indices)
+                case tir.EQ(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
+                    condition = a if value else tir.Not(a)
+                case tir.NE(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
+                    condition = tir.Not(a) if value else a
+                case _:
+                    return tir.interned(condition)
 
     def inner_condition(self, x: PrimExpr) -> PrimExpr | None:
         """The first undecided condition of a choice inside an element, outside of reductions."""
@@ -494,6 +529,7 @@ class Matcher:
 
     def holds(self, condition: PrimExpr) -> bool | None:
         """Whether a condition is decided by the facts."""
+        condition = self._written(condition)
         match condition:
             case tir.And(a=a, b=b):
                 both = self.holds(a), self.holds(b)
@@ -629,6 +665,24 @@ class Matcher:
                 return (made, y) if side == 0 else (x, made)
         return None
 
+    def _folded(self, x: PrimExpr, y: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
+        """Both elements, if one is a number and the other a sum or product of numbers: that is
+        computed, and rounded as a run does.
+        """
+        for one, other, turned_back in ((x, y, False), (y, x, True)):
+            if not isinstance(one, tir.FloatImm) or not isinstance(other, _SUMS):
+                continue
+            a, b = self._number(other.a), self._number(other.b)
+            exact = BY_NODE[type(other)].exact
+            if a is None or b is None or exact is None or not math.isfinite(a + b):
+                return None
+            kind = tir.type_of(other)
+            made = _rounded(tir.FloatImm(float(exact(a, b)), kind), kind)
+            if made is None or made == other:
+                return None
+            return (made, one) if turned_back else (one, made)
+        return None
+
     # ------------------------------------------------------------ reductions
 
     def _simple_reduction(self, x: Reduce) -> PrimExpr:
@@ -636,7 +690,7 @@ class Matcher:
         guard, sources = x.guard, x.sources
         if any(self.facts.holds(tir.LE(e, tir.IntImm(0))) for e in x.extents):
             return x.init[x.output]
-        alone = [self.facts.holds(tir.EQ(e, tir.IntImm(1))) is True for e in x.extents]
+        alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
         if not any(alone) and taken is None:
@@ -657,6 +711,8 @@ class Matcher:
         sources = tuple([terms.substitute(s, zero) for s in sources])
         left = [k for k, one in enumerate(alone) if not one]
         if not left:
+            if self.real and self._lowest(x):
+                return sources[0]
             values = dict(
                 zip((*x.combiner.left, *x.combiner.right), (*x.init, *sources), strict=True)
             )
@@ -674,6 +730,16 @@ class Matcher:
             output=x.output,
             ordered=x.ordered,
         )
+
+    def _once(self, x: Reduce, position: int) -> bool:
+        """Whether one value of an axis gives the same as all of them."""
+        extent = x.extents[position]
+        if self.facts.holds(tir.EQ(extent, tir.IntImm(1))) is True:
+            return True
+        if x.combiner.name not in ("max", "min", "and", "or"):
+            return False
+        used = any(x.axes[position] in tir.free_vars(e) for e in (x.guard, *x.sources))
+        return not used and self.facts.holds(tir.LE(tir.IntImm(1), extent)) is True
 
     def _guarded(self, x: Reduce) -> bool | None:
         """Which branch of a choice in the source is not the identity of a sum that begins with it;

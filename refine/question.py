@@ -20,7 +20,7 @@ from rlx.refine.facts import Facts
 from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import RUNS, differing
-from rlx.refine.suggestion import Missing
+from rlx.refine.suggestion import Missing, numbers_in
 from rlx.refine.terms import ApplicationTerm, ResultTerm, TensorTerm, Term, TupleTerm, group
 from rlx.solver.context import Context
 from rlx.spec.registry import decide, rule
@@ -100,7 +100,8 @@ def compare(
             done = tuple(proofs)
             # A run decides, whatever a proof says.
             runs = RUNS if found.level is None else 1
-            example = differing(before, after, name, contract, assume, runs)
+            numbers = () if found.level else numbers_in((before[name], after[name]))
+            example = differing(before, after, name, contract, assume, runs, numbers)
             if example is None and found.level is not None:
                 if found.level == "real":
                     level = "real"

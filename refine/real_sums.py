@@ -8,7 +8,7 @@ indices of a reduction are moved out of it.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, prod
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
@@ -62,6 +62,8 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     matcher.trail.drop(place)
     deepest = max((_deepest(matcher, atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
+        if matcher.impossible():
+            return True
         matcher.differ(_shown(x), _shown(y), "")
         return False
     one, other = (_again(matcher, side, deepest) for side in (x, y))
@@ -291,6 +293,10 @@ class _Normal:
                     product.append(atom)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
+            sizes = [e.value for e in extents if isinstance(e, tir.IntImm)]
+            if not product and when is terms.TRUE and len(sizes) == len(extents):
+                _add(found, {tuple(outer): factor * prod(max(size, 0) for size in sizes)})
+                continue
             body: PrimExpr = tir.FloatImm(1.0, kind)
             for k, atom in enumerate(product):
                 body = atom if k == 0 else tir.Mul(body, atom)

@@ -87,7 +87,7 @@ class Missing:
     def _candidates(self) -> Iterator[PrimExpr]:
         sizes = list(self._sizes.values())
         pairs = list(permutations(sizes, 2))
-        numbers = [tir.IntImm(value) for value in _numbers(self._functions)]
+        numbers = [tir.IntImm(value) for value in numbers_in(self._functions)]
         own = set(sizes)
         known = [
             each
@@ -103,7 +103,7 @@ class Missing:
                 continue
             yield each
             yield _negated(each)
-        yield from (tir.LE(var, number) for var in sizes for number in numbers)
+        yield from (tir.LE(var, number) for number in (*numbers[::-1], one) for var in sizes)
         yield from (tir.GE(var, number) for var in sizes for number in numbers)
         yield from (tir.LE(a, b) for a, b in pairs)
         yield from (tir.EQ(tir.FloorMod(var, n), zero) for var in sizes for n in numbers)
@@ -121,7 +121,7 @@ def _holds(condition: PrimExpr, variables: Mapping[str, tir.Var], sizes: Mapping
         return False
 
 
-def _numbers(functions: Sequence[ast.Function]) -> list[int]:
+def numbers_in(functions: Sequence[object]) -> list[int]:
     """The numbers in the texts of functions, from 2 on, the smallest first."""
     found = {int(n) for f in functions for n in re.findall(r"(?<![\w.])\d{1,6}(?![\w.])", str(f))}
     return sorted(found - {0, 1})[:NUMBERS]
