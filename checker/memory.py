@@ -164,7 +164,7 @@ class MemoryWalk:
                 self.functions[name] = found, function
                 self.held[name] = around
             self._writes, self._always, self.certain = set(), set(), True
-            result = self.sequence(function.body)
+            result = bounded(self.sequence(function.body))
             now = FunctionSummary(
                 frozenset(c for c in self._writes if root(c) in own),
                 frozenset(c for c in self._always if root(c) in own),
@@ -210,7 +210,7 @@ class MemoryWalk:
         outside, self.certain = self.certain, False
         then, other = self.ways(node)
         self.certain = outside
-        return either(then, other)
+        return either(bounded(then), bounded(other))
 
     def ways(self, node: ast.If) -> tuple[Held, Held]:
         """The memory of the results of both branches."""
@@ -275,7 +275,8 @@ class MemoryWalk:
             self._write(memory, certain)
             self.overwrote(call, positions.get(root(written), -1), memory, certain)  # type: ignore[call-overload]
             gone.update(cells(memory))
-        return self._renewed(call, _instances(summary.returns, given), frozenset(gone))
+        result = bounded(_instances(summary.returns, given))
+        return self._renewed(call, result, frozenset(gone))
 
     def _renewed(self, cell: Cell, result: Held, gone: frozenset[Cell]) -> Held:
         """The memory of a result: what was overwritten in it has a new value."""
@@ -296,9 +297,8 @@ class MemoryWalk:
             self.rename((call, number), frozenset(cells(memory)))
             self._write(memory, self.certain)
             self.overwrote(call, k, memory, self.certain)
-        match results:
-            case [only]:
-                return only
+        if len(results) == 1:
+            return results[0]
         return tuple(results)
 
     def _write(self, memory: Held, certain: bool) -> None:
@@ -365,13 +365,37 @@ def indices(call: ast.Call) -> Sequence[int]:
 
 
 def cells(held: Held) -> Iterator[Cell]:
-    """The cells of memory, those of fields included."""
-    if isinstance(held, tuple):
-        for field in held:
-            yield from cells(field)
-    else:
-        assert isinstance(held, frozenset)
-        yield from held
+    """The cells of memory, those of fields included; fields that are the same object once."""
+    pending: list[Held] = [held]
+    seen = set[int]()
+    while pending:
+        part = pending.pop()
+        if isinstance(part, frozenset):
+            yield from part
+        elif id(part) not in seen:
+            seen.add(id(part))
+            pending += part
+
+
+_FIELDS = 1_000
+"""Fields of a value that are told apart, those of its fields included."""
+
+
+def bounded(held: Held) -> Held:
+    """The memory of a value of many fields as one set, which any of them may lie in.
+
+    Tuples that double have few parts and endless fields.
+    """
+    counted: dict[int, int] = {}
+
+    def fields(part: Held) -> int:
+        if isinstance(part, frozenset):
+            return 1
+        if id(part) not in counted:
+            counted[id(part)] = sum(map(fields, part))
+        return counted[id(part)]
+
+    return held if fields(held) <= _FIELDS else frozenset(cells(held))
 
 
 def disjoint(one: Held, other: Held) -> bool:

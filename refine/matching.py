@@ -48,6 +48,8 @@ SPLITS = 8
 ORDERS = 24
 """The most orders of the axes of a reduction that are tried."""
 
+REVERSALS = 7
+"""The most sets of axes of a reduction that are reversed."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
@@ -342,7 +344,7 @@ class Matcher:
         if x is y:
             return True
         kind = tir.type_of(x)
-        if kind != tir.type_of(y):
+        if not self._alike(kind, tir.type_of(y)):
             whole = kind.is_integer and tir.type_of(y).is_integer
             if not (whole and self.facts.is_index(x) and self.facts.is_index(y)):
                 self.differ(x, y, "their element types differ")
@@ -390,6 +392,10 @@ class Matcher:
             )
         finally:
             self._looking = False
+
+    def _alike(self, a: DataType, b: DataType) -> bool:
+        """Whether two element types have the same numbers: as real numbers all floats have."""
+        return a == b or (self.real and a.is_float and b.is_float)
 
     def _same_conditions(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether two conditions on indices are equivalent."""
@@ -576,15 +582,18 @@ class Matcher:
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
+                case tir.FloatImm(value=number, dtype=kind) if math.isfinite(number):
+                    found = _rounded(x, kind)
+                    if found is None or found.value == number:
+                        return x
+                    x = found
                 case tir.Comparison() if type(x) in _TURNED:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
-                case tir.Cast(dtype=kind, value=inner) if tir.type_of(inner) == kind:
+                case tir.Cast(dtype=kind, value=inner) if self._alike(tir.type_of(inner), kind):
                     x = tir.interned(inner)
-                case tir.Cast(dtype=kind, value=inner) if kind.is_float:
+                case tir.Cast(dtype=kind, value=inner):
                     opened = self.head(tir.interned(inner))
-                    if not isinstance(opened, tir.FloatImm):
-                        return x
-                    found = _rounded(opened, kind)
+                    found = _converted(opened, kind)
                     if found is None:
                         return x
                     x = found
@@ -622,7 +631,7 @@ class Matcher:
                     and self.elements(x.b, y.a)
                 )
             case tir.Cast(), tir.Cast():
-                return x.dtype == y.dtype and self.elements(x.value, y.value)
+                return self._alike(x.dtype, y.dtype) and self.elements(x.value, y.value)
             case tir.Call(), tir.Call():
                 return (
                     x.op == y.op
@@ -678,7 +687,7 @@ class Matcher:
                 return None
             kind = tir.type_of(other)
             made = _rounded(tir.FloatImm(float(exact(a, b)), kind), kind)
-            if made is None or made == other:
+            if made is None:
                 return None
             return (made, one) if turned_back else (one, made)
         return None
@@ -775,7 +784,9 @@ class Matcher:
     @rule("REFINE-reduce", "refinement")
     def reductions(self, x: Reduce, y: Reduce) -> bool:
         """Whether two reductions combine the same elements."""
-        if x.output != y.output or x.dtype != y.dtype:
+        kinds = zip((*x.combiner.left, x), (*y.combiner.left, y), strict=False)
+        alike = all(self._alike(tir.type_of(a), tir.type_of(b)) for a, b in kinds)
+        if x.output != y.output or not alike:
             return False
         if x.combiner is not y.combiner:
             alike = x.combiner.name == y.combiner.name != "custom"
@@ -792,8 +803,8 @@ class Matcher:
             self.differ(x, y, "the order of one of these reductions is not specified")
             return decide("REFINE-reduce-order", False)
         place = self.trail.attempt()
-        for way in self._ways(x, y, free):
-            if self._related(x, y, way):
+        for way in self._ways(y, free):
+            if self._related(x, y, *way):
                 return True
             self.trail.drop(place)
         decide("REFINE-reduce-order", free)
@@ -809,16 +820,19 @@ class Matcher:
         filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
         return extreme and filled and x.guard is terms.TRUE
 
-    def _ways(self, x: Reduce, y: Reduce, free: bool) -> Iterator[tuple[int, ...]]:
-        """Orders of the axes of the second reduction that are worth a try."""
+    def _ways(self, y: Reduce, free: bool) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        """Orders of the axes of the second reduction that are worth a try, and the axes to reverse."""
         count = len(y.axes)
         plain = tuple(range(count))
-        if free and count > 1:
-            yield from islice(permutations(plain), ORDERS)
-        else:
-            yield plain
+        yield plain, ()
+        if free:
+            yield from ((order, ()) for order in islice(permutations(plain), 1, ORDERS))
+            some = (each for n in range(1, count + 1) for each in combinations(plain, n))
+            yield from ((plain, each) for each in islice(some, REVERSALS))
 
-    def _related(self, x: Reduce, y: Reduce, order: Sequence[int]) -> bool:
+    def _related(
+        self, x: Reduce, y: Reduce, order: Sequence[int], reversed_axes: Sequence[int]
+    ) -> bool:
         """Whether both have the same domain and elements when their axes are aligned."""
         ours = terms.fresh(x.axes)
         theirs = terms.fresh(y.axes)
@@ -831,6 +845,13 @@ class Matcher:
         finer, values, inside = aligned
         guard, sources = terms.opened(x, ours)
         other, against = terms.opened(y, theirs)
+        last: dict[tir.Var, PrimExpr] = {}
+        for k in reversed_axes:
+            one = terms.index(1, theirs[k].dtype)
+            last[theirs[k]] = tir.Sub(tir.Sub(y.extents[k], one), theirs[k])
+        if last:
+            other = terms.substitute(other, last)
+            against = tuple([terms.substitute(each, last) for each in against])
         self.trail.note("reduction", x, y, finer, values, (*inside[0], *inside[1]))
         with self.scope(), self.trail.inside():
             self.facts.index([v for v, _ in finer], [e for _, e in finer])
@@ -958,6 +979,27 @@ def _is_number(x: PrimExpr, number: int) -> bool:
     if isinstance(x, tir.FloatImm):
         return x.value == number and str(x.value)[0] != "-"
     return isinstance(x, tir.IntImm) and x.value == number
+
+
+def _converted(number: PrimExpr, kind: DataType) -> PrimExpr | None:
+    """A constant converted to another type, as far as every conversion gives the same."""
+    match number:
+        case tir.FloatImm() if kind.is_float:
+            return _rounded(number, kind)
+        case tir.FloatImm(value=value) if kind.code == "int" and kind.bits >= 32:
+            if math.isfinite(value) and value == int(value) and abs(value) < _EXACT:
+                return tir.interned(tir.IntImm(int(value), kind))
+        case tir.IntImm(value=value) if kind.is_float and tir.type_of(number).is_integer:
+            rounded = _rounded(tir.FloatImm(float(value), kind), kind)
+            return rounded if rounded is not None and rounded.value == value else None
+        case tir.IntImm(value=value) if kind.code == "int" and kind.bits >= 32:
+            if abs(value) < _EXACT and tir.type_of(number).is_integer:
+                return tir.interned(tir.IntImm(value, kind))
+    return None
+
+
+_EXACT = 1 << 24
+"""Whole numbers below it are converted without rounding or wrapping."""
 
 
 def _rounded(number: tir.FloatImm, kind: DataType) -> tir.FloatImm | None:

@@ -12,21 +12,34 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine import cut_points, real_sums
 from rlx.refine.answer import Counterexample, Refinement
-from rlx.refine.contracts import Interface, InterfaceError, arguments_of
-from rlx.refine.definitions import Definitions, Unopened
-from rlx.refine.execute import CALL_TIR, Execution, RunCheck, SharedPrimFuncs, Unreadable
+from rlx.refine.contracts import BY_PASS, Interface, InterfaceError, arguments_of
+from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened
+from rlx.refine.execute import CALL_TIR, Execution, OutsideTerm, RunCheck, SharedPrimFuncs
 from rlx.refine.explanation import NAMELESS, FunctionProof, Names, Note
 from rlx.refine.facts import Facts
+from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import RUNS, differing
 from rlx.refine.suggestion import Missing, numbers_in
-from rlx.refine.terms import ApplicationTerm, ResultTerm, TensorTerm, Term, TupleTerm, group
+from rlx.refine.terms import (
+    ApplicationTerm,
+    NumberTerm,
+    ResultTerm,
+    TensorTerm,
+    Term,
+    TupleTerm,
+    group,
+)
 from rlx.solver.context import Context
 from rlx.spec.registry import decide, rule
 
 LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
+
+
+_PARTS = frozenset({"Primitive", "Composite", "Codegen"})
+"""Attributes of functions that are parts of others: passes fuse and rename them."""
 
 
 class _Outcome(Record):
@@ -58,7 +71,8 @@ def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tup
         return (entry,)
     public = [name for name, f in ours.items() if "global_symbol" in f.attrs] or list(ours)
     relax = [name for name in public if isinstance(ours[name], ast.Function)]
-    wanted = relax or public
+    whole = [name for name in relax if _PARTS.isdisjoint(ours[name].attrs)]
+    wanted = whole or relax or public
     for name in wanted:
         if name not in theirs:
             raise InterfaceError(f"the interface changed: AFTER has no function {name!r}")
@@ -202,10 +216,13 @@ class _FunctionPair:
         self._learn(ours.facts)
         interface = Interface(self._name, one, other, theirs.function_names)
         try:
-            given = arguments_of(self._contract, interface, arguments, _Terms(theirs))
+            theirs.destinations |= ours.destinations
+            side = _Terms(theirs)
+            given = arguments_of(self._contract, interface, arguments, side)
             first = len(theirs.checks)
-            after = theirs.entry(self._name, given)
+            after = side.result(theirs.entry(self._name, given), before)
         except Unreadable as error:
+            self._accepted(interface, theirs.checks[: theirs.accepted], ours)
             raise Unreadable(f"AFTER: {error}") from None
         self.recursive += [*ours.recursive, *theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
@@ -248,7 +265,7 @@ class _FunctionPair:
                 continue
             if check.condition is None:
                 raise interface.changed(f"{check.words} changed")
-            if self._contract == "sizes":
+            if BY_PASS.get(self._contract or "", self._contract) == "sizes":
                 self._learn([check.condition])
             elif Facts(self._context).holds(check.condition) is not True:
                 raise interface.changed(
@@ -278,7 +295,7 @@ class _FunctionPair:
             for check in ours.checks:
                 if not self._found(check, theirs, matcher):
                     return f"BEFORE may fail where AFTER does not: {check.words}"
-        if _same_result(matcher, before, after):
+        if _same_result(matcher, ours, theirs, before, after):
             return ""
         found = matcher.mismatch
         why = f": {found.reason}" if found is not None and found.reason else ""
@@ -293,6 +310,9 @@ class _FunctionPair:
         match check.key:
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 return self._loops.safe(made, matcher.facts, lambda: self._computed(ours))
+            case ("call", ApplicationTerm() as made) if made.name == LAYOUT_TRANSFORM:
+                with suppress(Unopened):  # it has an inverse
+                    return bool(self._definitions.open(made))
         return False
 
     def _computed(self, side: Execution) -> Iterator[TensorTerm]:
@@ -322,9 +342,14 @@ class _FunctionPair:
 
 
 @rule("REFINE-result", "refinement")
-def _same_result(matcher: Matcher, before: Term, after: Term) -> bool:
-    """Whether the results are equal."""
-    return decide("REFINE-result-equal", matcher.equal(before, after))
+def _same_result(
+    matcher: Matcher, ours: Execution, theirs: Execution, before: Term, after: Term
+) -> bool:
+    """Whether the results are equal, and what is left in arguments that are overwritten."""
+    written = {**ours.writes, **theirs.writes}
+    pairs = [(before, after)]
+    pairs += [(ours.writes.get(each, each), theirs.writes.get(each, each)) for each in written]
+    return decide("REFINE-result-equal", all(matcher.equal(*pair) for pair in pairs))
 
 
 @rule("REFINE-checks", "refinement")
@@ -361,6 +386,7 @@ class _Terms:
 
     def __init__(self, after: Execution) -> None:
         self._after = after
+        self._results: dict[int, Term] = {}
 
     def group(self, fields: Sequence[Term]) -> Term:
         """A tuple."""
@@ -373,6 +399,43 @@ class _Terms:
     def call(self, name: str, arguments: Sequence[Term]) -> Term:
         """The result of a function of AFTER."""
         return self._after.entry(name, arguments)
+
+    def getter(self, inputs: Sequence[Term], info: ast.StructInfo) -> Term:
+        """A function that gives the inputs."""
+
+        def get(arguments: Sequence[Term]) -> Term:
+            match arguments:
+                case [NumberTerm(value=tir.IntImm(value=k)), *_] if 0 <= k < len(inputs):
+                    return inputs[k]
+            raise Unreadable("the number of an input is not known")
+
+        made = self._after.outside["get_item"] = OutsideTerm(get)
+        return made
+
+    def setter(self, info: ast.StructInfo) -> Term:
+        """A function that takes the results."""
+
+        def put(arguments: Sequence[Term]) -> Term:
+            match arguments:
+                case [NumberTerm(value=tir.IntImm(value=k)), value] if not self._after.path:
+                    self._results[k] = value
+                    return group(())
+            raise Unreadable("the number of a result is not known")
+
+        made = self._after.outside["set_item"] = OutsideTerm(put)
+        return made
+
+    def result(self, found: Term, before: Term) -> Term:
+        """The result, which a function may have taken."""
+        if not self._results:
+            return found
+        if sorted(self._results) != list(range(len(self._results))):
+            raise Unreadable("a result is missing")
+        if isinstance(before, TupleTerm):
+            return group([self._results[k] for k in range(len(self._results))])
+        if len(self._results) > 1:
+            raise Unreadable("there are several results")
+        return self._results[0]
 
 
 def _unjoined(matcher: Matcher, names: Names) -> tuple[str, str] | None:

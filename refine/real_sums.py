@@ -201,6 +201,20 @@ def _is_zero(x: PrimExpr) -> bool:
     return isinstance(x, tir.FloatImm | tir.IntImm) and x.value == 0
 
 
+def _guarded(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+    """The condition under which a factor may differ from 0, and what it is then."""
+    match atom:
+        case (
+            tir.Select(condition=condition, true_value=a, false_value=b)
+            | tir.Call(op="if_then_else", args=(condition, a, b))
+        ):
+            if _is_zero(b):
+                return tir.interned(condition), tir.interned(a)
+            if _is_zero(a):
+                return tir.interned(tir.Not(condition)), tir.interned(b)
+    return terms.TRUE, atom
+
+
 class _Normal:
     """Elements as sums."""
 
@@ -290,7 +304,10 @@ class _Normal:
                     extents += atom.extents
                     when = tir.And(when, condition) if when is not terms.TRUE else condition
                 else:
-                    product.append(atom)
+                    condition, part = _guarded(atom)
+                    product.append(part)
+                    if condition is not terms.TRUE:
+                        when = condition if when is terms.TRUE else tir.And(when, condition)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
             sizes = [e.value for e in extents if isinstance(e, tir.IntImm)]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rlx.grammar.nodes.ast import IRModule
     from rlx.refine.answer import Refinement
     from rlx.semantics.outcome import Outcome
+    from rlx.transform.memory_use import MemoryUse
 
 DIALECT = "0.27"
 """The dialect that is written where none is asked for."""
@@ -155,12 +156,13 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
         As :func:`parse` does.
     """
     from rlx.grammar.dialects import dialect as known
+    from rlx.grammar.nodes import ast
     from rlx.grammar.nodes.node import Node
     from rlx.grammar.print.printer import print_module, print_node
     from rlx.grammar.print.translate import InexpressibleError, expressible
 
     known(dialect)
-    if isinstance(subject, Node):
+    if isinstance(subject, Node) and not isinstance(subject, ast.IRModule):
         return print_node(subject, dialect)
     module = module_of(subject)
     with suppress(InexpressibleError):
@@ -340,6 +342,58 @@ def _by_name(
 
 
 @roomy
+def memory(subject: Subject, entry: str | None = None) -> MemoryUse:
+    """How many bytes a function needs, as a formula over its sizes.
+
+    Parameters
+    ----------
+    subject
+        What :func:`check` takes.
+    entry
+        The function; None for ``main``, or the only one.
+
+    Returns
+    -------
+    MemoryUse
+        With ``peak``, ``arguments``, ``constants``, and ``highest(sizes)`` for numbers; ``peaks``
+        tells which values are alive where most is needed.
+
+    Raises
+    ------
+    IllFormedError
+        If the checker finds errors; its ``report`` has them.
+    SubjectError
+        If there is no such function, or the text contains several modules.
+    TypeError, OSError
+        As :func:`check`.
+    """
+    from rlx.checker.check import IllFormedError
+    from rlx.grammar.nodes import ast
+    from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.semantics.machine.program import default_entry
+    from rlx.transform.lowering.local_functions import LambdaLift
+    from rlx.transform.lowering.structure import Normalize
+    from rlx.transform.memory_use import memory_use
+
+    name_or_none("entry", entry)
+    report = check(subject)
+    if not report.ok:
+        raise IllFormedError(report)
+    module = chosen(report.modules, report.source)
+    functions = {
+        gv.name_hint: (module, f)
+        for gv, f in module.functions.items()
+        if isinstance(f, ast.Function)
+    }
+    name = default_entry(functions) if entry is None else entry
+    if name not in functions:
+        words = f"there is no Relax function {name!r}"
+        meant = did_you_mean(closest(name, functions))
+        raise SubjectError(f"{words}; {meant}" if meant else words)
+    return memory_use(LambdaLift()(Normalize()(module)), name)
+
+
+@roomy
 def refines(
     before: Subject,
     after: Subject,
@@ -368,7 +422,8 @@ def refines(
     assume
         Conditions on the shape variables of BEFORE, such as ``"n % 4 == 0"``.
     contract
-        How the interface changed: one of :data:`rlx.refine.contracts.CONTRACTS`; None if it did not.
+        How the interface changed: one of :data:`rlx.refine.contracts.CONTRACTS`, or the name of a
+        pass of TVM that has one; None if it did not.
 
     Returns
     -------
@@ -388,14 +443,14 @@ def refines(
         As :func:`check`.
     """
     from rlx.checker.check import IllFormedError
-    from rlx.refine.contracts import CONTRACTS
+    from rlx.refine.contracts import BY_PASS, CONTRACTS
     from rlx.refine.question import FAULTS, LEVELS, compare
 
     name_or_none("entry", entry)
     for name, found, choices in (("floats", floats, LEVELS), ("faults", faults, FAULTS)):
         if found not in choices:
             raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, found {found!r}")
-    if contract is not None and contract not in CONTRACTS:
+    if contract is not None and contract not in {**CONTRACTS, **BY_PASS}:
         known = " or ".join(map(repr, CONTRACTS))
         raise ValueError(f"contract: expected None, {known}, found {contract!r}")
     conditions = [assume] if isinstance(assume, str) else list(assume)

@@ -223,17 +223,18 @@ def to_smtlib(
     ----------
     style
         ``"purified"`` (quotients and remainders as variables), ``"raw"`` (``div`` and ``mod`` of
-        SMT-LIB) or ``"split"``.
+        SMT-LIB) or ``"split"``; bit operations are written as bit vectors in every style.
 
     Raises
     ------
     ValueError, TypeError
         As :func:`prove`; TypeError also for operations that are not integer arithmetic.
     """
+    from rlx.solver.bit_vectors import script
     from rlx.solver.definedness import defined
     from rlx.solver.overflow import MachineSession, obligation
     from rlx.solver.session import Session
-    from rlx.solver.smt import STYLES, script
+    from rlx.solver.smt import STYLES
 
     usage_errors.flag("int64", int64)
     usage_errors.one_of("style", style, STYLES)
@@ -246,7 +247,8 @@ def to_smtlib(
     session = kind(prover.context.state, prover.statistics)
     wanted = obligation(expanded) if int64 else expanded
     query = session.whole(wanted).query()
-    text = script(query.where([defined(part) for part in (expanded, *facts)]), style)
+    query = query.where([defined(part) for part in (expanded, *facts)])
+    text = script(query, style, session.whole(wanted).int64_ranges)
     if int64:
         return "; int64: the goal includes that every value fits into 64 bits\n" + text
     return text

@@ -216,8 +216,30 @@ class Session:
         """The goal with all facts."""
         return Question(goal, self.state, self._conditions.copy, self.work)
 
-    def simplify(self, expr: PrimExpr) -> PrimExpr:
-        """The normal form as an expression, if it is shorter."""
+    def simplify(self, expr: PrimExpr, factored: bool = True) -> PrimExpr:
+        """The normal form as an expression, if it is shorter; otherwise the same of the branches
+        of choices.
+
+        ``factored`` says whether a factor that several terms have is written once.
+        """
+        whole = self._simplified(expr, factored)
+        if whole is not expr or not any(map(prim_exprs.conditional, tir.postorder(expr))):
+            return whole
+
+        def inside(node: PrimExpr) -> PrimExpr | None:
+            if not prim_exprs.conditional(node):
+                return None
+            chosen, *branches = tir.children(node)
+            parts = (chosen, *(self._simplified(branch, factored) for branch in branches))
+            return (
+                tir.Call(node.op, parts, node.dtype)
+                if isinstance(node, tir.Call)
+                else tir.Select(*parts)
+            )
+
+        return self._simplified(tir.transform([expr], inside)[0], factored)
+
+    def _simplified(self, expr: PrimExpr, factored: bool) -> PrimExpr:
         # What is measured already is integer arithmetic that was looked at before.
         expanded, lengths = expr, self._lengths
         order = tir.postorder(expr, known=lengths)
@@ -228,7 +250,7 @@ class Session:
         if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
-        new = self.shared.simplified(expanded, order, self.work)
+        new = self.shared.simplified(expanded, order, self.work, factored)
         if new is None:
             return expr
         shorter = prim_exprs.length(new, lengths) < prim_exprs.length(expr, lengths)

@@ -25,6 +25,7 @@ from rlx.grammar.read.partial_nodes import (
     describe,
 )
 from rlx.grammar.read.reports import ReadContext
+from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.suggest import closest, did_you_mean
 
 _WORDS = {"None": None, "True": True, "False": False}
@@ -319,7 +320,7 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
     """`x.shape`, and attributes that PrimFuncs keep as text."""
     type_of = isinstance(value, Form) and name == "ty" and context.scope.in_prim_func()
     if isinstance(value, tir.Buffer | tir.PrimExpr) or type_of:
-        return tir.OpaqueExpr(context.text_of(span), span)
+        return tir.OpaqueExpr(on_one_line(context.text, span), span)
     if name == "shape" and isinstance(value, ast.Expr):
         where = (span[0], span[1] - len(".shape"))
         return ast.Call(ast.op("relax.shape_of"), (value,), arg_spans=(where,), span=span)

@@ -122,7 +122,7 @@ def _parser(prog: str) -> ArgumentParser:
 
 def add_options(parser: ArgumentParser, before: str) -> None:
     """Add the options of commands that compare programs, of which the first has a name."""
-    from rlx.refine.contracts import CONTRACTS
+    from rlx.refine.contracts import BY_PASS, CONTRACTS
 
     parser.add_argument(
         "--floats",
@@ -139,8 +139,9 @@ def add_options(parser: ArgumentParser, before: str) -> None:
     )
     parser.add_argument(
         "--contract",
-        choices=tuple(CONTRACTS),
-        help="how the interface changed",
+        choices=(*CONTRACTS, *BY_PASS),
+        metavar="CONTRACT",
+        help=f"how the interface changed: {', '.join(CONTRACTS)}, or the name of a pass of TVM",
     )
     parser.add_argument(
         "--format",

@@ -8,14 +8,6 @@ _PARAMETERS = "it moves computations of parameters out of the function"
 _PRECISION = "it computes with other numbers on purpose"
 _MODE = "it gives operators the meaning that they have in inference, or in training"
 
-INTERFACES = {
-    "LiftTransformParams": "lifted",
-    "BundleModelParams": "packed",
-}
-"""By the name of a pass, the contract of :mod:`rlx.refine.contracts` under which it keeps the
-meaning for all sizes.
-"""
-
 NOT_COMPARED = {
     "LiftTransformParams": _PARAMETERS,
     "PartitionTransformParams": _PARAMETERS,

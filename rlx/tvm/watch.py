@@ -171,14 +171,17 @@ class Watch:
     def _proved(self, name: str, before: str, text: str, report: Report) -> Problem | None:
         """What is wrong for some sizes; whatever is found is noted."""
         from rlx.api import refines
-        from rlx.tvm.contracts import CHANGED_ON_PURPOSE, INTERFACES
+        from rlx.refine.contracts import BY_PASS
+        from rlx.tvm.contracts import CHANGED_ON_PURPOSE
 
         short = name.rpartition(".")[2]
         if short in CHANGED_ON_PURPOSE:
             self.refined.append(Refined(name, "not compared", CHANGED_ON_PURPOSE[short]))
             return None
         try:
-            answer = refines(before, text, floats="real", contract=INTERFACES.get(short))
+            answer = refines(
+                before, text, floats="real", contract=short if short in BY_PASS else None
+            )
         except ValueError as error:
             self.refined.append(Refined(name, "not compared", str(error).partition("\n")[0]))
             return None

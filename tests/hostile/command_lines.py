@@ -257,6 +257,17 @@ LINES: dict[str, dict[str, Draw]] = {
         "--smtlib": _nothing,
     },
     "verify-proof": {"FILE": _files},
+    "memory": {
+        "FILE": _file,
+        "--module": _choice("Module", "Nothing"),
+        "--entry": _choice("main", "nowhere", ""),
+        "--at": _choice("n=4", "n=4,m=5", "n", "n=-1", "=", "n=99999999999999999999"),
+        "--chart": _choice("n=1:8", "n=8:1", "m=1", "n=0:0"),
+        "--html": _out("page.html"),
+        "--tvm": _nothing,
+        **FORMAT,
+        **TRUST,
+    },
     "refines": {
         "BEFORE": _file,
         "AFTER": _file,
@@ -314,7 +325,9 @@ LINES: dict[str, dict[str, Draw]] = {
     "fuzz": {
         "--memory": _choice("1G", "1G", "512M", "0", "64", "1e300", "-1", "nan", "x", ""),
         "--against": _choice("tvm", "tvn"),
-        "--oracle": _choice("check", "derive", "run", "passes", "roundtrip", "refine", "no_such:f", "x"),
+        "--oracle": _choice(
+            "check", "derive", "run", "passes", "roundtrip", "refine", "no_such:f", "x"
+        ),
         "--time": _choice("0.2s", "0", "nan", "-1s", "1e3", "5x", ""),
         "--jobs": _choice("1", "0", "-1"),
         "--seed": _choice("1", "-7", "99999999999999999999", "x"),

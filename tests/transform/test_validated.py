@@ -23,7 +23,8 @@ class Swap(rlx.ExprMutator):
 
     def visit_call(self, call: ast.Call) -> ast.Expr:
         if call.op_name == "relax.nn.relu":
-            return rlx.op.abs(call.args[0])
+            other: ast.Expr = rlx.op.abs(call.args[0])
+            return other
         made: ast.Expr = super().visit_call(call)
         return made
 

@@ -1,0 +1,1 @@
+from rlx.transform.op import *
