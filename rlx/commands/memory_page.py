@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from rlx.commands.memory import POINTS, Answer, Axis, bytes_text, curves, of_function
+from rlx.commands.memory_report import POINTS, Answer, Axis, bytes_text, curves, of_function
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.streams import visible
 
