@@ -14,7 +14,7 @@ from rlx.grammar.streams import json_text, say, write_data
 from rlx.semantics.run.options import UsageError
 
 if TYPE_CHECKING:
-    from rlx.commands.memory_report import Answer, Axis, Plan
+    from rlx.commands.memory_report import FunctionMemory, Plan, SizeRange
     from rlx.grammar.nodes.ast import IRModule
     from rlx.transform.memory_use import MemoryUse
 
@@ -126,15 +126,15 @@ def _sizes(given: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _axis(given: str) -> Axis:
+def _axis(given: str) -> SizeRange:
     """The values of `--chart`."""
-    from rlx.commands.memory_report import Axis
+    from rlx.commands.memory_report import SizeRange
 
     name, _, span = (word.strip() for word in given.partition("="))
     first, _, last = (word.strip() for word in span.partition(":"))
     if not (name and all(word.isdecimal() and word.isascii() for word in (first, last))):
         raise UsageError(f"--chart: expected values such as n=1:4096, found {given!r}")
-    axis = Axis(name, _size(first, "--chart"), _size(last, "--chart"))
+    axis = SizeRange(name, _size(first, "--chart"), _size(last, "--chart"))
     if axis.first > axis.last:
         raise UsageError(f"--chart: the first value, {first}, is larger than the last, {last}")
     return axis
@@ -166,7 +166,7 @@ def _entries(module: IRModule, entry: str | None) -> list[str]:
     return [entry]
 
 
-def _exists(option: str, name: str, answers: Sequence[Answer]) -> None:
+def _exists(option: str, name: str, answers: Sequence[FunctionMemory]) -> None:
     from rlx.grammar.suggest import closest, did_you_mean
 
     known = [size for answer in answers for size in answer.need.sizes]
@@ -190,8 +190,8 @@ def _all_given(need: MemoryUse, names: set[str]) -> None:
 # ------------------------------------------------------------ the answer
 
 
-def _answer(module: IRModule, entry: str, tvm: bool) -> Answer:
-    from rlx.commands.memory_report import Answer
+def _answer(module: IRModule, entry: str, tvm: bool) -> FunctionMemory:
+    from rlx.commands.memory_report import FunctionMemory
     from rlx.transform.lowering.local_functions import LambdaLift
     from rlx.transform.lowering.structure import Normalize
     from rlx.transform.memory_use import memory_use
@@ -200,7 +200,7 @@ def _answer(module: IRModule, entry: str, tvm: bool) -> Answer:
     plans = [_our_plan(module, entry)]
     if tvm:
         plans.append(_tvm_plan(module, entry))
-    return Answer(need, tuple(plans))
+    return FunctionMemory(need, tuple(plans))
 
 
 def _our_plan(module: IRModule, entry: str) -> Plan:

@@ -25,14 +25,14 @@ class Plan(NamedTuple):
     why_not: str = ""
 
 
-class Answer(NamedTuple):
+class FunctionMemory(NamedTuple):
     """What is known of a function: what it needs, and what plans of its memory take."""
 
     need: MemoryUse
     plans: tuple[Plan, ...]
 
 
-class Axis(NamedTuple):
+class SizeRange(NamedTuple):
     """The sizes over which a chart goes: a shape variable from its first to its last value."""
 
     name: str
@@ -50,7 +50,10 @@ class Axis(NamedTuple):
 
 
 def lines(
-    answers: Sequence[Answer], sizes: Mapping[str, int], axis: Axis | None, source: Source
+    answers: Sequence[FunctionMemory],
+    sizes: Mapping[str, int],
+    axis: SizeRange | None,
+    source: Source,
 ) -> Iterator[str]:
     """The answers for people."""
     for place, answer in enumerate(answers):
@@ -62,7 +65,7 @@ def lines(
             yield from _bars(answer, sizes, axis)
 
 
-def of_function(answer: Answer, sizes: Mapping[str, int], source: Source) -> Iterator[str]:
+def of_function(answer: FunctionMemory, sizes: Mapping[str, int], source: Source) -> Iterator[str]:
     """What is known of a function, in lines for people."""
     need = answer.need
     at = sizes if all(name in sizes for name in need.sizes) else {}
@@ -108,7 +111,7 @@ def of_function(answer: Answer, sizes: Mapping[str, int], source: Source) -> Ite
             yield f"    {name}{place}: {why}"
 
 
-def _bars(answer: Answer, sizes: Mapping[str, int], axis: Axis) -> Iterator[str]:
+def _bars(answer: FunctionMemory, sizes: Mapping[str, int], axis: SizeRange) -> Iterator[str]:
     rows = curves(answer, sizes, axis, BARS)
     largest = max((value for _, values in rows for value in values.values()), default=0) or 1
     titles = list(rows[0][1])
@@ -122,7 +125,7 @@ def _bars(answer: Answer, sizes: Mapping[str, int], axis: Axis) -> Iterator[str]
 
 
 def curves(
-    answer: Answer, sizes: Mapping[str, int], axis: Axis, count: int
+    answer: FunctionMemory, sizes: Mapping[str, int], axis: SizeRange, count: int
 ) -> list[tuple[int, dict[str, int]]]:
     """The bytes of each curve of a chart, by its title, at each value of the axis."""
     rows = []
@@ -164,9 +167,9 @@ def bytes_text(count: int) -> str:
 
 def record(
     path: str,
-    answers: Sequence[Answer],
+    answers: Sequence[FunctionMemory],
     sizes: Mapping[str, int],
-    axis: Axis | None,
+    axis: SizeRange | None,
     source: Source,
 ) -> dict[str, Any]:
     """The answers as data for JSON."""
@@ -179,7 +182,7 @@ def record(
 
 
 def _function(
-    answer: Answer, sizes: Mapping[str, int], axis: Axis | None, source: Source
+    answer: FunctionMemory, sizes: Mapping[str, int], axis: SizeRange | None, source: Source
 ) -> dict[str, Any]:
     need = answer.need
     known = all(name in sizes for name in need.sizes)
