@@ -148,14 +148,14 @@ def _their_mutator(module: Any) -> Callable[[], object]:
     return lambda: Same(module).visit_expr(module["main"])
 
 
-def _pattern(library: Any, name: str) -> Any:
+def _pattern(library: Any, name: str) -> tuple[Any, Any]:
     transposed = library.is_op("relax.permute_dims")(library.wildcard())
-    return library.is_op(f"relax.{name}")(transposed)
+    return library.is_op(f"relax.{name}")(transposed), transposed
 
 
 def _our_rewrite(module: Any, name: str) -> Callable[[], object]:
-    pattern = _pattern(_Ours, name)
-    return lambda: rewrite_call(pattern, lambda old, match: rlx.op.abs(old.args[0]), module)
+    pattern, inner = _pattern(_Ours, name)
+    return lambda: rewrite_call(pattern, lambda old, match: rlx.op.abs(match[inner]), module)
 
 
 class _Ours:
@@ -166,9 +166,9 @@ def _their_rewrite(module: Any, name: str) -> Callable[[], object]:
     from tvm import relax
     from tvm.relax import dpl
 
-    pattern = _pattern(dpl, name)
+    pattern, inner = _pattern(dpl, name)
     function = module["main"]
-    return lambda: dpl.rewrite_call(pattern, lambda old, match: relax.op.abs(old.args[0]), function)
+    return lambda: dpl.rewrite_call(pattern, lambda old, match: relax.op.abs(match[inner]), function)
 
 
 def _their_dead_code(module: Any) -> Callable[[], object]:

@@ -145,6 +145,7 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
     ----------
     subject
         What :func:`check` takes, or a node: a function, an expression, a struct info, a dimension.
+        A function that calls no other function of its module is a whole text, with what it needs.
     dialect
         The version of TVM whose spelling to write: ``"0.16"`` to ``"0.27"``.
 
@@ -156,15 +157,20 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
         As :func:`parse` does.
     """
     from rlx.grammar.dialects import dialect as known
-    from rlx.grammar.nodes import ast
+    from rlx.grammar.nodes import ast, tir
     from rlx.grammar.nodes.node import Node
+    from rlx.grammar.nodes.visit import called_globals
     from rlx.grammar.print.printer import print_module, print_node
     from rlx.grammar.print.translate import InexpressibleError, expressible
 
     known(dialect)
-    if isinstance(subject, Node) and not isinstance(subject, ast.IRModule):
+    if isinstance(subject, ast.Function | tir.PrimFunc) and not called_globals(subject):
+        name = str(subject.attrs.get("global_symbol", "main"))
+        module = ast.IRModule({ast.GlobalVar(name): subject}, bare=True)
+    elif isinstance(subject, Node) and not isinstance(subject, ast.IRModule):
         return print_node(subject, dialect)
-    module = module_of(subject)
+    else:
+        module = module_of(subject)
     with suppress(InexpressibleError):
         module = expressible(module, known(dialect))
     return print_module(module, dialect)

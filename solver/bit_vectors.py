@@ -39,7 +39,7 @@ def width(query: Query, most: int = _MOST_WORK) -> int | None:
             known[node] = limits
         low, high = known[node]
         bits = max(bits, low.bit_length(), high.bit_length())
-        if isinstance(node, (tir.Mul, *INTEGER_DIVISIONS)):
+        if isinstance(node, tir.Binary) and isinstance(node, (tir.Mul, *INTEGER_DIVISIONS)):
             light = isinstance(node.b, tir.IntImm) or prim_exprs.is_power(node.b)
             work += 0 if light else bits * bits
         if bits > _WIDEST or work > most:
@@ -87,14 +87,14 @@ class _BitWriter(Writer):
     """Writes numbers as bit vectors."""
 
     def __init__(self, query: Query, bits: int) -> None:
-        self._bits = bits
+        self._width = bits
         super().__init__(query, "")
 
     def sort(self) -> str:
-        return f"(_ BitVec {self._bits})"
+        return f"(_ BitVec {self._width})"
 
     def constant(self, value: int) -> str:
-        return f"(_ bv{value % (1 << self._bits)} {self._bits})"
+        return f"(_ bv{value % (1 << self._width)} {self._width})"
 
     def at_most(self, low: str, high: str) -> str:
         return f"(bvsle {low} {high})"
@@ -119,17 +119,17 @@ class _BitWriter(Writer):
         """The exponent of a power of two; empty for another number."""
         if prim_exprs.is_power(node):
             return self.number(self.known[tir.children(node)[1]])
-        power = isinstance(node, tir.IntImm) and node.value > 0 == node.value & (node.value - 1)
-        return self.constant(int(node.value).bit_length() - 1) if power else ""
+        value = int(node.value) if isinstance(node, tir.IntImm) else 0
+        return self.constant(value.bit_length() - 1) if value > 0 == value & (value - 1) else ""
 
     def cast(self, node: tir.Cast, value: Written) -> str:
         limits = prim_exprs.wraps_to(node)
         kept = node.dtype.bits
-        if limits is None or kept >= self._bits:
+        if limits is None or kept >= self._width:
             return self.number(value)
         extend = "zero_extend" if limits[0] == 0 else "sign_extend"
         low = f"((_ extract {kept - 1} 0) {self.number(value)})"
-        return f"((_ {extend} {self._bits - kept}) {low})"
+        return f"((_ {extend} {self._width - kept}) {low})"
 
 
 def script(query: Query, style: str, int64_ranges: tuple[Range, ...]) -> str:

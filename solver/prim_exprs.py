@@ -275,8 +275,8 @@ _, MOST = dtype_range(INT64)
 
 
 def least_count(shape: Iterable[PrimExpr]) -> int:
-    """The number of elements of a tensor if all shape variables are 1; 0 if its dimensions are no
-    products of variables and numbers.
+    """The product of dimensions if all shape variables are 1; 0 if they are not made of variables
+    and positive numbers by addition and multiplication.
     """
     return prod(map(_least, shape))
 
@@ -284,9 +284,12 @@ def least_count(shape: Iterable[PrimExpr]) -> int:
 def _least(dim: PrimExpr) -> int:
     match dim:
         case tir.IntImm(value=value):
-            return value
+            return max(value, 0)
         case tir.Var():
             return 1
+        case tir.Add(a=a, b=b):
+            one, other = _least(a), _least(b)
+            return one + other if one and other else 0
         case tir.Mul(a=a, b=b):
             return _least(a) * _least(b)
     return 0

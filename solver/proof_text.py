@@ -56,7 +56,8 @@ def explained(prover: Prover, goal: PrimExpr) -> str:
 
 def _by_smt(means: str) -> str:
     style = means.removeprefix("smt: ")
-    return f"Z3 finds no counterexample ({style} encoding; export it with --smtlib)"
+    encoding = f"bit {style}" if style.startswith("vectors") else f"{style} encoding"
+    return f"Z3 finds no counterexample ({encoding}; export it with --smtlib)"
 
 
 def _steps(prover: Prover, goal: PrimExpr) -> list[str]:

@@ -62,19 +62,19 @@ class _Rebuilding:
             left, right = self.part(top), self.part(divisor)
             if left is None or right is None:
                 return None
-            term = _times(tir.FloorMod(left, right), abs(coef) if result is not None else coef)
+            taken = _times(tir.FloorMod(left, right), abs(coef) if result is not None else coef)
             if result is None:
-                result = term
+                result = taken
             else:
-                result = tir.Sub(result, term) if coef < 0 else tir.Add(result, term)
+                result = tir.Sub(result, taken) if coef < 0 else tir.Add(result, taken)
         if self._factored:
             rest, products = self._products(rest)
             for common, other in products:
                 left, right = self.part(common), self.part(other)
                 if left is None or right is None:
                     return None
-                term = tir.Mul(right, left)
-                result = term if result is None else tir.Add(result, term)
+                factored = tir.Mul(right, left)
+                result = factored if result is None else tir.Add(result, factored)
         ordered = sorted(rest.items(), key=lambda t: (t[1] < 0, not t[0], -len(t[0]), t[0]))
         for mono, coef in ordered:
             term = self._term(mono, abs(coef) if result is not None else coef)

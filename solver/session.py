@@ -230,12 +230,10 @@ class Session:
             if not prim_exprs.conditional(node):
                 return None
             chosen, *branches = tir.children(node)
-            parts = (chosen, *(self._simplified(branch, factored) for branch in branches))
-            return (
-                tir.Call(node.op, parts, node.dtype)
-                if isinstance(node, tir.Call)
-                else tir.Select(*parts)
-            )
+            yes, no = (self._simplified(branch, factored) for branch in branches)
+            if isinstance(node, tir.Call):
+                return tir.Call(node.op, (chosen, yes, no), node.dtype)
+            return tir.Select(chosen, yes, no)
 
         return self._simplified(tir.transform([expr], inside)[0], factored)
 

@@ -74,6 +74,11 @@ class NamesAround:
             and around.holds(word)
         )
 
+    def library(self, word: str) -> str | None:
+        """The array library that a captured name is imported from."""
+        around = self.context.around
+        return None if around is None else around.library(word)
+
     def part_of(self, owner: Entry, part: str) -> CapturedName | None:
         """An attribute or a call of a captured value, which is also captured."""
         value = owner.value

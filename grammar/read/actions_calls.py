@@ -81,6 +81,12 @@ class CallActions(ExpressionActions):
         if value is not None:
             return self._call_method(Entry(value, start, start + len(word)), rest, given)
         if self.around.holds(word):
+            values = [*given.positional, *given.keywords.values()]
+            library = self.around.library(word)
+            if library and any(isinstance(each.value, ast.Expr) for each in values):
+                self.context.reports.kept.add(head_span)
+                words = f"`{head}` is a function of {library}, which does not take Relax values"
+                raise Rejected(words, *head_span, "use an operator, `R.…`", certain=True)
             return self.around.captured(word, head + "(…)", given.span)
         if word in ALIASES:
             if word == "relax":  # `relax.op.add` is what `R.add` calls

@@ -26,7 +26,7 @@ from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
 from rlx.transform.builder.function_head import head_of
-from rlx.transform.builder.known_calls import KnownCalls, call_key
+from rlx.transform.builder.known_calls import KnownCalls, SharedInfos, call_key
 from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
 
@@ -75,6 +75,7 @@ class Frame:
         self._kept: list[Binding | tuple[type[ast.BindingBlock], Span | None]] = []
         self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
+        self._infos = SharedInfos()
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
         symbol_is_name(self.walk, name, head)
@@ -195,6 +196,8 @@ class Frame:
         except BuildError:
             self.names.give_back(name, hint)
             raise
+        infos = self.state.info_of
+        infos[var] = self._infos.shared(infos[var])
         self.annotate(var)
         if key is not None and before == len(self.state.scope.shape_vars):
             self.known.remember(key, value, var, self.state)

@@ -165,17 +165,15 @@ class _Canonical(ExprMutator):
 
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
         """A local variable whose copy leaves the block gets the copy's name."""
-        bound = {b.var for b in block.bindings if isinstance(b, ast.VarBinding)}
+        bound = {b.var: b.value for b in block.bindings if isinstance(b, ast.VarBinding)}
         for b in block.bindings:
-            if (
-                isinstance(b, ast.VarBinding)
-                and type(b.var) is ast.Var
-                and type(b.value) is ast.DataflowVar
-                and b.value in bound
-                and b.value.shape_var is None
-                and b.var.shape_var is None
-            ):
-                self._outputs.setdefault(b.value, b.var)
+            if not isinstance(b, ast.VarBinding) or type(b.var) is not ast.Var:
+                continue
+            first = b.value
+            while type(following := bound.get(first)) is ast.DataflowVar:  # type: ignore[call-overload]
+                first = following
+            if type(first) is ast.DataflowVar and first in bound and _alike(first, b.var):
+                self._outputs.setdefault(first, b.var)
         super().visit_dataflow_block(block)
 
     def visit_dataflow_var_def(self, var: ast.DataflowVar) -> ast.Var:
@@ -222,6 +220,13 @@ class _Canonical(ExprMutator):
         if var.shape_var is not None:
             return False  # a dimension may be its name
         return said is None or structural_equal(self.builder.struct_info(made), said)
+
+
+def _alike(one: ast.Var, other: ast.Var) -> bool:
+    """Whether two variables of one value say the same of it."""
+    a, b = one.struct_info_annotation, other.struct_info_annotation
+    same = a is b or (a is not None and b is not None and structural_equal(a, b))
+    return same and one.shape_var is None and other.shape_var is None
 
 
 class ConvertToDataflow(ModulePass):

@@ -1,1 +1,0 @@
-from rlx.transform.op import *
