@@ -168,7 +168,9 @@ def _their_rewrite(module: Any, name: str) -> Callable[[], object]:
 
     pattern, inner = _pattern(dpl, name)
     function = module["main"]
-    return lambda: dpl.rewrite_call(pattern, lambda old, match: relax.op.abs(match[inner]), function)
+    return lambda: dpl.rewrite_call(
+        pattern, lambda old, match: relax.op.abs(match[inner]), function
+    )
 
 
 def _their_dead_code(module: Any) -> Callable[[], object]:

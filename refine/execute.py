@@ -229,12 +229,21 @@ class Execution:
             frame.values[param] = self.cast(argument, info, frame, f"the type of {param.name_hint}")
         if not self._stack:
             self.accepted = len(self.checks)
+            for param in function.params:
+                self._call_it(frame.values[param], param.name_hint)
         self._stack.append(function)
         found = self.value(function.body, frame)
         self._stack.pop()
         if function.ret_struct_info is not None and not isinstance(found, CellTerm):
             found = self.cast(found, function.ret_struct_info, frame, "the type of the result")
         return found
+
+    def _call_it(self, term: Term, name: str) -> None:
+        """Give a name to an argument, and to its fields."""
+        self.names.setdefault(term, name)
+        if isinstance(term, TupleTerm):
+            for k, field in enumerate(term.fields):
+                self._call_it(field, f"{name}[{k}]")
 
     def _recursive(self, function: ast.Function, arguments: Sequence[Term]) -> Term:
         """The result of a recursive call: that of the function of this name on the other side for
@@ -741,7 +750,7 @@ class Execution:
         for key in _faults(name, arguments, made):
             self.check(key, None, f"R.{name.removeprefix('relax.')}")
         if known.risks:
-            self.check(("call", made), None, known.risks[0])
+            self.check(_by_shapes(made), None, known.risks[0])
 
     def _attribute(self, value: Any, frame: Frame) -> Any:
         match value:
@@ -924,6 +933,16 @@ _FAULTING = frozenset(
 """Operators that may fail because of the elements of their arguments."""
 
 
+def _by_shapes(made: ApplicationTerm) -> object:
+    """The key of a check that depends on the shapes of a call's arguments alone; of the whole call
+    if it has other arguments than tensors.
+    """
+    if not all(isinstance(a, TensorTerm) for a in made.arguments):
+        return ("call", made)
+    shapes = [(a.shape, a.dtype) for a in made.arguments if isinstance(a, TensorTerm)]
+    return ("shapes", made.name, made.attributes, *shapes)
+
+
 def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list[object]:
     """What a call of an operator may fail at because of its arguments' elements, as keys of checks."""
     match arguments:
@@ -949,7 +968,7 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
             if isinstance(a, TensorTerm)
             for dim in a.shape
         )
-        return [] if filled else [("call", made)]
+        return [] if filled else [_by_shapes(made)]
     if (
         name == LAYOUT_TRANSFORM
         or name in _FAULTING

@@ -53,6 +53,7 @@ def differing(
     contract: str | None = None,
     assume: Sequence[str] = (),
     runs: int = RUNS,
+    boundaries: Sequence[int] = (),
 ) -> Counterexample | None:
     """Inputs on which two programs were run and differ; None if none were found.
 
@@ -62,6 +63,8 @@ def differing(
         How the interface changed.
     assume
         Conditions on the shape variables of BEFORE.
+    boundaries
+        Numbers of the programs: sizes at which a condition may change.
     """
     from rlx.semantics.machine import load
 
@@ -87,7 +90,8 @@ def differing(
         return None
     found: Counterexample | None = None
     contract = BY_PASS.get(contract or "", contract)
-    for seed, sizes in enumerate(s for s in _sizes(function, SIZES, runs) for _ in range(SEEDS)):
+    chosen = [*_sizes(function, SIZES, runs), *_around(function, boundaries)]
+    for seed, sizes in enumerate(s for s in chosen for _ in range(SEEDS)):
         if found is not None and sum(sizes.values()) >= _weight(found.sizes):
             continue
         made = _inputs(function, sizes, seed)
@@ -225,6 +229,19 @@ def _sizes(
                 count += 1
                 if count >= most:
                     return
+
+
+def _around(function: ast.Function, numbers: Sequence[int]) -> Iterator[dict[tir.Var, int]]:
+    """Sizes just above numbers, for one variable each."""
+    free = list(function.shape_vars)
+    for number in numbers:
+        if number + 1 not in SIZES and number <= LARGEST:
+            for var in free:
+                yield dict.fromkeys(free, 2) | {var: number + 1}
+
+
+LARGEST = 200
+"""The largest number of a program at which sizes are tried."""
 
 
 def _inputs(

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "rlx.commands.refines",
         "prove or refute that a program means the same as another one",
     ),
+    "diff": ("rlx.commands.diff", "show what differs between two programs, also in meaning"),
     "run": ("rlx.commands.run", "run a program, and print what it returns"),
     "step": ("rlx.commands.step", "show a run step by step, as text or as an HTML page"),
     "generate": ("rlx.commands.generate", "print random legal programs"),

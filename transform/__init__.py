@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from rlx.transform.shapes.deduce import deduce_shapes
     from rlx.transform.shapes.outline import outline
     from rlx.transform.shapes.propagate import propagate_shapes
+    from rlx.transform.validation import MeaningError, NotValidatedWarning, validated
     from rlx.transform.visitors import DataflowMutator, ExprMutator, ExprVisitor, rewrite_dataflow
 
 _HOMES = {
@@ -146,9 +147,11 @@ _HOMES = {
     "LambdaLift": "lowering.local_functions",
     "Legalized": "legalization",
     "Match": "patterns",
+    "MeaningError": "validation",
     "ModulePass": "lowering.passes",
     "Normalize": "lowering.structure",
     "NotPattern": "patterns",
+    "NotValidatedWarning": "validation",
     "OpPattern": "patterns",
     "OrPattern": "patterns",
     "PassContext": "lowering.passes",
@@ -216,6 +219,7 @@ _HOMES = {
     "rewrite_call": "patterns",
     "rewrite_dataflow": "visitors",
     "struct_info": "builder",
+    "validated": "validation",
     "wildcard": "patterns",
 }
 
@@ -252,9 +256,11 @@ __all__ = [
     "LambdaLift",
     "Legalized",
     "Match",
+    "MeaningError",
     "ModulePass",
     "Normalize",
     "NotPattern",
+    "NotValidatedWarning",
     "OpPattern",
     "OrPattern",
     "PassContext",
@@ -322,6 +328,7 @@ __all__ = [
     "rewrite_call",
     "rewrite_dataflow",
     "struct_info",
+    "validated",
     "wildcard",
 ]
 

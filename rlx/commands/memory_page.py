@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from rlx.commands.memory import POINTS, Answer, Axis, bytes_text, curves, of_function
+from rlx.commands.memory_report import (
+    POINTS,
+    FunctionMemory,
+    SizeRange,
+    bytes_text,
+    curves,
+    of_function,
+)
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.streams import visible
 
@@ -26,7 +33,10 @@ text { font: 13px system-ui, sans-serif; fill: currentColor }
 
 
 def page(
-    answers: Sequence[Answer], sizes: Mapping[str, int], axis: Axis | None, source: Source
+    answers: Sequence[FunctionMemory],
+    sizes: Mapping[str, int],
+    axis: SizeRange | None,
+    source: Source,
 ) -> str:
     """The page, complete in itself."""
     title = f"Memory of {_shown(source.path)}"
@@ -50,7 +60,7 @@ def _shown(text: str) -> str:
     return escape(visible(text))
 
 
-def _chart(answer: Answer, sizes: Mapping[str, int], axis: Axis) -> Iterator[str]:
+def _chart(answer: FunctionMemory, sizes: Mapping[str, int], axis: SizeRange) -> Iterator[str]:
     rows = curves(answer, sizes, axis, POINTS)
     largest = max(value for _, values in rows for value in values.values()) or 1
     span = max(axis.last - axis.first, 1)

@@ -133,7 +133,7 @@ def contradictions(count: int, seed: int, answers: Counter[str]) -> Iterator[str
                 answers["mutant rejected"] += 1
                 continue
             answers[f"mutant {found.status}"] += 1
-            if CONTRADICTED in found.steps:
+            if CONTRADICTED in found.explanation:
                 yield f"seed {k}: a proof was contradicted: {found}\n{text}\n{mutant}"
             if not found.proved:
                 continue
@@ -159,7 +159,7 @@ def of_pairs(
                 answers["mutant rejected"] += 1
                 continue
             answers[f"mutant {found.status}"] += 1
-            if CONTRADICTED in found.steps:
+            if CONTRADICTED in found.explanation:
                 yield f"{path.name}: a proof was contradicted: {found}\n{mutant}"
             for entry in found.entries if found.proved else ():
                 example = differing(module(before), module(mutant), entry)
