@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
@@ -66,7 +67,11 @@ class LoopsOpener:
         return call.filled.tensor(output)
 
     def safe(
-        self, application: ApplicationTerm, facts: Facts, read: Callable[[], Iterable[TensorTerm]]
+        self,
+        application: ApplicationTerm,
+        facts: Facts,
+        read: Callable[[], Iterable[TensorTerm]],
+        known: Mapping[TensorTerm, TensorTerm],
     ) -> bool:
         """Whether a call of a PrimFunc cannot fail.
 
@@ -74,6 +79,8 @@ class LoopsOpener:
         ----------
         read
             Gives tensors whose elements are computed without a failure: what they read is there.
+        known
+            Tensors of the program that are equal to tensors that ``read`` mentions.
         """
         try:
             call = self._call(application)
@@ -83,11 +90,12 @@ class LoopsOpener:
             return False
         if not set(call.holes.outputs) <= set(call.places):
             return False
+        equal = FilledHoles(known, {})
         for need in call.holes.needs:
             axes = terms.fresh(need.axes)
             renamed: dict[tir.Var, PrimExpr] = dict(zip(need.axes, axes, strict=True))
             extents, given, (condition,) = (
-                [call.filled.expr(terms.substitute(e, renamed)) for e in each]
+                [equal.expr(call.filled.expr(terms.substitute(e, renamed))) for e in each]
                 for each in (need.extents, need.given, (need.condition,))
             )
             with facts.scope():
@@ -96,6 +104,7 @@ class LoopsOpener:
                     facts.assume(each)
                 for tensor in read() if terms.tensors_of(condition) else ():
                     _assume_reads(tensor, axes, extents, facts)
+                    _assume_read_elements(tensor, condition, facts)
                 if facts.holds(condition) is not True:
                     return False
         return True
@@ -194,6 +203,55 @@ def _assume_reads(
                 stack.append(condition)
                 continue
         stack += tir.children(node)
+
+
+def _assume_read_elements(tensor: TensorTerm, condition: PrimExpr, facts: Facts) -> None:
+    """Assume that elements in a condition are inside what they index, as they are somewhere in a
+    tensor.
+    """
+    if not isinstance(tensor, Lambda):
+        return
+    wanted = [node for node in tir.postorder(condition) if isinstance(node, tir.BufferLoad)]
+    stack, seen = [tensor.element], set()
+    while stack:
+        node = stack.pop()
+        if node in seen or isinstance(node, terms.Reduce):
+            continue
+        seen.add(node)
+        if isinstance(node, tir.Call) and node.op == "if_then_else":
+            stack.append(node.args[0])
+            continue
+        stack += tir.children(node)
+        if not isinstance(node, tir.BufferLoad):
+            continue
+        for index, extent in zip(node.indices, node.buffer.shape, strict=True):
+            while isinstance(index, tir.Cast) and index.dtype == INT64:
+                index = tir.interned(index.value)
+            for at in wanted:
+                if isinstance(index, tir.BufferLoad) and index.buffer is at.buffer:
+                    place = _place(tensor, index, at, facts)
+                    if place is not None:
+                        facts.assume(tir.LE(tir.IntImm(0), at))
+                        facts.assume(tir.LT(at, terms.substitute(extent, place)))
+
+
+def _place(
+    tensor: Lambda, index: tir.BufferLoad, at: tir.BufferLoad, facts: Facts
+) -> dict[tir.Var, PrimExpr] | None:
+    """The element of a tensor at which an index is a wanted one; None if there may be none."""
+    place: dict[tir.Var, PrimExpr] = {}
+    for own, wanted in zip(index.indices, at.indices, strict=True):
+        if isinstance(own, tir.Var) and own in tensor.axes:
+            if not facts.equal(place.setdefault(own, wanted), wanted):
+                return None
+        elif not facts.equal(own, wanted):
+            return None
+    for axis, extent in zip(tensor.axes, tensor.shape, strict=True):
+        value = place.setdefault(axis, terms.index(0, axis.dtype))
+        inside = (tir.LE(tir.IntImm(0), value), tir.LT(value, extent))
+        if not all(facts.holds(each) is True for each in inside):
+            return None
+    return place
 
 
 def _parts(

@@ -315,7 +315,8 @@ class _FunctionPair:
             return True
         match check.key:
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
-                return self._loops.safe(made, matcher.facts, lambda: self._computed(ours))
+                known = matcher.representatives
+                return self._loops.safe(made, matcher.facts, lambda: self._computed(ours), known)
             case ("call", ApplicationTerm() as made) if made.name == LAYOUT_TRANSFORM:
                 with suppress(Unopened):  # it has an inverse
                     return bool(self._definitions.open(made))

@@ -184,5 +184,5 @@ def main(count: int = 100, seed: int = 0, folder: str = "") -> int:
 
 
 if __name__ == "__main__":
-    numbers = list(map(int, sys.argv[1:3]))
-    sys.exit(main(*numbers[:2], folder="".join(sys.argv[3:4])))
+    first, second, third = (*sys.argv[1:4], *("", "", "")[len(sys.argv) - 1 :])
+    sys.exit(main(int(first or 100), int(second or 0), third))
