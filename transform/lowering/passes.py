@@ -61,7 +61,7 @@ class ModulePass:
         return f"{self.name}()"
 
 
-class Instrument(Protocol):
+class PassInstrument(Protocol):
     """What a :class:`PassContext` calls around each pass. All methods may be missing."""
 
     def should_run(self, module: IRModule, each: ModulePass) -> bool:
@@ -80,7 +80,7 @@ class PassContext:
     Parameters
     ----------
     instruments
-        Objects with the methods of :class:`Instrument`, called in order around each pass.
+        Objects with the methods of :class:`PassInstrument`, called in order around each pass.
     disabled_pass
         The names of passes that leave the module as it is.
     """
@@ -207,7 +207,7 @@ def _of_functions(change: Callable[[ast.Function, IRModule, PassContext], ast.Fu
 def _of_blocks(
     change: Callable[[ast.DataflowBlock, IRModule, PassContext], ast.DataflowBlock],
 ) -> Change:
-    class Blocks(Rewriter):
+    class OnBlocks(Rewriter):
         def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
             made = super().block(block)
             if isinstance(made, ast.DataflowBlock):
@@ -217,7 +217,7 @@ def _of_blocks(
         whole: IRModule
 
     def whole(module: IRModule, context: PassContext) -> IRModule:
-        blocks = Blocks()
+        blocks = OnBlocks()
         blocks.whole = module
         return blocks.module(module)
 

@@ -20,7 +20,7 @@ Values = Mapping[str | ast.Var, object]
 Sizes = Mapping[str | tir.Var, int | PrimExpr]
 
 
-class Substituted(Rewriter):
+class WithValues(Rewriter):
     """A function with expressions in place of variables, and scalars in place of shape variables.
 
     Parameters
@@ -73,7 +73,7 @@ def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
             raise MisuseError(f"{what} shape variables {word!r}; there are: {known}", place)
         (var,) = named
         dims[var] = prim(size, var.dtype, place)
-    return Substituted({}, dims).function(function) if dims else function
+    return WithValues({}, dims).function(function) if dims else function
 
 
 def bind_params(function: ast.Function, values: Values) -> ast.Function:
@@ -105,7 +105,7 @@ def bind_params(function: ast.Function, values: Values) -> ast.Function:
         given = value if isinstance(value, Expr) else const(value, kind)
         found[param] = given
     dims = _dimensions(found, place)
-    made = Substituted(found, dims).function(function)
+    made = WithValues(found, dims).function(function)
     left = tuple(p for p, old in zip(made.params, function.params, strict=True) if old not in found)
     return replace(made, params=left)
 

@@ -15,7 +15,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, expressions, reached
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
 from rlx.transform.lowering.passes import ModulePass
-from rlx.transform.passes.parameters import Substituted
+from rlx.transform.passes.parameters import WithValues
 from rlx.transform.passes.simple import without_unreached
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
@@ -143,7 +143,7 @@ class _Inline(ExprMutator):
         if any(name not in images for name in names):
             return None
         dims = {v: image for v, image in images.items() if isinstance(image, PrimExpr)}
-        copy = Substituted({}, dims)  # type: ignore[arg-type]
+        copy = WithValues({}, dims)  # type: ignore[arg-type]
         fits = (subtype(f, copy.struct_info(w), builder.prover).proved for w, f in pairs)
         return dims if all(fits) else None  # type: ignore[return-value]
 
@@ -159,7 +159,7 @@ def _names_dimensions(function: ast.Function) -> bool:
     return any(var is not None and var.shape_var is not None for var in vars_)
 
 
-class _Copy(Substituted):
+class _Copy(WithValues):
     """The body of a function with new variables."""
 
     def put(self, var: ast.Var, value: Expr) -> None:
@@ -223,7 +223,7 @@ class _Checked(ExprMutator):
             images = bind(
                 tuple(w for _, w in wanted), tuple(infos[k] for k, _ in wanted), names, prover
             ).mapping
-            copy = Substituted({}, images)  # type: ignore[arg-type]
+            copy = WithValues({}, images)  # type: ignore[arg-type]
             doubtful = {
                 k
                 for k, info in wanted

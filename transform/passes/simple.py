@@ -70,10 +70,10 @@ class FoldConstant(ModulePass):
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with constants in place of calls."""
-        return _Fold(module)(module)
+        return _FoldConstants(module)(module)
 
 
-class _Fold(ExprMutator):
+class _FoldConstants(ExprMutator):
     def __init__(self, module: IRModule) -> None:
         self._module = module
 

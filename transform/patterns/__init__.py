@@ -13,7 +13,6 @@ from rlx.transform.patterns.attempt import (
 )
 from rlx.transform.patterns.context import (
     PatternContext,
-    SameShapeConstraint,
 )
 from rlx.transform.patterns.expressions import (
     CallPattern,
@@ -59,6 +58,7 @@ from rlx.transform.patterns.pattern import (
     OrPattern,
     Pattern,
     PatternSeq,
+    SameShapeConstraint,
     ShapePattern,
     StructInfoPattern,
     WildcardPattern,

@@ -128,7 +128,7 @@ class Match(Mapping["Pattern", Expr]):
 Users = Mapping[ast.Var, Sequence[tuple[ast.Var | None, Expr]]]
 
 
-class Bindings:
+class KnownValues:
     """A program that is not changed: the values of variables.
 
     Parameters

@@ -6,18 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.ast import Expr, TensorStructInfo
+from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.visit import expressions
-from rlx.solver.order.substitute import dimensions
-from rlx.transform.patterns.attempt import Attempt, Bindings, PatternSurroundings, Users
+from rlx.transform.patterns.attempt import Attempt, KnownValues, PatternSurroundings, Users
 from rlx.transform.patterns.given import PatternError
 from rlx.transform.patterns.pattern import (
+    CONTEXTS,
     Pattern,
     PatternSeq,
-    expected,
-    same_dimensions,
+    SameShapeConstraint,
     stands_at,
 )
 
@@ -29,34 +28,6 @@ class Link(Record):
     consumer: Pattern
     index: int | None
     only: bool
-
-
-class SameShapeConstraint:
-    """In the current :class:`PatternContext`, the tensors of several patterns have the same shape.
-
-    Attributes
-    ----------
-    args
-        The patterns.
-    """
-
-    def __init__(self, *args: Pattern) -> None:
-        self.args = tuple(expected(each) for each in args)
-        context = PatternContext.innermost()
-        if context is None:
-            raise PatternError("equal shapes can be required only in a `with PatternContext()`")
-        context.same_shapes.append(self)
-
-    def holds(self, attempt: Attempt) -> bool:
-        """Whether the values that are matched so far have the same shape."""
-        infos = [attempt.around.info(e) for p in self.args if (e := attempt.found.get(p))]
-        shapes = [dimensions(i) if isinstance(i, TensorStructInfo) else None for i in infos]
-        if not shapes:
-            return True
-        first, *rest = shapes
-        return first is not None and all(
-            other is not None and same_dimensions(other, first, (), attempt) for other in rest
-        )
 
 
 class PatternContext:
@@ -88,16 +59,16 @@ class PatternContext:
         )
 
     def __enter__(self) -> Self:
-        _CONTEXTS.append(self)
+        CONTEXTS.append(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        _CONTEXTS.remove(self)
+        CONTEXTS.remove(self)
 
     @staticmethod
     def innermost() -> PatternContext | None:
         """The context of the innermost ``with`` statement, or None."""
-        return _CONTEXTS[-1] if _CONTEXTS else None
+        return CONTEXTS[-1] if CONTEXTS else None  # type: ignore[return-value]
 
     @staticmethod
     def current() -> PatternContext:
@@ -108,9 +79,10 @@ class PatternContext:
         MisuseError
             If there is none.
         """
-        if not _CONTEXTS:
+        found = PatternContext.innermost()
+        if found is None:
             raise MisuseError("there is no PatternContext: open one with a `with`", here())
-        return _CONTEXTS[-1]
+        return found
 
     def add(self, pattern: Pattern) -> None:
         """Add a pattern, or the patterns of a chain, which must match, too."""
@@ -173,7 +145,7 @@ class PatternContext:
             raise MisuseError(f"expected a dataflow block, found {described(block)}", here())
         bound = [b for b in block.bindings if isinstance(b, ast.VarBinding)]
         users = users_in(bound)
-        around = Bindings({b.var: b.value for b in bound}, users=lambda: users)
+        around = KnownValues({b.var: b.value for b in bound}, users=lambda: users)
         for attempt, _ in self.matches(around, bound):
             return dict(attempt.found)
         return None
@@ -202,10 +174,6 @@ class PatternContext:
         for var in search.candidates(roots[0], bound):
             attempt = Attempt(around)
             yield from ((attempt, found) for found in search.matched(0, [var], attempt))
-
-
-_CONTEXTS: list[PatternContext] = []
-"""The contexts of the `with` statements that are open, from outside to inside."""
 
 
 class _Search:

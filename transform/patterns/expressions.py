@@ -98,7 +98,7 @@ class ExternFuncPattern(_Named):
         return self.name
 
 
-class _Function(_Named):
+class _FunctionName(_Named):
     """A function of the module, or a packed function."""
 
     kinds = (ast.GlobalVar, ast.ExternFunc)
@@ -121,7 +121,7 @@ def is_gv(name: str = "") -> GlobalVarPattern:
 
 def is_function(name: str) -> Pattern:
     """A function of the module, or a packed function, with this name."""
-    return _Function(name)
+    return _FunctionName(name)
 
 
 # ------------------------------------------------------------ calls

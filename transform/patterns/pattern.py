@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo
@@ -16,13 +17,32 @@ from rlx.solver.order import bind, free_shape_vars, substitute, subtype
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.arguments import alike, argument, operands, python_literal
 from rlx.transform.builder import values
-from rlx.transform.patterns.attempt import Attempt, Bindings
+from rlx.transform.patterns.attempt import Attempt, KnownValues
 from rlx.transform.patterns.given import PatternError, natural
 
 if TYPE_CHECKING:
-    from rlx.transform.patterns.context import SameShapeConstraint
     from rlx.transform.patterns.expressions import CallPattern
 
+_CALLS = "rlx.transform.patterns.expressions"
+"""The module of calls, by name, because its patterns are patterns of this module."""
+
+
+class PatternListener(Protocol):
+    """What is told about new patterns in a ``with`` statement."""
+
+    same_shapes: list[SameShapeConstraint]
+
+    def add(self, pattern: Pattern) -> None:
+        """A pattern is made."""
+
+    def link(
+        self, producer: Pattern, consumer: Pattern, index: int | None = None, only: bool = False
+    ) -> None:
+        """The value of one pattern is used by that of another one."""
+
+
+CONTEXTS: list[PatternListener] = []
+"""The contexts of the `with` statements that are open, from outside to inside."""
 Heads = frozenset[object] | None
 """The kinds of expressions that a pattern can match; None for any."""
 
@@ -63,9 +83,10 @@ class Pattern:
         PatternError
             If no call of the operator matches.
         """
-        from rlx.transform.patterns.expressions import CallPattern
-
-        return CallPattern(self, args, varg_default_wildcard, named)
+        made: CallPattern = import_module(_CALLS).CallPattern(
+            self, args, varg_default_wildcard, named
+        )
+        return made
 
     def __or__(self, other: Pattern) -> OrPattern:
         """This or the other."""
@@ -151,8 +172,6 @@ class Pattern:
 
     def same_shape_as(self, *others: Pattern) -> SameShapeConstraint:
         """In a :class:`PatternContext`, require that all these values have the same shape."""
-        from rlx.transform.patterns.context import SameShapeConstraint
-
         return SameShapeConstraint(self, *others)
 
     def dup(self) -> Pattern:
@@ -189,7 +208,7 @@ class Pattern:
         """
         if not isinstance(expr, Expr):
             raise MisuseError(f"expected an expression, found {described(expr)}", here())
-        attempt = Attempt(Bindings(var2val or {}))
+        attempt = Attempt(KnownValues(var2val or {}))
         for _ in self.matches(expr, attempt):
             return dict(attempt.found)
         return None
@@ -231,11 +250,8 @@ def copied(value: object, made: dict[int, object]) -> object:
 
 def recorded(pattern: Pattern) -> None:
     """Tell the current context, if there is one, about a new pattern."""
-    from rlx.transform.patterns.context import PatternContext
-
-    context = PatternContext.innermost()
-    if context is not None:
-        context.add(pattern)
+    if CONTEXTS:
+        CONTEXTS[-1].add(pattern)
 
 
 class WildcardPattern(Pattern):
@@ -565,13 +581,10 @@ class PatternSeq(Pattern):
 
     def record(self) -> None:
         """Tell the current context which pattern uses which."""
-        from rlx.transform.patterns.context import PatternContext
-
-        context = PatternContext.innermost()
-        if context is not None:
+        if CONTEXTS:
             pairs = zip(self.patterns, self.patterns[1:], self._links, strict=False)
             for producer, consumer, (index, only) in pairs:
-                context.link(producer, consumer, index, only)
+                CONTEXTS[-1].link(producer, consumer, index, only)
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         for _ in self._from(0, expr, attempt):
@@ -601,6 +614,33 @@ class PatternSeq(Pattern):
 
     def __repr__(self) -> str:
         return " >> ".join(map(repr, self.patterns))
+
+
+class SameShapeConstraint:
+    """In the current :class:`PatternContext`, the tensors of several patterns have the same shape.
+
+    Attributes
+    ----------
+    args
+        The patterns.
+    """
+
+    def __init__(self, *args: Pattern) -> None:
+        self.args = tuple(expected(each) for each in args)
+        if not CONTEXTS:
+            raise PatternError("equal shapes can be required only in a `with PatternContext()`")
+        CONTEXTS[-1].same_shapes.append(self)
+
+    def holds(self, attempt: Attempt) -> bool:
+        """Whether the values that are matched so far have the same shape."""
+        infos = [attempt.around.info(e) for p in self.args if (e := attempt.found.get(p))]
+        shapes = [dimensions(i) if isinstance(i, TensorStructInfo) else None for i in infos]
+        if not shapes:
+            return True
+        first, *rest = shapes
+        return first is not None and all(
+            other is not None and same_dimensions(other, first, (), attempt) for other in rest
+        )
 
 
 def stands_at(var: ast.Var, value: Expr, index: int | None) -> bool:

@@ -112,7 +112,7 @@ class FunctionRule(PatternMatchingRewriter):
         if len(pattern.params) != len(replacement.params):
             raise MisuseError("'pattern' and 'replacement' have different parameters", place)
         self.before, self.after = _alone(pattern, module), _alone(replacement, module)
-        self._read = _Read(normalize_function(pattern))
+        self._read = _FunctionPatterns(normalize_function(pattern))
         self._replacement = normalize_function(replacement)
         super().__init__([self._rewritten])
 
@@ -181,7 +181,7 @@ def _shape_vars_of(
     return bind(infos[0], infos[1], names, builder.prover).mapping  # type: ignore[return-value]
 
 
-class _Read:
+class _FunctionPatterns:
     """The patterns of a Relax function.
 
     Attributes

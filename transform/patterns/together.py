@@ -105,7 +105,7 @@ class _Together(ExprMutator):
             return
         given = {**values, **{var: values[p] for p, var in match.items() if p in values}}  # type: ignore[misc]
         rebound: list[Binding] = []
-        once = _Once(self)
+        once = _EmittedOnce(self)
         for root in roots.values():
             if root.var in given:
                 value = once.value(taken.value(given[root.var], self.place))
@@ -159,7 +159,7 @@ class _Together(ExprMutator):
         return len(self.users(var))
 
 
-class _Once(Rewriter):
+class _EmittedOnce(Rewriter):
     """Emits each call inside of new values once, though several values share it."""
 
     def __init__(self, around: _Together) -> None:
