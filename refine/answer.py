@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rlx.grammar.nodes.node import Record
 
 if TYPE_CHECKING:
-    from rlx.refine.explanation import FunctionProof, Step
+    from rlx.refine.explanation import FunctionProof, ProofStep
     from rlx.refine.suggestion import Missing
 
 
@@ -89,7 +89,7 @@ class Refinement(Record):
         return self.status == "unknown"
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ProofStep, ...]:
         """The proof, as a person would write it; for an answer that is unknown, how far it came."""
         return tuple([step for proof in self.proofs for step in proof.steps()])
 

@@ -37,7 +37,7 @@ _TYPED = re.compile(r"T\.[a-z]+\d+\(([^()]*)\)")
 """A constant with its type."""
 
 
-class Step(Record):
+class ProofStep(Record):
     """A step of a proof.
 
     Attributes
@@ -105,7 +105,7 @@ class Trail:
             self._depth -= 1
 
 
-class Names:
+class TermNames:
     """What terms are called in the programs.
 
     Parameters
@@ -186,7 +186,7 @@ def call_of(made: ApplicationTerm) -> str:
     return f"R.{short(made.name)}" if made.name.startswith("relax.") else short(made.name)
 
 
-NAMELESS = Names({}, {})
+NAMELESS = TermNames({}, {})
 """Where there is nothing to call."""
 
 
@@ -207,7 +207,7 @@ class FunctionProof(Record):
 
     name: str
     notes: tuple[Note, ...]
-    names: Names
+    names: TermNames
     end: str
 
     def equal_bindings(self) -> Iterator[tuple[str, str]]:
@@ -218,9 +218,9 @@ class FunctionProof(Record):
                 if ours is not None and theirs is not None:
                     yield ours, theirs
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[ProofStep]:
         """The steps; of a long proof, only the beginning."""
-        yield Step(0, "function", f"{self.name}:")
+        yield ProofStep(0, "function", f"{self.name}:")
         seen: set[tuple[int, str]] = set()
         left = iter(self.notes)
         count = 0
@@ -230,17 +230,17 @@ class FunctionProof(Record):
                 continue
             if note.kind in ("index", "choice", "open"):
                 seen.add((note.depth, text))
-            yield Step(1 + note.depth, note.kind, text)
+            yield ProofStep(1 + note.depth, note.kind, text)
             count += 1
             if count == STEPS:
                 break
         more = sum(1 for _ in left)
         if more:
-            yield Step(1, "answer", f"... and {more} more steps")
-        yield Step(1, "answer", self.end)
+            yield ProofStep(1, "answer", f"... and {more} more steps")
+        yield ProofStep(1, "answer", self.end)
 
 
-def _text(note: Note, names: Names) -> str | None:
+def _text(note: Note, names: TermNames) -> str | None:
     match note.kind, note.parts:
         case "equal", (a, b):
             return f"{names.called(a)} equals {names.called(b, 1)}"
@@ -280,7 +280,7 @@ def _domain(axes: Sequence[tir.Var], extents: Sequence[PrimExpr]) -> str:
 
 
 def _matched(
-    names: Names,
+    names: TermNames,
     x: Reduce,
     y: Reduce,
     finer: Sequence[tuple[tir.Var, PrimExpr]],

@@ -15,7 +15,7 @@ from rlx.refine.answer import Counterexample, Refinement
 from rlx.refine.contracts import BY_PASS, Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened
 from rlx.refine.execute import CALL_TIR, Execution, OutsideTerm, RunCheck, SharedPrimFuncs
-from rlx.refine.explanation import NAMELESS, FunctionProof, Names, Note
+from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
 from rlx.refine.facts import Facts
 from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Exhausted, Matcher
@@ -52,7 +52,7 @@ class _Outcome(Record):
     level: str | None
     reason: str
     notes: tuple[Note, ...] = ()
-    names: Names = NAMELESS
+    names: TermNames = NAMELESS
     unjoined: tuple[str, str] | None = None
     undecided: tuple[tir.PrimExpr, ...] = ()
 
@@ -232,7 +232,7 @@ class _FunctionPair:
             raise Unreadable(f"AFTER: {error}") from None
         self.recursive += [*ours.recursive, *theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
-        names = Names(ours.names, theirs.names)
+        names = TermNames(ours.names, theirs.names)
         reason, known, found = "", None, list[Note]()
         for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
             matcher = Matcher(self._context, self._opened, level, real_sums.equal)
@@ -445,7 +445,7 @@ class _Terms:
         return self._results[0]
 
 
-def _unjoined(matcher: Matcher, names: Names) -> tuple[str, str] | None:
+def _unjoined(matcher: Matcher, names: TermNames) -> tuple[str, str] | None:
     """The two terms that could not be joined, for a person."""
     found = matcher.mismatch
     if found is None:

@@ -6,15 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, permutations, product
-from typing import TYPE_CHECKING
+from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.question_parser import show
-
-if TYPE_CHECKING:
-    from rlx.refine.answer import Refinement
 
 TRIES = 16
 """The most comparisons with another condition."""
@@ -43,7 +40,7 @@ class Missing:
 
     def __init__(
         self,
-        again: Callable[[str], Refinement],
+        again: Callable[[str], Any],
         functions: Sequence[ast.Function],
         undecided: Sequence[PrimExpr],
         counterexample: Mapping[str, int] | None,
