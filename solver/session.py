@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import perf_counter
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.assumptions import SharedNormalForm
@@ -229,10 +230,11 @@ class Session:
             return expr
         self._kept += len(order)
         new = self.shared.simplified(expanded, order, self.work)
-        if new is None:
+        if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
             return expr
-        shorter = prim_exprs.length(new, lengths) < prim_exprs.length(expr, lengths)
-        return new if shorter else expr
+        if any(prim_exprs.conditional(node) for node in order) and _unguarded(new, expanded):
+            return expr
+        return new
 
     # Counterexamples
 
@@ -283,9 +285,8 @@ class Session:
         """The same state with more facts."""
         if not conditions:
             return self
-        state = ContextState(
-            self.state.ranges, (*self.state.facts, *conditions), self.state.definitions
-        )
+        old = self.state
+        state = type(old)(old.ranges, (*old.facts, *conditions), old.definitions)
         session = Session(state, Statistics())
         session.work = self.work
         # What is tried out is asked about in pairs: a goal and its opposite.
@@ -306,3 +307,22 @@ class Session:
         """A condition on one variable, as a limit of this variable."""
         order = tir.postorder(condition)
         return self.shared.limit_that_is(condition, order, self.work)
+
+
+def _unguarded(new: PrimExpr, old: PrimExpr) -> bool:
+    """Whether a new expression divides, loads or calls what the old one does in a branch only."""
+
+    def risks(nodes: Iterable[PrimExpr]) -> set[PrimExpr]:
+        found: set[PrimExpr] = set()
+        for node in nodes:
+            if isinstance(node, INTEGER_DIVISIONS):
+                if not isinstance(node.b, tir.IntImm):
+                    found.add(tir.interned(node.b))
+            elif isinstance(node, (tir.BufferLoad, tir.Call)) and not prim_exprs.conditional(node):
+                found.add(node)
+        return found
+
+    always = tir.reached(
+        [old], lambda e: tir.children(e)[: 1 if prim_exprs.conditional(e) else None]
+    )
+    return not risks(tir.postorder(new)) <= risks(always)
