@@ -320,8 +320,13 @@ class SharedNormalForm:
         needed: dict[object, PrimExpr] = {}
         for divisor in divisors([goal], order):
             try:
-                engine = self.ready(tir.postorder(divisor), work)
-                poly = normal_form.polynomial(engine, divisor)
+                engine = self.engine(work)
+                known = engine.memo.get(divisor)
+                if isinstance(known, Poly):
+                    poly = known
+                else:
+                    engine = self.ready(tir.postorder(divisor), work)
+                    poly = normal_form.polynomial(engine, divisor)
                 low, high = intervals.interval(engine, poly)
                 if low == high == 0 and self._consistent:
                     means = NEVER_DEFINED

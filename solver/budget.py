@@ -186,6 +186,8 @@ class Statistics:
 
     def time(self, seconds: float, question: PrimExpr) -> None:
         """Record the time of a nontrivial question."""
+        if len(self.slowest) == _SLOWEST and seconds <= self.slowest[-1].seconds:
+            return
         self.slowest.append(Slow(seconds, question, self.place))
         self.slowest.sort(key=lambda slow: slow.seconds, reverse=True)
         del self.slowest[_SLOWEST:]

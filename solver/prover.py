@@ -53,7 +53,7 @@ class Prover:
         The number of questions, the methods, the slowest questions.
     """
 
-    __slots__ = ("_groups", "_sessions", "_short", "context", "int64", "statistics")
+    __slots__ = ("_bare", "_groups", "_sessions", "_short", "context", "int64", "statistics")
 
     def __init__(self, context: Context | None = None, int64: bool = False) -> None:
         if context is not None and not isinstance(context, Context):
@@ -64,6 +64,7 @@ class Prover:
         self.statistics = Statistics()
         self._sessions: dict[ContextState, Session] = {}
         self._groups: dict[object, Verdict] = {}
+        self._bare: tuple[object, Session] | None = None
         self._short: tuple[ContextState, dict[PrimExpr, PrimExpr]] | None = None
 
     def equal(self, a: Expression, b: Expression) -> Verdict:
@@ -127,7 +128,16 @@ class Prover:
             return expr if written is None else written
         if isinstance(expr, (tir.Var, tir.IntImm)) and expr not in self.context.state.definitions:
             return expr
-        return self._session(expr).simplify(expr)
+        session = self._session(expr)
+        state = session.state
+        if state.facts or state.definitions:
+            # The normal form under facts has other variables, which may make it longer.
+            if self._bare is None or self._bare[0] is not state.ranges:
+                bare = self._new_session(type(state)(state.ranges, (), {}))
+                self._bare = (state.ranges, bare)
+            self._bare[1].begin()
+            expr = self._bare[1].simplify(expr)
+        return session.simplify(expr)
 
     def limits(self, expr: Expression) -> Range:
         """The smallest and largest value of an expression wherever it is defined; None for no

@@ -229,7 +229,8 @@ class Session:
         if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
-        new = self.shared.simplified(expanded, order, self.work)
+        with undisturbed():
+            new = self.shared.simplified(expanded, order, self.work)
         if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
             return expr
         if any(prim_exprs.conditional(node) for node in order) and _unguarded(new, expanded):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
-from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.api import script_of
@@ -17,7 +16,7 @@ from rlx.solver.context import Context, ContextState, Range, within_dtype
 from rlx.solver.prover import Prover
 from rlx.solver.reading import Expression
 from rlx.solver.session import Session
-from rlx.solver.verdict import CONTRADICTORY, Proved, Verdict
+from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Verdict
 
 POS_INF = (1 << 63) - 1
 NEG_INF = -POS_INF
@@ -25,21 +24,21 @@ NEG_INF = -POS_INF
 _SMT_PER_MILLISECOND = 2_000
 
 
-class Bound(Record):
+class Bound(NamedTuple):
     """The smallest and largest value of an expression, as TVM's ``ConstIntBound`` has them."""
 
     min_value: int
     max_value: int
 
 
-class Residue(Record):
+class Residue(NamedTuple):
     """The numbers ``coeff * x + base``, as TVM's ``ModularSet`` has them."""
 
     coeff: int
     base: int
 
 
-class Interval(Record):
+class Interval(NamedTuple):
     """The integers between two expressions, each None for no limit, as in TVM's ``IntervalSet``."""
 
     min_value: PrimExpr | None
@@ -521,6 +520,8 @@ class Analyzer:
 
     def _proves(self, condition: PrimExpr) -> bool:
         self.verdict = self._prover.always(condition)
+        if isinstance(self.verdict, Refuted) and self._prover.context.state.facts:
+            self.verdict = self._prover.complete(self.verdict)
         return isinstance(self.verdict, Proved)
 
     def _with(self, prover: _Limited) -> _Limited:

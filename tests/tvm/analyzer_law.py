@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
@@ -20,8 +20,9 @@ from tvm.error import InternalError
 from rlx.tvm import Analyzer
 
 Env = dict[str, int]
+Operator = Callable[[int, int], int]
 _VALUES = range(-5, 7)
-_BINARY = {
+_BINARY: dict[str, Operator] = {
     "Add": lambda a, b: a + b,
     "Sub": lambda a, b: a - b,
     "Mul": lambda a, b: a * b,
@@ -128,7 +129,7 @@ class Questions:
 def contradiction(seed: int, seen: Counter[str]) -> str:
     """What is wrong with the answers to one random question; "" if nothing is."""
     questions = Questions(seed)
-    rng, (n, m, k) = questions.rng, questions.variables
+    rng, n = questions.rng, questions.variables[0]
     ours, theirs = Analyzer(), sym.Analyzer()
     envs = list(questions.environments())
     if rng.random() < 0.4:

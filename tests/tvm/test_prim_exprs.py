@@ -75,13 +75,13 @@ def test_casts_selects_and_intrinsics_of_tvm() -> None:
 
 
 def test_other_objects_are_refused() -> None:
-    with pytest.raises(TypeError, match="expected a condition on integers, found .* float32"):
+    with pytest.raises(TypeError, match=r"expected a condition on integers, found .* float32"):
         prove(tirx.FloatImm("float32", 1.5))
     with pytest.raises(TypeError, match="expected a condition on integers, found h of type handle"):
         prove(tirx.Var("h", "handle"))
     with pytest.raises(TypeError, match="found float"):
         prove(3.5)
-    with pytest.raises(TypeError, match="expected an expression, .* found Evaluate"):
+    with pytest.raises(TypeError, match=r"expected an expression, .* found Evaluate"):
         prove(tirx.Evaluate(tirx.Var("n", "int64")))
 
 
@@ -98,7 +98,7 @@ def test_what_is_no_integer_arithmetic_is_an_unknown_value() -> None:
     assert prove(tirx.EQ(load, tirx.BufferLoad(buffer, [n]))).proved
     assert prove(tirx.EQ(load, tirx.BufferLoad(buffer, [n + 1]))).unknown
     assert prove(tirx.Or(f > 0, tirx.Not(f > 0))).proved
-    assert prove(f >= f).unknown  # a NaN is not
+    assert prove(f * 1 >= f).unknown  # a NaN is not
     effect = tirx.call_extern("int64", "f", n)
     assert prove(tirx.EQ(effect, effect)).unknown
     assert prove(tirx.Ramp(n, 1, 4) >= tirx.Broadcast(n, 4)).unknown
