@@ -144,9 +144,8 @@ def _misspelt(selector: str, span: Span) -> Diagnostic:
     known = {code.casefold(): code for code in codes()}
     meant = [known[near] for near in closest(selector.casefold(), known)]
     edit = None
-    match meant:
-        case [word]:
-            edit = Edit(span, word)
+    if len(meant) == 1:
+        edit = Edit(span, meant[0])
     words = f"no rule has the name {selector}"
     help = did_you_mean(meant) or "`relax-check --explain CODE` shows a rule"
     return Diagnostic("IGNORE-unused", "warning", words, span, help=help, edit=edit)

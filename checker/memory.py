@@ -11,7 +11,7 @@ the arguments and of what the function captured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import ast, tir
@@ -168,7 +168,7 @@ class MemoryWalk:
             now = FunctionSummary(
                 frozenset(c for c in self._writes if root(c) in own),
                 frozenset(c for c in self._always if root(c) in own),
-                _within(self._traced(result), own),
+                _bounded(_within(self._traced(result), own)),
                 captures,
             )
             if now == found or name not in free_vars(function):
@@ -296,9 +296,8 @@ class MemoryWalk:
             self.rename((call, number), frozenset(cells(memory)))
             self._write(memory, self.certain)
             self.overwrote(call, k, memory, self.certain)
-        match results:
-            case [only]:
-                return only
+        if len(results) == 1:
+            return results[0]
         return tuple(results)
 
     def _write(self, memory: Held, certain: bool) -> None:
@@ -313,9 +312,11 @@ class MemoryWalk:
 
     def _traced(self, held: Held) -> Held:
         """Memory by its first names."""
-        if isinstance(held, tuple):
-            return tuple(map(self._traced, held))
-        return frozenset(first for cell in held for first in self.source.get(cell, (cell,)))
+
+        def first(held: frozenset[Cell]) -> Held:
+            return frozenset(first for cell in held for first in self.source.get(cell, (cell,)))
+
+        return _mapped(held, first)
 
     # ------------------------------------------------------------ memory
 
@@ -366,12 +367,15 @@ def indices(call: ast.Call) -> Sequence[int]:
 
 def cells(held: Held) -> Iterator[Cell]:
     """The cells of memory, those of fields included."""
-    if isinstance(held, tuple):
-        for field in held:
-            yield from cells(field)
-    else:
-        assert isinstance(held, frozenset)
-        yield from held
+    seen: set[int] = set()  # a tuple may hold another one twice, and that one too
+    pending = [held]
+    while pending:
+        part = pending.pop()
+        if not isinstance(part, tuple):
+            yield from part
+        elif id(part) not in seen:
+            seen.add(id(part))
+            pending += reversed(part)
 
 
 def disjoint(one: Held, other: Held) -> bool:
@@ -397,6 +401,7 @@ def root(cell: Cell) -> Cell:
 
 def either(a: Held, b: Held) -> Held:
     """The memory of one of two values."""
+    a, b = _bounded(a), _bounded(b)
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(either(x, y) for x, y in zip(a, b, strict=True))
     return frozenset((*cells(a), *cells(b)))
@@ -428,17 +433,48 @@ def _instance(cell: Cell, given: Mapping[Cell, Held]) -> Held:
 
 
 def _instances(held: Held, given: Mapping[Cell, Held]) -> Held:
-    if isinstance(held, tuple):
-        return tuple(_instances(field, given) for field in held)
-    found = [_instance(cell, given) for cell in held]
-    return found[0] if len(found) == 1 else _union(found)
+    def instance(held: frozenset[Cell]) -> Held:
+        found = [_instance(cell, given) for cell in held]
+        return found[0] if len(found) == 1 else _union(found)
+
+    return _mapped(held, instance)
 
 
 def _within(held: Held, own: set[Any]) -> Held:
     """The part of memory that lies in some variables."""
-    if isinstance(held, tuple):
-        return tuple(_within(field, own) for field in held)
-    return frozenset(cell for cell in held if root(cell) in own)
+    return _mapped(held, lambda held: frozenset(cell for cell in held if root(cell) in own))
+
+
+def _mapped(held: Held, change: Callable[[frozenset[Cell]], Held]) -> Held:
+    """Memory with that of each field changed; a tuple in several places stays one tuple."""
+    made: dict[int, Held] = {}
+
+    def mapped(held: Held) -> Held:
+        if not isinstance(held, tuple):
+            return change(held)
+        if id(held) not in made:
+            made[id(held)] = tuple(map(mapped, held))
+        return made[id(held)]
+
+    return mapped(held)
+
+
+FIELDS = 256
+"""In a result of more fields, what is in which is not told apart."""
+
+
+def _bounded(held: Held) -> Held:
+    """Memory with at most :data:`FIELDS` fields, or all of it as one."""
+    counts: dict[int, int] = {}
+
+    def count(held: Held) -> int:
+        if not isinstance(held, tuple):
+            return 1
+        if id(held) not in counts:
+            counts[id(held)] = sum(map(count, held))
+        return counts[id(held)]
+
+    return held if count(held) <= FIELDS else frozenset(cells(held))
 
 
 def is_noalias(function: tir.PrimFunc) -> bool:

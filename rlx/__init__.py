@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rlx import relay, te, tvm, vm
-    from rlx.api import check, fmt, load, parse, refines, run, show, why
+    from rlx.api import check, fmt, load, memory, parse, refines, run, show, why
     from rlx.checker.check import IllFormedError, Report
     from rlx.checker.why.place import PlaceError
     from rlx.grammar.diagnostic import Diagnostic
@@ -63,6 +63,7 @@ _HOMES = {
     "dim": "rlx.transform.builder.values",
     "fmt": "rlx.api",
     "load": "rlx.api",
+    "memory": "rlx.api",
     "operator": "rlx.operators.external",
     "parse": "rlx.api",
     "prove": "rlx.solver.api",
@@ -114,6 +115,7 @@ __all__ = [
     "dim",
     "fmt",
     "load",
+    "memory",
     "op",
     "operator",
     "parse",

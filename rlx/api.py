@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rlx.grammar.nodes.ast import IRModule
     from rlx.refine.answer import Refinement
     from rlx.semantics.outcome import Outcome
+    from rlx.transform.memory_use import MemoryUse
 
 DIALECT = "0.27"
 """The dialect that is written where none is asked for."""
@@ -337,6 +338,58 @@ def _by_name(
             f"inputs: expected at most {len(names)}, one for each parameter; found {len(inputs)}"
         )
     return dict(zip(names, inputs, strict=False))
+
+
+@roomy
+def memory(subject: Subject, entry: str | None = None) -> MemoryUse:
+    """How many bytes a function needs, as a formula over its sizes.
+
+    Parameters
+    ----------
+    subject
+        What :func:`check` takes.
+    entry
+        The function; None for ``main``, or the only one.
+
+    Returns
+    -------
+    MemoryUse
+        With ``peak``, ``arguments``, ``constants``, and ``highest(sizes)`` for numbers; ``peaks``
+        tells which values are alive where most is needed.
+
+    Raises
+    ------
+    IllFormedError
+        If the checker finds errors; its ``report`` has them.
+    SubjectError
+        If there is no such function, or the text contains several modules.
+    TypeError, OSError
+        As :func:`check`.
+    """
+    from rlx.checker.check import IllFormedError
+    from rlx.grammar.nodes import ast
+    from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.semantics.machine.program import default_entry
+    from rlx.transform.lowering.local_functions import LambdaLift
+    from rlx.transform.lowering.structure import Normalize
+    from rlx.transform.memory_use import memory_use
+
+    name_or_none("entry", entry)
+    report = check(subject)
+    if not report.ok:
+        raise IllFormedError(report)
+    module = chosen(report.modules, report.source)
+    functions = {
+        gv.name_hint: (module, f)
+        for gv, f in module.functions.items()
+        if isinstance(f, ast.Function)
+    }
+    name = default_entry(functions) if entry is None else entry
+    if name not in functions:
+        words = f"there is no Relax function {name!r}"
+        meant = did_you_mean(closest(name, functions))
+        raise SubjectError(f"{words}; {meant}" if meant else words)
+    return memory_use(LambdaLift()(Normalize()(module)), name)
 
 
 @roomy

@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("rlx.commands.run", "run a program, and print what it returns"),
     "step": ("rlx.commands.step", "show a run step by step, as text or as an HTML page"),
     "generate": ("rlx.commands.generate", "print random legal programs"),
+    "memory": ("rlx.commands.memory", "print how much memory a program needs, as a formula"),
     "lower": ("rlx.commands.lower", "print a program after a pass of the lowering"),
     "build": ("rlx.commands.build", "compile a program for the virtual machine"),
     "relay": ("rlx.commands.relay", "check, convert or run a program of Relay"),
@@ -52,7 +53,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 LIMITED = frozenset(
-    ["bisect", "build", "disasm", "lower", "prove", "reduce", "relay", "run", "step", "why"]
+    [
+        "bisect",
+        "build",
+        "disasm",
+        "lower",
+        "memory",
+        "prove",
+        "reduce",
+        "relay",
+        "run",
+        "step",
+        "why",
+    ]
 )
 """The commands that read one program: the time limit of a file ends them as a whole, or until
 they have read it. `check` and `fmt` give up single files.

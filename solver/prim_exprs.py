@@ -79,10 +79,9 @@ _EXPANDED = frozenset(name for name, _ in _INTRINSICS)
 
 
 def _expand(node: PrimExpr) -> PrimExpr | None:
-    match node:
-        case tir.Call(op=op, args=args):
-            meaning = _INTRINSICS.get((op, len(args)))
-            return meaning(*args) if meaning else None
+    if isinstance(node, tir.Call):
+        meaning = _INTRINSICS.get((node.op, len(node.args)))
+        return meaning(*node.args) if meaning else None
     return None
 
 

@@ -326,9 +326,9 @@ def judgement_of(conclusion: str) -> str:
 
     The forms exclude each other, but for the TIR forms, of which ``=>`` tells the statement.
     """
-    match [j.name for j in JUDGEMENTS if re.fullmatch(j.pattern, conclusion)]:
-        case [name]:
-            return name
+    names = [j.name for j in JUDGEMENTS if re.fullmatch(j.pattern, conclusion)]
+    if len(names) == 1:
+        return names[0]
     return ""
 
 

@@ -102,9 +102,8 @@ class PartJudge:
             if not wanted and not isinstance(wanteds[index], ObjectStructInfo):
                 self._add((), "kind", "needed", show(wanteds[index]), _said(found))
             judged.append(self.parts)
-        match self.equations:
-            case [_, _, *_]:  # one alone was judged where it stands
-                self.contradictory = self._never(equation(self.equations))
+        if len(self.equations) > 1:  # one alone was judged where it stands
+            self.contradictory = self._never(equation(self.equations))
         return judged
 
     # ------------------------------------------------------------ first phase

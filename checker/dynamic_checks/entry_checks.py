@@ -85,9 +85,8 @@ def _together(part: CheckPart, seen: Sequence[CheckPart | None]) -> CheckPart:
 
 def settle(part: CheckPart, unused: Collection[tir.Var]) -> CheckPart:
     """A part that only binds an unused variable holds of every value."""
-    match part:
-        case CheckPart(status="binds", var=var) if var in unused:
-            return replace(part, status="proved")
+    if part.status == "binds" and part.var in unused:
+        return replace(part, status="proved")
     return part
 
 

@@ -66,10 +66,9 @@ class CheckPart(Record):
     def reason(self) -> str:
         """Why the part is not proved, in words."""
         place = f"{self.place}: " if self.path else ""
-        match self.status:
-            case "binds":
-                known = "" if self.image is None else f", which is already known to be {self.found}"
-                return f"{place}it binds {self.wanted}{known}"
+        if self.status == "binds":
+            known = "" if self.image is None else f", which is already known to be {self.found}"
+            return f"{place}it binds {self.wanted}{known}"
         wanted = self.wanted if self.premise in _OWN_WORDS else f"{self.premise} {self.wanted}"
         if not self.found:
             return f"{place}{wanted} is expected, but nothing is known"

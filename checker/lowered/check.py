@@ -8,7 +8,7 @@ from rlx.checker.lowered.effects import CallEffects, Effect
 from rlx.checker.lowered.heap import Heaps
 from rlx.checker.lowered.memory import Memory, Use
 from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece
-from rlx.checker.lowered.operators import KILLS, STORAGE, TENSOR
+from rlx.checker.lowered.operators import BYTES, KILLS, STORAGE, TENSOR
 from rlx.checker.lowered.run_time_checks import RunTimeChecks
 from rlx.checker.lowered.slot_values import KnownValues
 from rlx.checker.memory import either
@@ -135,8 +135,10 @@ class _Walk:
         name = call.op.op_name if isinstance(call.op, ast.Op) else ""
         called = var.name_hint if var is not None else "a tensor"
         args, values = call.args, self.values
-        if name in STORAGE and len(args) > STORAGE[name]:
-            size = values.size(args[0], values.data_type(args[STORAGE[name]]))
+        if name in STORAGE and len(args) > 2:
+            position = STORAGE[name]
+            each = BYTES if position is None else values.data_type(args[position])
+            size = values.size(args[0], each)
             return self.memory.made(MemoryPiece(called, span, size))
         match name, args:
             case _, (_, _, shape, _, *_) if name in TENSOR:

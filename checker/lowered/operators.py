@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-STORAGE = {"relax.memory.alloc_storage": 3, "relax.vm.alloc_storage": 2}
-"""Those that make a piece of memory, with the position of the element type."""
+from rlx.grammar.nodes.dtype import dtype
+
+BYTES = dtype("uint8")
+
+STORAGE = {"relax.memory.alloc_storage": None, "relax.vm.alloc_storage": 2}
+"""Those that make a piece of memory, with the position of the type whose elements the size counts;
+None where it counts bytes.
+"""
 TENSOR = frozenset({"relax.memory.alloc_tensor", "relax.vm.alloc_tensor"})
 """Those that lay a tensor into a piece of memory."""
 KILLS = frozenset({"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"})

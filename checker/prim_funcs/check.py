@@ -82,10 +82,7 @@ def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:
 
 
 def _within(span: Span | None, whole: Span | None) -> bool:
-    match span, whole:
-        case (at, _), (start, end):
-            return start <= at < end
-    return False
+    return span is not None and whole is not None and whole[0] <= span[0] < whole[1]
 
 
 def regions(state: PrimFuncCheck) -> None:

@@ -239,9 +239,8 @@ def fits(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
 
 def _apart(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
     """Whether two extents differ, whatever their variables are."""
-    match a, b:
-        case tir.IntImm(value=one), tir.IntImm(value=other):
-            return one != other
+    if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm):
+        return a.value != b.value
     if tir.larger_than(_LONG, tir.Sub(a, b)):
         return False
     from rlx.solver.prover import Prover

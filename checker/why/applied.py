@@ -86,10 +86,9 @@ class Applied:
         self, step: Step, record: RuleApplication, reported: Iterable[Diagnostic], fails: bool
     ) -> None:
         """A rule, a question, a comparison or a binding inside of a rule."""
-        match record.kind:
-            case "binding":
-                self._images(step, record)
-                return
+        if record.kind == "binding":
+            self._images(step, record)
+            return
         if record.name.startswith(_REWRITES) and changed_nothing(record):
             return
         found = self._of_record(record, fails)

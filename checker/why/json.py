@@ -109,10 +109,9 @@ def _step(step: Step, source: Source, numbers: dict[int, int]) -> dict[str, Any]
 
 def _codes(step: Step) -> dict[str, str | None]:
     """The rule, and of a premise that fails its own code."""
-    match step.kind:
-        case "premise":
-            rule = premise_rule(step.code)
-            return {"rule": None if rule is None else rule.identifier, "premise": step.code}
+    if step.kind == "premise":
+        rule = premise_rule(step.code)
+        return {"rule": None if rule is None else rule.identifier, "premise": step.code}
     return {"rule": step.code or None, "premise": None}
 
 

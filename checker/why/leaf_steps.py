@@ -61,10 +61,12 @@ def sentence(code: str) -> str:
 def changed_nothing(record: RuleApplication) -> bool:
     """Whether a rule that rewrites gave back what it was given."""
     given = next((v for v in record.given if isinstance(v, StructInfo)), None)
-    match given, record.result:
-        case StructInfo(), StructInfo():
-            return show(given) == show(record.result)
-    return False
+    result = record.result
+    return (
+        isinstance(given, StructInfo)
+        and isinstance(result, StructInfo)
+        and show(given) == show(result)
+    )
 
 
 def alike(a: Step, b: Step) -> bool:

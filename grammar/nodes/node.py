@@ -156,9 +156,8 @@ recurse.
 
 def tuple_text(parts: list[str]) -> str:
     """The text of a tuple, from those of its parts."""
-    match parts:
-        case [only]:
-            return f"({only},)"
+    if len(parts) == 1:
+        return f"({parts[0]},)"
     return f"({', '.join(parts)})"
 
 

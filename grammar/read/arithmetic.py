@@ -215,9 +215,8 @@ def prim(coerce: Scalars, operator: str, operands: tuple[Entry, ...], span: Span
     """The operator on scalars. Chains are deep on the left, so the left side is processed in a
     loop.
     """
-    match operands:
-        case (only,):
-            return _prim_prefix(coerce, operator, only, span)
+    if len(operands) == 1:
+        return _prim_prefix(coerce, operator, operands[0], span)
     left, right = operands
     spine = [(operator, right, span)]
     while True:

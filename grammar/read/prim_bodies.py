@@ -132,10 +132,7 @@ class PrimBodies:
 
 
 def _joined(statements: list[tir.Stmt]) -> tir.Stmt:
-    match statements:
-        case [only]:
-            return only
-    return tir.SeqStmt(tuple(statements))
+    return statements[0] if len(statements) == 1 else tir.SeqStmt(tuple(statements))
 
 
 LOOPS = {

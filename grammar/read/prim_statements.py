@@ -77,9 +77,8 @@ class PrimStatements:
     # ------------------------------------------------------------ simple statements
 
     def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
-        match value.value:
-            case Form(head="T.launch_thread"):
-                return self._enter(value, [name])
+        if isinstance(value.value, Form) and value.value.head == "T.launch_thread":
+            return self._enter(value, [name])
         return self.assignments.assign(name, annotation, value, span)
 
     def store(self, target: Entry, value: Entry, span: Span) -> tir.Stmt:
@@ -131,9 +130,8 @@ class PrimStatements:
 
     def _operand(self, form: Form, span: Span) -> tir.PrimExpr:
         """The one argument of a form."""
-        match form.args:
-            case [operand]:
-                return self.coerce.prim(operand, INT32)
+        if len(form.args) == 1:
+            return self.coerce.prim(form.args[0], INT32)
         given = f"{len(form.args)} are given"
         raise Rejected(f"{form.head} takes one argument, but {given}", *span, certain=True)
 

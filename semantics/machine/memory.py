@@ -20,8 +20,11 @@ from rlx.spec.registry import rule
 @rule("E-alloc-storage", "step")
 def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given = at.payload
-    size = argument((given.get("size") or given["shape"])(c.frame), "shape")
-    made = allocate(size, numpy_type(argument(given["dtype"](c.frame), "dtype")))
+    if "size" in given:  # of memory.alloc_storage, whose type is a hint only
+        made = allocate(argument(given["size"](c.frame), "shape"), np.dtype(np.uint8))
+    else:
+        kind = numpy_type(argument(given["dtype"](c.frame), "dtype"))
+        made = allocate(argument(given["shape"](c.frame), "shape"), kind)
     storage = Storage(made.ravel().view(np.uint8), _device(given, c))
     return bind(at, c, storage)
 

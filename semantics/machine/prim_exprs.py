@@ -127,7 +127,7 @@ def _float(node: Any, kind: DataType, a: Reader, b: Reader) -> Reader:
 
     if not kind.is_float:
         return _no_arithmetic(node)
-    operation = binary(type(node), kind)  # type: ignore[arg-type]
+    operation = binary(type(node), kind)
     return lambda frame: operation(a(frame), b(frame))
 
 
@@ -157,9 +157,9 @@ def _select(node: Any, c: Reader, t: Reader, f: Reader) -> Reader:
 
 
 def _call(node: Any, *operands: Reader) -> Reader:
-    match node.op, operands:
-        case "if_then_else", (c, t, f):
-            return lambda frame: t(frame) if c(frame) else f(frame)
+    if node.op == "if_then_else" and len(operands) == 3:
+        c, t, f = operands
+        return lambda frame: t(frame) if c(frame) else f(frame)
     return _intrinsic(node, operands)
 
 

@@ -70,10 +70,10 @@ def unguarded(
     yield store.buffer, store.indices, store.span
 
     def below(node: tir.PrimExpr) -> tuple[tir.PrimExpr, ...]:
-        match node:
-            # The variable of a let has no value before its body.
-            case tir.Call(op="if_then_else") | tir.And() | tir.Or() | tir.Let():
-                return tir.children(node)[:1]
+        # The variable of a let has no value before its body.
+        chosen = isinstance(node, tir.Call) and node.op == "if_then_else"
+        if chosen or isinstance(node, (tir.And, tir.Or, tir.Let)):
+            return tir.children(node)[:1]
         return tir.children(node)
 
     for node in tir.reached([*store.indices, store.value], below):

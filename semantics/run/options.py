@@ -218,7 +218,13 @@ def known_functions(module: ast.IRModule) -> list[str]:
 
 
 def checked(path: str, name: str | None = None) -> ast.IRModule:
-    """The module in a file, after a check; definitions that are not read are told on stderr.
+    """The module in a file, as :func:`checked_report` reads it."""
+    return checked_report(path, name)[1]
+
+
+def checked_report(path: str, name: str | None = None) -> tuple[Report, ast.IRModule]:
+    """What the check of a file says, and its module; definitions that are not read are told on
+    stderr.
 
     Raises
     ------
@@ -235,7 +241,7 @@ def checked(path: str, name: str | None = None) -> ast.IRModule:
     show_unread(report)
     found = [m for m in report.modules if name in (None, m.name)]
     if len(found) == 1:
-        return found[0]
+        return report, found[0]
     known = ", ".join(m.name for m in report.modules) or "none"
     wanted = "one module" if name is None else f"one module {name!r}"
     raise UsageError(f"{path}: expected {wanted}, found {known}; select one with --module NAME")

@@ -13,7 +13,6 @@ import ctypes
 import math
 import operator
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NoReturn
 
 from rlx.grammar.nodes import tir
@@ -53,7 +52,6 @@ def vector_element(dtype: DataType) -> DataType:
     return dtype if dtype.lanes <= 1 else named(str(dtype).rpartition("x")[0])
 
 
-@cache
 def into(dtype: DataType) -> Unary:
     """The function that converts an exact result to a scalar type.
 
@@ -185,7 +183,6 @@ _FLOATS: dict[type[tir.Binary], Operation] = {
 }
 
 
-@cache
 def binary(kind: type[tir.Binary], dtype: DataType) -> Operation:
     """The operation of a binary node on two scalars of the same type.
 
@@ -226,7 +223,6 @@ def binary(kind: type[tir.Binary], dtype: DataType) -> Operation:
 # ---------------------------------------------------------------- casts
 
 
-@cache
 def cast(source: DataType, target: DataType) -> Unary:
     """The conversion of a scalar from one type to another (lanes are the caller's).
 

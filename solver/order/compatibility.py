@@ -247,10 +247,7 @@ def _where_given(equations: list[Mismatch], prover: Prover) -> Compatibility:
 
 
 def _kind_of(relation: Relation) -> Kind:
-    match relation.kind:
-        case "never":
-            return "incompatible"
-    return "possible"
+    return "incompatible" if relation.kind == "never" else "possible"
 
 
 def _blame(equation: Mismatch, relation: Relation) -> Compatibility:
@@ -268,9 +265,8 @@ def _culprit(
     """The equation to blame, and how it fails by itself, if all fail like that together; None where
     each holds.
     """
-    match equations:
-        case [only]:
-            return only, relation
+    if len(equations) == 1:
+        return equations[0], relation
     kinds: dict[str, tuple[Mismatch, Relation]] = {}
     for equation in equations:
         alone = prover.relate(*sides(equation))

@@ -48,9 +48,8 @@ def disjoint(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility | No
         return None
     goal = Goal(prover)
     _apart(a, b, goal)
-    match goal.failed:
-        case [first, *_]:
-            return Compatibility("incompatible", first)
+    if goal.failed:
+        return Compatibility("incompatible", goal.failed[0])
     if goal.equations:
         joint = solve(goal.equations, prover, directed=False)
         if joint.kind == "incompatible":

@@ -164,9 +164,8 @@ def subtype(a: StructInfo, b: StructInfo, prover: Prover) -> Verdict:
         return IDENTICAL
     goal = Goal(prover)
     compare(a, b, goal)
-    match goal.failed:
-        case [first, *_]:
-            return NotSubtype({}, {}, "structure", None, first)
+    if goal.failed:
+        return NotSubtype({}, {}, "structure", None, goal.failed[0])
     return _all_equal(goal) if goal.equations else STRUCTURE
 
 

@@ -257,6 +257,17 @@ LINES: dict[str, dict[str, Draw]] = {
         "--smtlib": _nothing,
     },
     "verify-proof": {"FILE": _files},
+    "memory": {
+        "FILE": _file,
+        "--module": _choice("Module", "Nothing"),
+        "--entry": _choice("main", "nowhere", ""),
+        "--at": _choice("n=4", "n=4,m=5", "n", "n=-1", "=", "n=99999999999999999999"),
+        "--chart": _choice("n=1:8", "n=8:1", "m=1", "n=0:0"),
+        "--html": _out("page.html"),
+        "--tvm": _nothing,
+        **FORMAT,
+        **TRUST,
+    },
     "refines": {
         "BEFORE": _file,
         "AFTER": _file,

@@ -57,11 +57,21 @@ COMPILERS = ("cc", "gcc", "clang", "c++", "g++", "ld", "ldconfig", "objdump", "a
 PLAIN = {"--version", "--explain", "--diff", "--fix", "--watch"}
 """What prints something else than one report."""
 
-STARTING = ("reduce", "bisect", "fuzz", "lsp")
+STARTING = ("reduce", "bisect", "fuzz", "lsp", "memory")
 """The commands that start processes because they are asked to."""
 
 OFTEN = ("check", "fmt", "run", "step", "lower", "build", "why", "lsp")
-SELDOM = ("reduce", "disasm", "relay", "prove", "verify-proof", "refines", "explain", "generate")
+SELDOM = (
+    "reduce",
+    "disasm",
+    "relay",
+    "prove",
+    "verify-proof",
+    "refines",
+    "explain",
+    "generate",
+    "memory",
+)
 HARDLY = ("bisect", "fuzz", "completion")
 
 SHARES = {".rlx": 14, ".relay": 3, ".rlxexe": 2, ".py": 1}

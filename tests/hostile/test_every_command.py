@@ -13,7 +13,8 @@ from .breakage import KINDS
 from .every_command import Answer, Attempt, asked, complaint, watch_the_interpreter
 from .originals import Original, originals
 
-COUNT = 40
+COUNT = 16
+"""`python -m tests.hostile.every_command COUNT SEED` tries more."""
 
 
 @pytest.fixture(autouse=True)

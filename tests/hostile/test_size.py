@@ -106,7 +106,7 @@ REFUSED: dict[str, Callable[[], str]] = {
 
 ANSWERED: dict[str, Callable[[], str]] = {
     "20,000 minus signs": lambda: nested("-", "", 20_000),
-    "20,000 subscripts": lambda: function(f"    y = x{'[0]' * 20_000}\n"),
+    "5,000 subscripts": lambda: function(f"    y = x{'[0]' * 5_000}\n"),
     "20,000 times to the power": lambda: function(f"    y = x{' ** x' * 20_000}\n"),
     "20,000 times plus": lambda: function(f"    y = x{' + x' * 20_000}\n"),
     "20,000 levels of indentation": lambda: "".join(

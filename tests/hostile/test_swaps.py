@@ -10,7 +10,7 @@ import rlx
 from .commands import complaints
 from .swaps import texts, wrong
 
-COUNT, SEED = 40, 11
+COUNT, SEED = 20, 11
 
 
 def test_calls_with_moved_arguments_are_answered(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def caches(model: str, stage: str) -> Sequence[Value]:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [m for m in MODELS if m not in ("diffusion", "encoder_decoder")])
 def test_values_are_those_of_tvm(model: str, stage: str) -> None:
     text = texts(model)["imported"]
     for entry, function in entries(text):

@@ -6,6 +6,7 @@ as listed. The lists in `runs/listed.toml` say which programs are not the same, 
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 import tomllib
@@ -22,8 +23,8 @@ KINDS = {
     "expressions": built.of_kind,
     "pipelines": built.of_kind,
 }
-SAMPLE = 16
-"""The programs of each kind in a run of the tests."""
+SAMPLE = 6
+"""The programs of each kind in a run of the tests; `python -m tests.tvm.test_runs` takes all."""
 
 LISTED: Mapping[str, tuple[str, str]] = {
     name: (kind, reason)
@@ -48,7 +49,9 @@ def unlike(found: Sequence[Program]) -> Iterator[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_are_those_of_tvm(kind: str) -> None:
     known = KINDS[kind](kind)
-    drawn = random.SystemRandom().sample(sorted(known), min(SAMPLE, len(known)))
+    drawn = random.Random(0 if os.environ.get("CI") else None).sample(
+        sorted(known), min(SAMPLE, len(known))
+    )
     wrong = list(unlike([known[name] for name in drawn]))
     assert not wrong, "\n".join(wrong)
 

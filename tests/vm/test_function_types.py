@@ -39,7 +39,7 @@ def module(given: str, wanted: str, way: str) -> str:
         "in a tuple": (f"t: R.Tuple({wanted}, R.Tensor((n,), 'float32'))", "cls.meet((o, z))"),
     }.get(way, ("z: R.Tensor((n,), 'float32')", "z"))
     last = {
-        "cast": f"got = R.match_cast(o, {wanted})",
+        "cast": "got = R.match_cast(o, {})".format(wanted.replace('("n",)', "(n,)")),
         "result": "got = cls.same(o, z)",
         "of a local function": "got = local(o)",
     }.get(way, f"got = {give}")
@@ -112,11 +112,11 @@ def ends(text: str, args: tuple[Value, ...]) -> dict[str, End]:
 def test_functions_meet_types_alike_in_all_ways() -> None:
     every = list(product(GIVEN, TYPES, WAYS))
     seen: Counter[str] = Counter()
-    for given, wanted, way in random.Random(7).sample(every, 100):
+    for given, wanted, way in random.Random(7).sample(every, 40):
         text = module(given, wanted, way)
         for size in (2, 3):
             found = ends(text, (Tensor(np.ones(size, "float32")),))
             kinds = {name: end.kind for name, end in found.items()}
             assert len(set(kinds.values())) == 1, (given, wanted, way, size, found)
             seen[found["source"].kind] += 1
-    assert seen["CheckFailed"] > 30 and seen["Returned"] > 30, seen
+    assert seen["CheckFailed"] > 10 and seen["Returned"] > 10, seen

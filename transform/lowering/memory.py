@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from rlx.checker.lowered.operators import BYTES
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
@@ -23,8 +24,6 @@ from rlx.transform.lowering.planned_piece import (
 )
 from rlx.transform.lowering.structure import dataflow_blocks
 
-BYTES = dtype("uint8")
-
 
 class StaticPlanBlockMemory(ModulePass):
     """Tensors with disjoint lifetimes share a piece of memory.
@@ -34,7 +33,7 @@ class StaticPlanBlockMemory(ModulePass):
     several sums, so it is above the tensors below it for all sizes. The function's attribute
     ``tir_var_upper_bound`` gives upper bounds of shape variables; if a plan relies on one, an
     assertion is inserted before the tensor. Tensors that a block returns, or passes to functions
-    that may store them, have their own memory.
+    that may store them, stay allocations of their own.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -211,7 +210,7 @@ class _Planner(Emitter):
         for piece in pieces.values():
             storage = ast.Var(self.fresh("storage"))
             size_of, places = piece.laid_out()
-            call = _alloc_storage(size_of, BYTES, number(piece.device))
+            call = _alloc_storage(size_of, number(piece.device))
             made.setdefault(piece.first, []).append((storage, call))
             for var, offset in places:
                 self._places[var] = _Place(storage, offset)
@@ -236,11 +235,16 @@ class _Planner(Emitter):
         assert isinstance(value, ast.Call)
         each = _Allocation(value)
         place = self._places.get(binding.var)
-        if place is None:
-            size: ast.Expr = each.shape
-            storage = self.emit(_storage(size, each), "storage")
-            place = _Place(storage, number(0))
         kind = ast.DataTypeImm(each.kind)
+        if place is None and self._share:
+            self.put(binding)
+            return
+        if place is None:
+            storage = self.emit(_own_storage(each.shape, each), "storage")
+            args = (storage, number(0), each.shape, kind, each.index)
+            made = ast.Call(ast.op("relax.vm.alloc_tensor"), args)
+            self.put(replace(binding, value=made))
+            return
         args = (place.storage, place.offset, each.shape, kind, each.index)
         made = ast.Call(ast.op("relax.memory.alloc_tensor"), args)
         self.put(replace(binding, value=made))
@@ -273,12 +277,13 @@ def _ends(
     return ends
 
 
-def _storage(shape: ast.Expr, each: _Allocation) -> ast.Call:
-    return _alloc_storage(shape, each.kind, each.index)
+def _own_storage(shape: ast.Expr, each: _Allocation) -> ast.Call:
+    args = (shape, each.index, ast.DataTypeImm(each.kind), ast.StringImm("global"))
+    return ast.Call(ast.op("relax.vm.alloc_storage"), args)
 
 
-def _alloc_storage(shape: ast.Expr, kind: DataType, index: ast.Expr) -> ast.Call:
-    args = (shape, index, ast.StringImm("global"), ast.DataTypeImm(kind))
+def _alloc_storage(size: ast.Expr, index: ast.Expr) -> ast.Call:
+    args = (size, index, ast.StringImm("global"), ast.DataTypeImm(BYTES))
     return ast.Call(ast.op("relax.memory.alloc_storage"), args)
 
 
@@ -303,8 +308,9 @@ _RENAMED = frozenset(
 
 def _of_machine(call: ast.Call, name: str) -> ast.Call:
     match name, call.args:
-        case "relax.memory.alloc_storage", (size, index, scope, kind):
-            args: tuple[ast.Expr, ...] = (size, index, kind, scope)
+        case "relax.memory.alloc_storage", (size, index, scope, _):
+            # Its size is in bytes, whatever the type says.
+            args: tuple[ast.Expr, ...] = (size, index, ast.DataTypeImm(BYTES), scope)
             return ast.Call(ast.op("relax.vm.alloc_storage"), args, span=call.span)
         case "relax.memory.alloc_tensor", args:
             return ast.Call(ast.op("relax.vm.alloc_tensor"), args, span=call.span)

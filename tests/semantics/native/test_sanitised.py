@@ -27,18 +27,18 @@ from tests.semantics.native.sanitised.batch import (
 from tests.semantics.native.sanitised.campaign import Campaign
 
 BATCHES = [
-    ("nests", FULL, 4),
-    ("nests", SHIPPED, 6),
-    ("programs", SHIPPED, 4),
-    ("generated", SLIGHT, 10),
-    ("legalised", PLAIN, 4),
-    ("legalised", SHIPPED, 6),
-    ("ours", FULL, 3),
-    ("ours", WRITTEN_OUT, 4),
-    ("styles", FULL, 6),
-    ("styles", SHIPPED, 8),
-    ("scheduled", PLAIN, 3),
-    ("mutated", SLIGHT, 4),
+    ("nests", FULL, 2),
+    ("nests", SHIPPED, 3),
+    ("programs", SHIPPED, 2),
+    ("generated", SLIGHT, 5),
+    ("legalised", PLAIN, 2),
+    ("legalised", SHIPPED, 3),
+    ("ours", FULL, 2),
+    ("ours", WRITTEN_OUT, 2),
+    ("styles", FULL, 3),
+    ("styles", SHIPPED, 4),
+    ("scheduled", PLAIN, 1),
+    ("mutated", SLIGHT, 2),
 ]
 """Source, how it is compiled, how many functions; each is four kernels. Random programs take the compiler longest."""
 

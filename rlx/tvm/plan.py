@@ -1,0 +1,86 @@
+"""The module as TVM's default build has planned its memory: `python -m rlx.tvm.plan` in a process
+of its own, as TVM may end it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from rlx.grammar.processes import environment, from_outside, python
+
+PATIENCE = 300.0
+"""Seconds that TVM may take."""
+
+
+class NoPlanError(ValueError):
+    """TVM has no plan for a program; the message says why."""
+
+
+def planned_by_tvm(text: str) -> str:
+    """What TVM prints of a module after the passes of its default build up to the plan of memory.
+
+    Parameters
+    ----------
+    text
+        A module in the dialect of TVM 0.27.
+
+    Raises
+    ------
+    NoPlanError
+        If TVM is not installed, or a pass fails.
+    """
+    try:
+        done = subprocess.run(
+            python("-m", "rlx.tvm.plan"),
+            input=text,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+            env=environment(),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NoPlanError(f"TVM takes longer than {PATIENCE:.0f} s") from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        how = from_outside(done.returncode) or (said[-1] if said else "TVM ends without a word")
+        raise NoPlanError(how)
+    return done.stdout
+
+
+def main() -> int:
+    """Plan the memory of the module on standard input."""
+    try:
+        import tvm
+        from tvm import relax
+    except ModuleNotFoundError as error:
+        if error.name != "tvm":
+            raise
+        sys.stderr.write("this needs TVM: install the extra `tvm`\n")
+        return 1
+    text = sys.stdin.read()
+    passes = tvm.transform.Sequential(
+        [
+            relax.transform.LegalizeOps(),
+            relax.transform.RewriteDataflowReshape(),
+            relax.transform.ToNonDataflow(),
+            relax.transform.RemovePurityChecking(),
+            relax.transform.CallTIRRewrite(),
+            relax.transform.StaticPlanBlockMemory(),
+        ]
+    )
+    try:
+        with tvm.target.Target("llvm"), tvm.transform.PassContext(opt_level=3):
+            made = passes(tvm.script.from_source(text, check_well_formed=False))
+            sys.stdout.write(made.script(show_meta=True))
+    except Exception as error:  # noqa: BLE001 - whatever a pass raises is the reason
+        said = str(error).strip().splitlines()
+        sys.stderr.write(f"{type(error).__name__}: {said[-1] if said else ''}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

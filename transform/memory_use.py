@@ -1,0 +1,445 @@
+"""How much memory a function needs: what is alive at once, as a formula over its sizes.
+
+A value lies in memory from the binding that makes it to the last binding that uses it, or a view of
+it. Where a value may be a view or a copy, it counts as a copy. A call needs what its callee needs.
+Arguments and constants are counted apart; what happens inside of PrimFuncs and packed functions is
+not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import NamedTuple
+
+from rlx.checker.derive.module import derive
+from rlx.checker.lowered.operators import STORAGE, TENSOR
+from rlx.checker.memory import (
+    IN_PLACE,
+    Cell,
+    Held,
+    MemoryWalk,
+    Summaries,
+    root,
+    sharing,
+)
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.node import Record, Span
+from rlx.grammar.nodes.visit import bindings_in, expressions, free_vars, result_of
+from rlx.solver import Prover
+from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.order import instantiate
+from rlx.solver.poly import Polynomial
+from rlx.transform.lowering.planned_piece import upper_bounds
+
+
+class Living(NamedTuple):
+    """A value that is alive at a peak.
+
+    Attributes
+    ----------
+    name
+        Its variable.
+    span
+        What makes it, in the text; None if the text does not have it.
+    size
+        Its bytes.
+    function
+        The function whose binding it is.
+    """
+
+    name: str
+    span: Span | None
+    size: tir.PrimExpr
+    function: str
+
+
+class Peak(NamedTuple):
+    """A place at which more may be alive than at any other, for some sizes.
+
+    Attributes
+    ----------
+    size
+        The bytes that are alive there.
+    living
+        What they belong to.
+    """
+
+    size: tir.PrimExpr
+    living: tuple[Living, ...]
+
+
+class MemoryUse(Record):
+    """The memory of a function.
+
+    Attributes
+    ----------
+    entry
+        Its name.
+    arguments, constants
+        The bytes of its arguments, and of the constants that it and its callees use.
+    peaks
+        The places at which most is alive; several where it depends on the sizes which one it is.
+    unknown
+        Values whose size is not known, which are not counted, and why.
+    bounds
+        The upper bounds that the function declares for shape variables, by their names.
+    """
+
+    entry: str
+    arguments: tir.PrimExpr
+    constants: int
+    peaks: tuple[Peak, ...]
+    unknown: tuple[tuple[str, Span | None, str], ...]
+    bounds: Mapping[str, int]
+
+    @property
+    def peak(self) -> tir.PrimExpr:
+        """The bytes that are alive at most, arguments and constants not counted."""
+        return reduce(tir.Max, [each.size for each in self.peaks])
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The names of the shape variables that the answer depends on."""
+        exprs = (self.arguments, *(each.size for each in self.peaks))
+        names = dict.fromkeys(var.name for each in exprs for var in tir.free_vars(each))
+        return tuple(names)
+
+    def highest(self, sizes: Mapping[str, int]) -> tuple[int, Peak]:
+        """The peak for these sizes, and its bytes."""
+        found = [(number(each.size, sizes), each) for each in self.peaks]
+        return max(found, key=lambda pair: pair[0])
+
+
+def number(size: tir.PrimExpr, sizes: Mapping[str, int]) -> int:
+    """The value of a formula.
+
+    Raises
+    ------
+    ValueError
+        If a shape variable has no value, or the formula none for these.
+    """
+    values = {}
+    for var in tir.free_vars(size):
+        if var.name not in sizes:
+            raise ValueError(f"{var.name} has no value")
+        values[var] = sizes[var.name]
+    try:
+        return max(evaluate(size, values), 0)
+    except UndefinedError as error:
+        raise ValueError(f"{size} is not defined there: {error}") from None
+
+
+def memory_use(module: IRModule, entry: str) -> MemoryUse:
+    """The memory that a function of a module in normal form needs.
+
+    Parameters
+    ----------
+    module
+        A module without errors. Of one in which storage is allocated, what its storages need is
+        counted, and not the tensors in them.
+    entry
+        The name of a Relax function.
+
+    Raises
+    ------
+    KeyError
+        If the module has no such Relax function.
+    """
+    functions = {
+        gv.name_hint: gv for gv, f in module.functions.items() if isinstance(f, ast.Function)
+    }
+    return _Module(module).entry(functions[entry])
+
+
+class _State(NamedTuple):
+    """What is alive at a place: the bytes, and whose they are."""
+
+    total: Polynomial
+    living: tuple[Living, ...]
+
+
+class _Module:
+    """What is known of the functions of a module."""
+
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        self.info = derive(module).info
+        self.summaries = Summaries(module)
+        self.prover = Prover()
+        self.unknown: dict[tuple[str, Span | None, str], None] = {}
+        self._atoms: list[tir.PrimExpr] = []
+        self._numbers: dict[tir.PrimExpr, int] = {}
+        self._found: dict[ast.GlobalVar, tuple[_State, ...]] = {}
+        self._under_way: set[ast.GlobalVar] = set()
+
+    def entry(self, callee: ast.GlobalVar) -> MemoryUse:
+        function = self.module.functions[callee]
+        assert isinstance(function, ast.Function)
+        peaks = self.peaks(callee)
+        zero = Polynomial({})
+        arguments = reduce(
+            Polynomial.__add__, (self.size(p, p.name_hint, None) for p in function.params), zero
+        )
+        return MemoryUse(
+            callee.name_hint,
+            self.expr(arguments),
+            self._constants(callee),
+            tuple(Peak(self.expr(state.total), state.living) for state in self._largest(peaks)),
+            tuple(self.unknown),
+            {var.name: most for var, most in upper_bounds(function).items()},
+        )
+
+    def peaks(self, callee: ast.GlobalVar) -> tuple[_State, ...]:
+        """The largest states of a call of a function; empty while it calls itself."""
+        if callee in self._under_way:
+            self.unknown[(callee.name_hint, None, "it calls itself: one call of it is counted")] = (
+                None
+            )
+            return ()
+        if callee not in self._found:
+            function = self.module.functions[callee]
+            assert isinstance(function, ast.Function)
+            self._under_way.add(callee)
+            self._found[callee] = tuple(_Walk(self, function, callee.name_hint).found)
+            self._under_way.discard(callee)
+        return self._found[callee]
+
+    def called(self, call: ast.Call, callee: ast.GlobalVar) -> Iterator[_State]:
+        """What a call needs, in the sizes of the caller."""
+        info = self.info.get(callee)
+        args = [self.info.get(arg) for arg in call.args]
+        images: dict[tir.Var, tir.PrimExpr] = {}
+        if isinstance(info, ast.FuncStructInfo) and None not in args:
+            known = instantiate(info, args, self.prover).binding.mapping  # type: ignore[arg-type]
+            for var, image in known.items():
+                if isinstance(var, tir.Var) and isinstance(image, tir.PrimExpr):
+                    images[var] = image
+        for state in self.peaks(callee):
+            living = tuple(
+                each._replace(size=tir.substitute(each.size, images)) for each in state.living
+            )
+            yield _State(self.polynomial(tir.substitute(self.expr(state.total), images)), living)
+
+    def _largest(self, states: Sequence[_State]) -> Sequence[_State]:
+        """Without those that are, for all sizes, at most another one."""
+        kept: list[_State] = []
+        for state in sorted(states, key=lambda s: len(s.total.terms), reverse=True):
+            mine = self.expr(state.total)
+            if not any(
+                self.prover.always(tir.LE(mine, self.expr(other.total))).status == "proved"
+                for other in kept
+            ):
+                kept.append(state)
+        return kept or [_State(Polynomial({}), ())]
+
+    def _constants(self, callee: ast.GlobalVar) -> int:
+        """The bytes of those of a function and of the functions that it calls, each once."""
+        seen = {callee}
+        found: dict[ast.Constant, None] = {}
+        pending = [callee]
+        while pending:
+            function = self.module.functions.get(pending.pop())
+            for node in expressions(function) if isinstance(function, ast.Function) else ():
+                if isinstance(node, ast.Constant):
+                    found[node] = None
+                elif isinstance(node, ast.GlobalVar) and node not in seen:
+                    seen.add(node)
+                    pending.append(node)
+        total = sum((self.size(node, "constant", None) for node in found), Polynomial({}))
+        return total.value or 0
+
+    # ------------------------------------------------------------ sizes
+
+    def size(self, expr: ast.Expr, name: str, span: Span | None) -> Polynomial:
+        """The bytes of a value."""
+        known: dict[int, Polynomial] = {}  # a type may be a part of another one many times
+
+        def size(info: ast.StructInfo | None) -> Polynomial:
+            match info:
+                case ast.TupleStructInfo(fields=fields):
+                    if id(info) not in known:
+                        known[id(info)] = sum(map(size, fields), Polynomial({}))
+                    return known[id(info)]
+                case ast.TensorStructInfo(
+                    shape=ast.ShapeExpr(values=dims), dtype=DataType() as kind
+                ):
+                    return self._product(dims, _bytes_each(kind))
+                case ast.TensorStructInfo(shape=ast.ShapeExpr()):
+                    self.unknown[(name, span, "its element type is not known")] = None
+                case ast.TensorStructInfo():
+                    self.unknown[(name, span, "its shape is not known")] = None
+            return Polynomial({})
+
+        return size(self.info.get(expr))
+
+    def storage(self, call: ast.Call) -> Polynomial:
+        """The bytes of a storage."""
+        shape = call.args[0]
+        assert isinstance(call.op, ast.Op)
+        if not isinstance(shape, ast.ShapeExpr):
+            self.unknown[("a piece of memory", call.span, "its size is not known")] = None
+            return Polynomial({})
+        position = STORAGE[call.op.op_name]
+        kind = None if position is None else call.args[position]
+        each = _bytes_each(kind.value) if isinstance(kind, ast.DataTypeImm) else 1
+        return self._product(shape.values, each)
+
+    def _product(self, dims: Iterable[tir.PrimExpr], each: int) -> Polynomial:
+        return reduce(Polynomial.__mul__, map(self.polynomial, dims), Polynomial.of(each))
+
+    def polynomial(self, expr: tir.PrimExpr) -> Polynomial:
+        """An expression as a polynomial; what is no sum or product is an indeterminate."""
+        return tir.fold(expr, self._polynomial)
+
+    def _polynomial(self, node: tir.PrimExpr, operands: list[Polynomial]) -> Polynomial:
+        match node:
+            case tir.IntImm(value=value):
+                return Polynomial.of(value)
+            case tir.Add():
+                return operands[0] + operands[1]
+            case tir.Sub():
+                return operands[0] - operands[1]
+            case tir.Mul():
+                return operands[0] * operands[1]
+            case tir.Cast():
+                return operands[0]
+        place = self._numbers.setdefault(node, len(self._atoms))
+        if place == len(self._atoms):
+            self._atoms.append(node)
+        return Polynomial({(place,): 1})
+
+    def expr(self, total: Polynomial) -> tir.PrimExpr:
+        """A polynomial as an expression, products of most factors first."""
+        made: tir.PrimExpr | None = None
+        for mono, count in sorted(total.terms.items(), key=lambda term: (-len(term[0]), term[0])):
+            factors = [self._atoms[k] for k in mono]
+            if abs(count) != 1 or not factors:
+                factors.append(tir.IntImm(abs(count)))
+            term = reduce(tir.Mul, factors)
+            if made is None:
+                made = term if count > 0 else tir.Sub(tir.IntImm(0), term)
+            else:
+                made = tir.Add(made, term) if count > 0 else tir.Sub(made, term)
+        return tir.IntImm(0) if made is None else made
+
+
+def _at_most(a: Polynomial, b: Polynomial) -> bool:
+    return all(count >= 0 for count in (b - a).terms.values())
+
+
+class _Cells(MemoryWalk):
+    """The memory of each variable, where what may be a view or a copy counts as a copy, and a
+    tensor lies in its storage.
+    """
+
+    def call(self, call: ast.Call) -> Held:
+        name = call.op.op_name if isinstance(call.op, ast.Op) else ""
+        if name in TENSOR:
+            return self.memory(call.args[0])
+        held = super().call(call)
+        return frozenset([call]) if sharing(name) == "perhaps" else held
+
+    def branch(self, node: ast.If) -> Held:
+        super().branch(node)
+        return frozenset([node])
+
+    def roots(self, expr: ast.Expr) -> set[Cell]:
+        """What made the memory of a value; what was overwritten in place is still the same."""
+        found: set[Cell] = set()
+        seen: set[int] = set()  # the tuples, which may hold each other twice again and again
+        pending: list[Held] = [self.memory(expr)]
+        while pending:
+            held = pending.pop()
+            if isinstance(held, tuple):
+                if id(held) not in seen:
+                    seen.add(id(held))
+                    pending += held
+                continue
+            for cell in held:
+                if cell in self.source:
+                    pending.append(self.source[cell])
+                else:
+                    found.add(root(cell))
+        return found
+
+
+class _Walk:
+    """The bindings of a function in order, with what is alive at each."""
+
+    def __init__(self, module: _Module, function: ast.Function, name: str) -> None:
+        self.module, self.name = module, name
+        self.cells = _Cells(module.summaries)
+        self.cells.summary(function)
+        self.found: list[_State] = []
+        self.sequence(function.body, _State(Polynomial({}), ()))
+
+    def sequence(self, body: ast.Expr, outside: _State) -> None:
+        """A body or a branch, where this is alive around it."""
+        rows = list(bindings_in(body))
+        last: dict[Cell, int] = {}
+        for at, binding in enumerate(rows):
+            for var in free_vars(binding.value):
+                last.update(dict.fromkeys(self.cells.roots(var), at))
+        last.update(dict.fromkeys(self.cells.roots(result_of(body)[0]), len(rows)))
+        ends: dict[int, list[Cell]] = {}
+        alive: dict[Cell, tuple[Polynomial, Living]] = {}
+        total = outside.total
+        for at, binding in enumerate(rows):
+            value = binding.value
+            state = _State(total, (*outside.living, *(living for _, living in alive.values())))
+            if isinstance(value, ast.If):
+                self.sequence(value.true_branch, state)
+                self.sequence(value.false_branch, state)
+            elif isinstance(value, ast.Call):
+                self._callee(value, state)
+            if binding.var is not None and isinstance(value, ast.If | ast.Call):
+                name = binding.var.name_hint
+                size = self._size(value, binding.var)
+                if size.terms and value in self.cells.roots(binding.var):
+                    living = Living(name, value.span, self.module.expr(size), self.name)
+                    alive[value] = size, living
+                    total += size
+                    end = max(last.get(value, at), at)
+                    ends.setdefault(end, []).append(value)
+                    self._note(total, outside, alive)
+            for cell in ends.pop(at, ()):
+                total -= alive.pop(cell)[0]
+
+    def _note(
+        self,
+        total: Polynomial,
+        outside: _State,
+        alive: Mapping[Cell, tuple[Polynomial, Living]],
+    ) -> None:
+        if not any(_at_most(total, other.total) for other in self.found):
+            living = (*outside.living, *(living for _, living in alive.values()))
+            self.found = [o for o in self.found if not _at_most(o.total, total)]
+            self.found.append(_State(total, living))
+
+    def _callee(self, call: ast.Call, state: _State) -> None:
+        """What a call needs besides."""
+        callee = call.op
+        if isinstance(callee, ast.GlobalVar):
+            if isinstance(self.module.module.functions.get(callee), ast.Function):
+                for inner in self.module.called(call, callee):
+                    both = state.total + inner.total
+                    self._note(both, _State(both, (*state.living, *inner.living)), {})
+        elif isinstance(callee, ast.Var):
+            why = "it is called as a value: what it needs is not known"
+            self.module.unknown[(callee.name_hint, call.span, why)] = None
+
+    def _size(self, value: ast.Call | ast.If, var: ast.Var) -> Polynomial:
+        if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
+            if value.op.op_name in STORAGE:
+                return self.module.storage(value)
+            if value.op.op_name in IN_PLACE:
+                return Polynomial({})
+        return self.module.size(var, var.name_hint, value.span)
+
+
+def _bytes_each(kind: DataType) -> int:
+    """The bytes of an element."""
+    return -(-kind.bits * max(kind.lanes, 1) // 8)
