@@ -90,7 +90,7 @@ class _Limited(Prover):
         return session
 
 
-class Scope:
+class ConstraintScope:
     """A condition that holds inside a ``with`` statement; made by :meth:`Analyzer.constraint_scope`."""
 
     def __init__(self, enter: Callable[[], None], leave: Callable[[], None]) -> None:
@@ -177,13 +177,13 @@ class Analyzer:
         """Whether two expressions have the same value."""
         return self._proves(tir.EQ(self._read(lhs), self._read(rhs)))
 
-    def can_prove_greater_equal(self, expr: Expression, lower_bound: Expression) -> bool:
-        """Whether an expression is at least ``lower_bound``."""
-        return self._proves(tir.GE(self._read(expr), self._read(lower_bound)))
+    def can_prove_greater_equal(self, expr: Expression, least: Expression) -> bool:
+        """Whether an expression is at least ``least``."""
+        return self._proves(tir.GE(self._read(expr), self._read(least)))
 
-    def can_prove_less(self, expr: Expression, upper_bound: Expression) -> bool:
-        """Whether an expression is less than ``upper_bound``."""
-        return self._proves(tir.LT(self._read(expr), self._read(upper_bound)))
+    def can_prove_less(self, expr: Expression, limit: Expression) -> bool:
+        """Whether an expression is less than ``limit``."""
+        return self._proves(tir.LT(self._read(expr), self._read(limit)))
 
     def try_compare(
         self, lhs: Expression, rhs: Expression, propagate_inequalities: bool = True
@@ -326,7 +326,7 @@ class Analyzer:
                 )
         self._renew()
 
-    def constraint_scope(self, constraint: Expression) -> Scope:
+    def constraint_scope(self, constraint: Expression) -> ConstraintScope:
         """A scope in which a condition holds, for ``with``.
 
         Raises
@@ -345,7 +345,7 @@ class Analyzer:
             del self._scopes[at]
             self._renew()
 
-        return Scope(enter, leave)
+        return ConstraintScope(enter, leave)
 
     # What is known
 

@@ -67,7 +67,7 @@ def value(node: Any, env: Env) -> int:
             return int(_BINARY[name](value(node.a, env), value(node.b, env)))
 
 
-class Questions:
+class RandomExpressions:
     """Random expressions over three variables, built node by node so that TVM folds nothing."""
 
     def __init__(self, seed: int) -> None:
@@ -128,7 +128,7 @@ class Questions:
 
 def contradiction(seed: int, seen: Counter[str]) -> str:
     """What is wrong with the answers to one random question; "" if nothing is."""
-    questions = Questions(seed)
+    questions = RandomExpressions(seed)
     rng, n = questions.rng, questions.variables[0]
     ours, theirs = Analyzer(), sym.Analyzer()
     envs = list(questions.environments())
