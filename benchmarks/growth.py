@@ -58,7 +58,8 @@ class InputKind(Record):
 
 
 CHECK, JSON, FMT, WHY, LOWER, RUN = "check", "json", "fmt", "why", "lower", "run"
-ALL = CHECK, JSON, FMT, WHY, LOWER, RUN
+REFINES, MEMORY = "refines", "memory"
+ALL = CHECK, JSON, FMT, WHY, LOWER, RUN, REFINES, MEMORY
 READ = CHECK, JSON, FMT
 HEAD = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n'
 KINDS: dict[str, InputKind] = {}
@@ -813,6 +814,8 @@ def argument_lists(path: Path, text: str) -> dict[str, list[str]]:
         WHY: ["why", f"{path}:{max(line, 1)}"],
         LOWER: ["lower", "--legalize", str(path)],
         RUN: ["run", str(path), "--seed", "0"],
+        REFINES: ["refines", str(path), str(path)],
+        MEMORY: ["memory", str(path)],
     }
 
 

@@ -11,7 +11,7 @@ the arguments and of what the function captured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import ast, tir
@@ -164,11 +164,11 @@ class MemoryWalk:
                 self.functions[name] = found, function
                 self.held[name] = around
             self._writes, self._always, self.certain = set(), set(), True
-            result = self.sequence(function.body)
+            result = bounded(self.sequence(function.body))
             now = FunctionSummary(
                 frozenset(c for c in self._writes if root(c) in own),
                 frozenset(c for c in self._always if root(c) in own),
-                _bounded(_within(self._traced(result), own)),
+                _within(self._traced(result), own),
                 captures,
             )
             if now == found or name not in free_vars(function):
@@ -210,7 +210,7 @@ class MemoryWalk:
         outside, self.certain = self.certain, False
         then, other = self.ways(node)
         self.certain = outside
-        return either(then, other)
+        return either(bounded(then), bounded(other))
 
     def ways(self, node: ast.If) -> tuple[Held, Held]:
         """The memory of the results of both branches."""
@@ -275,7 +275,8 @@ class MemoryWalk:
             self._write(memory, certain)
             self.overwrote(call, positions.get(root(written), -1), memory, certain)  # type: ignore[call-overload]
             gone.update(cells(memory))
-        return self._renewed(call, _instances(summary.returns, given), frozenset(gone))
+        result = bounded(_instances(summary.returns, given))
+        return self._renewed(call, result, frozenset(gone))
 
     def _renewed(self, cell: Cell, result: Held, gone: frozenset[Cell]) -> Held:
         """The memory of a result: what was overwritten in it has a new value."""
@@ -312,11 +313,9 @@ class MemoryWalk:
 
     def _traced(self, held: Held) -> Held:
         """Memory by its first names."""
-
-        def first(held: frozenset[Cell]) -> Held:
-            return frozenset(first for cell in held for first in self.source.get(cell, (cell,)))
-
-        return _mapped(held, first)
+        if isinstance(held, tuple):
+            return tuple(map(self._traced, held))
+        return frozenset(first for cell in held for first in self.source.get(cell, (cell,)))
 
     # ------------------------------------------------------------ memory
 
@@ -366,16 +365,37 @@ def indices(call: ast.Call) -> Sequence[int]:
 
 
 def cells(held: Held) -> Iterator[Cell]:
-    """The cells of memory, those of fields included."""
-    seen: set[int] = set()  # a tuple may hold another one twice, and that one too
-    pending = [held]
+    """The cells of memory, those of fields included; fields that are the same object once."""
+    pending: list[Held] = [held]
+    seen = set[int]()
     while pending:
         part = pending.pop()
-        if not isinstance(part, tuple):
+        if isinstance(part, frozenset):
             yield from part
         elif id(part) not in seen:
             seen.add(id(part))
-            pending += reversed(part)
+            pending += part
+
+
+_FIELDS = 1_000
+"""Fields of a value that are told apart, those of its fields included."""
+
+
+def bounded(held: Held) -> Held:
+    """The memory of a value of many fields as one set, which any of them may lie in.
+
+    Tuples that double have few parts and endless fields.
+    """
+    counted: dict[int, int] = {}
+
+    def fields(part: Held) -> int:
+        if isinstance(part, frozenset):
+            return 1
+        if id(part) not in counted:
+            counted[id(part)] = sum(map(fields, part))
+        return counted[id(part)]
+
+    return held if fields(held) <= _FIELDS else frozenset(cells(held))
 
 
 def disjoint(one: Held, other: Held) -> bool:
@@ -401,7 +421,6 @@ def root(cell: Cell) -> Cell:
 
 def either(a: Held, b: Held) -> Held:
     """The memory of one of two values."""
-    a, b = _bounded(a), _bounded(b)
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(either(x, y) for x, y in zip(a, b, strict=True))
     return frozenset((*cells(a), *cells(b)))
@@ -433,48 +452,17 @@ def _instance(cell: Cell, given: Mapping[Cell, Held]) -> Held:
 
 
 def _instances(held: Held, given: Mapping[Cell, Held]) -> Held:
-    def instance(held: frozenset[Cell]) -> Held:
-        found = [_instance(cell, given) for cell in held]
-        return found[0] if len(found) == 1 else _union(found)
-
-    return _mapped(held, instance)
+    if isinstance(held, tuple):
+        return tuple(_instances(field, given) for field in held)
+    found = [_instance(cell, given) for cell in held]
+    return found[0] if len(found) == 1 else _union(found)
 
 
 def _within(held: Held, own: set[Any]) -> Held:
     """The part of memory that lies in some variables."""
-    return _mapped(held, lambda held: frozenset(cell for cell in held if root(cell) in own))
-
-
-def _mapped(held: Held, change: Callable[[frozenset[Cell]], Held]) -> Held:
-    """Memory with that of each field changed; a tuple in several places stays one tuple."""
-    made: dict[int, Held] = {}
-
-    def mapped(held: Held) -> Held:
-        if not isinstance(held, tuple):
-            return change(held)
-        if id(held) not in made:
-            made[id(held)] = tuple(map(mapped, held))
-        return made[id(held)]
-
-    return mapped(held)
-
-
-FIELDS = 256
-"""In a result of more fields, what is in which is not told apart."""
-
-
-def _bounded(held: Held) -> Held:
-    """Memory with at most :data:`FIELDS` fields, or all of it as one."""
-    counts: dict[int, int] = {}
-
-    def count(held: Held) -> int:
-        if not isinstance(held, tuple):
-            return 1
-        if id(held) not in counts:
-            counts[id(held)] = sum(map(count, held))
-        return counts[id(held)]
-
-    return held if count(held) <= FIELDS else frozenset(cells(held))
+    if isinstance(held, tuple):
+        return tuple(_within(field, own) for field in held)
+    return frozenset(cell for cell in held if root(cell) in own)
 
 
 def is_noalias(function: tir.PrimFunc) -> bool:

@@ -18,6 +18,7 @@ from rlx.checker.memory import (
     MemoryWalk,
     Summaries,
     around,
+    bounded,
     cells,
     disjoint,
     is_noalias,
@@ -79,9 +80,9 @@ class _Overwriting(MemoryWalk):
     def ways(self, node: ast.If) -> tuple[Held, Held]:
         """What one branch overwrites is not overwritten in the other, and may be its result."""
         gone, partly = dict(self.gone), dict(self.partly)
-        then = self.sequence(node.true_branch)
+        then = bounded(self.sequence(node.true_branch))
         after, self.gone, self.partly = (self.gone, self.partly), gone, partly
-        other = self.sequence(node.false_branch)
+        other = bounded(self.sequence(node.false_branch))
         then = self._kept(node.true_branch, then, self.gone.keys() - after[0].keys())
         other = self._kept(node.false_branch, other, after[0].keys() - self.gone.keys())
         self.gone, self.partly = {**after[0], **self.gone}, {**after[1], **self.partly}

@@ -82,6 +82,9 @@ def _readers(site: Site) -> Iterator[Reader]:
             if match.twice:
                 message = f"{parameter.name} is given twice, by position and by keyword"
                 help = {"help": "remove one of them"}
+                first = site.operator.parameters[0]
+                if first.kind == "tensors":
+                    help = {"help": f"pass the tensors as one tuple: R.{site.name}((x, y), …)"}
                 raise Violation("D14-arity", message, parameter.name, OBJECT, help)
             yield _positional(convert, parameter, index)
         elif match.source == "keyword":

@@ -421,6 +421,7 @@ def _convolution_definition(
         exprs.WindowView(weight, kernel, f"OI{axes}"),
     )
     lengths = exprs.lengths_of(out, out_layout or layout, f"NC{axes}")
+    exprs.need_whole_blocks(out_layout or layout, lengths[1], w.shape[0])
     around, steps = sides(padding, count), per_axis(strides, count)
     spacing = per_axis(dilation, count)
     channel = te.reduce_axis((0, w.shape[1]), name="c")
@@ -467,6 +468,7 @@ def _transposed_definition(
         exprs.WindowView(weight, kernel, f"IO{axes}"),
     )
     lengths = exprs.lengths_of(out, out_layout or layout, f"NC{axes}")
+    exprs.need_whole_blocks(out_layout or layout, lengths[1], w.shape[1] * exprs.int64(groups))
     around, steps = sides(padding, count), per_axis(strides, count)
     spacing = per_axis(dilation, count)
     inputs = x.shape[1] // exprs.int64(groups)

@@ -359,9 +359,19 @@ def within(at: Sequence[te.Scalar], shape: Sequence[te.Scalar], need: Sequence[b
     return found
 
 
+def need_whole_blocks(text: str, channels: te.Scalar, whole: te.Scalar) -> None:
+    """Decline a definition whose result has more places for channels than channels."""
+    blocked = any(factor is not None for _, factor in pieces(text))
+    if blocked and not channels.written_as(whole):
+        decline("its result is in blocks that are not filled")
+
+
 def lengths_of(out: Result, text: str, axes: str) -> list[te.Scalar]:
-    """The dimensions of a result along the named axes; unknown if the layout splits axes."""
+    """The dimensions of a result along the named axes, of which only the channels may be split."""
     found = pieces(text)
-    if any(factor is not None for _, factor in found):
+    if any(factor is not None and name != "C" for name, factor in found):
         decline(f"its result is in blocks: {text}")
-    return [out.shape[[name for name, _ in found].index(axis)] for axis in axes]
+    return [
+        product([d for d, (name, _) in zip(out.shape, found, strict=True) if name == axis])
+        for axis in axes
+    ]

@@ -706,7 +706,8 @@ def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
         if holes or copies:
             what = "-1 cannot be inferred" if holes else "a length for 0 cannot be copied"
             words = f"{what}, because the shape of {site.shown(0)} is unknown"
-            site.fail("OBL-reshape-infer", words, 1, best)
+            site.warn("OBL-reshape-infer", words, 1)
+            site.stop(best)
         return wanted
     if copies:
         wanted = tuple(_copied(old, k, dim) for k, dim in enumerate(wanted))

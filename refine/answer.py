@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rlx.grammar.nodes.node import Record
+
+if TYPE_CHECKING:
+    from rlx.refine.explanation import FunctionProof, Step
+    from rlx.refine.suggestion import Missing
+
+
+SIDES = ("BEFORE:", "AFTER: ")
 
 
 class Counterexample(Record):
@@ -48,8 +55,13 @@ class Refinement(Record):
         The inputs on which a run differs, if it is refuted.
     reason
         Why it is not proved; empty if it is.
-    steps
-        The proof, or what was tried, line by line.
+    proofs
+        How each function was compared.
+    unjoined
+        For an answer that is unknown, the first term of BEFORE and the one of AFTER that are not
+        proved to be equal, if the reason is such a pair.
+    missing
+        Looks for what is missing for a proof.
     """
 
     status: str
@@ -57,7 +69,9 @@ class Refinement(Record):
     entries: tuple[str, ...]
     counterexample: Counterexample | None
     reason: str
-    steps: tuple[str, ...] = ()
+    proofs: tuple[FunctionProof, ...] = ()
+    unjoined: tuple[str, str] | None = None
+    missing: Missing | None = None
 
     @property
     def proved(self) -> bool:
@@ -74,6 +88,24 @@ class Refinement(Record):
         """Whether it is neither proved nor refuted."""
         return self.status == "unknown"
 
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The proof, as a person would write it; for an answer that is unknown, how far it came."""
+        return tuple([step for proof in self.proofs for step in proof.steps()])
+
+    @property
+    def explanation(self) -> str:
+        """The steps as a text."""
+        return "\n".join(map(str, self.steps))
+
+    @property
+    def suggestion(self) -> str | None:
+        """A condition on the sizes of BEFORE with which AFTER is proved to mean the same, in the
+        form that ``assume`` takes; None if there is none that is simple. It is looked for when it
+        is first asked for, by further comparisons.
+        """
+        return None if self.missing is None else self.missing.condition
+
     def __bool__(self) -> NoReturn:
         raise TypeError(
             "an answer has no truth value: use .proved, .refuted or .unknown"
@@ -86,13 +118,16 @@ class Refinement(Record):
             how = "bit for bit" if self.level == "bitwise" else "as exact real numbers"
             return f"proved: AFTER means the same as BEFORE for all sizes, {how} ({names})"
         if self.counterexample is None:
-            return f"{self.status}: {self.reason}"
+            terms = zip(SIDES, self.unjoined or (), strict=False)
+            return "\n".join(
+                [f"{self.status}: {self.reason}", *(f"  {side} {term}" for side, term in terms)]
+            )
         example = self.counterexample
         lines = [f"refuted: {example.entry} differs: {example.difference}"]
         lines += [f"  {name} = {size}" for name, size in example.sizes.items()]
         lines += [f"  {name} = {_short(value)}" for name, value in example.inputs.items()]
-        lines.append(f"  BEFORE: {_short(example.before)}")
-        lines.append(f"  AFTER:  {_short(example.after)}")
+        for side, value in zip(SIDES, (example.before, example.after), strict=True):
+            lines.append(f"  {side} {_short(value)}")
         return "\n".join(lines)
 
 

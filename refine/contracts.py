@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 
@@ -25,6 +26,12 @@ class Side(Protocol):
 
     def call(self, name: str, arguments: Sequence[Any]) -> Any:
         """The result of a function of AFTER."""
+
+    def getter(self, inputs: Sequence[Any], info: ast.StructInfo) -> Any:
+        """A function that gives the input of a number; also the packed function `get_item`."""
+
+    def setter(self, info: ast.StructInfo) -> Any:
+        """A function that takes the result of a number; also the packed function `set_item`."""
 
 
 class Interface(Record):
@@ -54,10 +61,22 @@ def _none(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequenc
     one, other = interface.before, interface.after
     lifted = _transform(interface)
     hint = '; see the contract "lifted"' if lifted else ""
+    infos = [[p.struct_info_annotation or OBJECT for p in f.params] for f in (one, other)]
+    kinds = [[type(info) for info in each] for each in infos]
+    if kinds[0] != kinds[1]:
+        if ast.FuncStructInfo in kinds[1] or (kinds[0] and not kinds[1]):
+            hint = '; see the contract "lazy"'
+        elif kinds[1] and kinds[1][-1] is ast.TupleStructInfo:
+            hint = '; see the contract "packed"'
+        elif len(kinds[0]) > len(kinds[1]) and not lifted:
+            hint = '; see the contract "by-name"'
     if len(one.params) != len(other.params):
         raise interface.changed(
             f"it has {len(one.params)} parameters in BEFORE and {len(other.params)} in AFTER{hint}"
         )
+    for param, before, after in zip(one.params, *kinds, strict=True):
+        if before is not after and OBJECT.__class__ not in (before, after):
+            raise interface.changed(f"the type of {param.name_hint} changed{hint}")
     names = [[param.name_hint for param in f.params] for f in (one, other)]
     if lifted and names[0] != names[1]:
         raise interface.changed(f"{lifted} prepares its parameters{hint}")
@@ -75,6 +94,33 @@ def _by_name(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequ
         if param.name_hint not in ours:
             raise interface.changed(f"BEFORE has no parameter {param.name_hint}")
     return [ours[p.name_hint] for p in other.params]
+
+
+def _lazy(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequence[Any]:
+    functions = [
+        param.struct_info_annotation
+        for param in interface.after.params
+        if isinstance(param.struct_info_annotation, ast.FuncStructInfo)
+    ]
+    kept = len(interface.after.params) - len(functions)
+    inputs = list(arguments[kept:])
+    fields = side.fields(inputs[0]) if len(inputs) == 1 else None
+    whole = None if len(inputs) != 1 else interface.before.params[kept].struct_info_annotation
+    if isinstance(whole, ast.TupleStructInfo) and fields is not None:
+        inputs = list(fields)
+    side.getter(inputs, OBJECT)
+    side.setter(OBJECT)
+    given = iter(arguments)
+    made = []
+    for param in interface.after.params:
+        info = param.struct_info_annotation
+        if not isinstance(info, ast.FuncStructInfo):
+            made.append(next(given))
+        elif isinstance(info.ret, ast.TupleStructInfo):
+            made.append(side.setter(info))
+        else:
+            made.append(side.getter(inputs, info))
+    return made
 
 
 def _packed(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequence[Any]:
@@ -100,6 +146,8 @@ def _transform(interface: Interface) -> str | None:
 
 
 def _lifted(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequence[Any]:
+    if structural_equal(interface.before, interface.after):
+        return arguments  # only some functions share the one that prepares parameters
     name = _transform(interface)
     count = interface.before.attrs.get("num_input")
     if name is None:
@@ -120,15 +168,29 @@ def _lifted(interface: Interface, arguments: Sequence[Any], side: Side) -> Seque
 
 Match = Callable[[Interface, Sequence[Any], Side], Sequence[Any]]
 
+BY_PASS = {
+    "BindSymbolicVars": "sizes",
+    "BundleModelParams": "packed",
+    "LazyGetInput": "lazy",
+    "LazySetOutput": "lazy",
+    "LazyTransformParams": "lazy",
+    "LiftTransformParams": "lifted",
+    "PartitionTransformParams": "lifted",
+}
+"""The contracts of TVM's passes."""
+
 CONTRACTS: dict[str, Match] = {
     "by-name": _by_name,
     "packed": _packed,
     "lifted": _lifted,
+    "lazy": _lazy,
     "sizes": _none,
 }
 """``by-name``: parameters are reordered or dropped; those of one name are the same. ``packed``: the
 last parameters of BEFORE are one tuple in AFTER. ``lifted``: a function of AFTER prepares the
-parameters after the first ``num_input``. ``sizes``: only those sizes are compared that AFTER takes.
+parameters after the first ``num_input``. ``lazy``: functions give the last parameters and take the
+results, by number: parameters of function type, or the packed functions ``get_item`` and
+``set_item``. ``sizes``: only those sizes are compared that AFTER takes.
 """
 
 
@@ -142,5 +204,5 @@ def arguments_of(
     InterfaceError
         If there are none; the message says why.
     """
-    match = CONTRACTS[contract] if contract else _none
+    match = CONTRACTS[BY_PASS.get(contract, contract)] if contract else _none
     return list(match(interface, arguments, side))

@@ -4,6 +4,7 @@ tensor expressions.
 
 from __future__ import annotations
 
+import ast as python
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.operators import index_map
 from rlx.operators.binding import plan
 from rlx.operators.context import Place
 from rlx.operators.exprs import Declined
@@ -19,6 +21,7 @@ from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone, Site, Violation
 from rlx.refine import terms
 from rlx.refine.facts import Facts
+from rlx.refine.loops_content import inverse
 from rlx.refine.terms import (
     ApplicationTerm,
     NumberTerm,
@@ -297,6 +300,8 @@ class Definitions:
         from rlx.transform.legalization.arguments import arguments, results
 
         made = self._calls.get(application)
+        if made is not None and application.name == LAYOUT_TRANSFORM:
+            return {(): self._moved(application, made)}
         short = application.name.removeprefix("relax.")
         if made is None or made.operator.definition is None:
             raise Unopened(f"{short} has no definition as a tensor expression")
@@ -320,6 +325,44 @@ class Definitions:
         self._stages[application] = built.made()
         return found
 
+    def _moved(self, application: ApplicationTerm, made: DerivedCall) -> TensorTerm:
+        """The tensor whose elements an index map moved: the map is inverted."""
+        (source, *_) = application.arguments
+        site = Site(made.operator, made.call, _Alone(self._prover, self._info))
+        _, given, pad, *_ = (read(site) for read in plan(site))
+        text = getattr(given.value if isinstance(given, ast.PrimValue) else given, "text", "")
+        found, info = index_map.read(text), made.info
+        if (
+            found is None
+            or not isinstance(source, TensorTerm)
+            or not isinstance(info, ast.TensorStructInfo)
+            or not isinstance(info.shape, ast.ShapeExpr)
+        ):
+            raise Unopened("its index map is not known")
+        number = pad.value if isinstance(pad, ast.PrimValue) else pad
+        value = getattr(number, "value", number)
+        if value is not None and not isinstance(value, int | float):
+            raise Unopened("its padding is not a number")
+        kind = source.dtype
+        blank: tir.PrimExpr = (
+            tir.FloatImm(float(value or 0), kind)
+            if kind.is_float
+            else tir.IntImm(int(value or 0), kind)
+        )
+        axes = tuple([tir.Var(name) for name in found.names])
+        names = dict(zip(found.names, axes, strict=True))
+        indices = [tir.interned(_index(each, names)) for each in found.results]
+        targets = tuple([tir.Var(f"i{k}") for k in range(len(indices))])
+        with self._facts.scope():
+            self._facts.index(targets, info.shape.values)
+            back = inverse(axes, source.shape, indices, targets, self._facts)
+        if back is None:
+            raise Unopened("its index map is not inverted")
+        element = terms.read(source, [back.values[axis] for axis in axes])
+        for condition in back.conditions:
+            element = tir.Call("if_then_else", (condition, element, blank), kind)
+        return terms.lam(info.shape.values, targets, element, "layout_transform", kind)
+
     def stages(self, application: ApplicationTerm) -> list[TensorTerm]:
         """The tensors that the definition of a call computes, one after the other.
 
@@ -329,7 +372,7 @@ class Definitions:
             As :meth:`open`.
         """
         self.open(application)
-        return self._stages[application]
+        return self._stages.get(application, [])
 
     def exact(self, application: ApplicationTerm) -> bool:
         """Whether the definition of a call gives the bits that the operator gives: nothing in it is
@@ -350,6 +393,39 @@ class Definitions:
         if not isinstance(term, TensorTerm):
             raise Unopened("an argument is not a tensor of known shape")
         return term
+
+
+LAYOUT_TRANSFORM = "relax.layout_transform"
+
+
+def _index(e: python.expr, names: Mapping[str, tir.PrimExpr]) -> tir.PrimExpr:
+    """An index that an index map gives.
+
+    Raises
+    ------
+    Unopened
+        If it is no arithmetic of indices and numbers.
+    """
+    match e:
+        case python.Name(id=name) if name in names:
+            return names[name]
+        case python.Constant(value=int(value)):
+            return terms.index(value)
+        case python.UnaryOp(op=python.USub(), operand=inner):
+            return tir.Sub(terms.index(0), _index(inner, names))
+        case python.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+            made: tir.PrimExpr = _ARITHMETIC[type(op)](_index(left, names), _index(right, names))
+            return made
+    raise Unopened("its index map is not known")
+
+
+_ARITHMETIC: dict[type[python.operator], Any] = {
+    python.Add: tir.Add,
+    python.Sub: tir.Sub,
+    python.Mult: tir.Mul,
+    python.FloorDiv: tir.FloorDiv,
+    python.Mod: tir.FloorMod,
+}
 
 
 def _word(name: str) -> str:

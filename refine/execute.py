@@ -5,17 +5,25 @@ What a run may fail at, and which packed functions it calls, is collected in ord
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.dtype import VOID, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.operators import lookup
-from rlx.refine import terms
-from rlx.refine.definitions import Definitions, Unopened, replaced_sizes
+from rlx.refine import lowered, terms
+from rlx.refine.definitions import (
+    LAYOUT_TRANSFORM,
+    Definitions,
+    DerivedCall,
+    Unopened,
+    replaced_sizes,
+)
+from rlx.refine.lowered import CellTerm, HeapTerm, Unreadable
 from rlx.refine.terms import (
     ApplicationTerm,
     NumberTerm,
@@ -33,10 +41,6 @@ MOST_BINDINGS = 20_000
 """The most bindings that a run on terms goes through, those of called functions included."""
 DEEPEST = 60
 """The most calls and branches that are nested."""
-
-
-class Unreadable(Exception):
-    """A program does something that terms do not describe; the message says what."""
 
 
 class RunCheck(Record):
@@ -67,20 +71,10 @@ class ClosureTerm(ValueTerm):
     frame: Frame
 
 
-class CellTerm(ValueTerm):
-    """Memory that the program allocates: a tensor whose content changes.
+class OutsideTerm(ValueTerm):
+    """A function that the caller gives."""
 
-    Attributes
-    ----------
-    shape, dtype
-        Those of the tensor.
-    storage
-        The piece of memory that contains it: tensors of one piece overwrite each other.
-    """
-
-    shape: tuple[tir.PrimExpr, ...]
-    dtype: Any
-    storage: object
+    call: Callable[[Sequence[Term]], Term]
 
 
 class Frame:
@@ -138,6 +132,24 @@ class Execution:
         The calls of operators outside of branches.
     recursive
         The names of the functions that call themselves.
+    memory, heaps
+        The contents of the memory that the program allocates, and of its shape heaps.
+    unwritten
+        How often memory was read that nothing was written to.
+    cached
+        The memory of graphs.
+    writes
+        What the program leaves in arguments that it overwrites.
+    spoiled
+        Values whose memory was overwritten: they are not used again.
+    held
+        The arguments in whose memory results are.
+    outside
+        The packed functions that the caller gives.
+    destinations
+        The packed functions that are pure and fill their last argument.
+    path
+        The conditions of the branches around the present place.
     accepted
         How many checks there were when the parameters of the entry were checked.
     """
@@ -150,12 +162,20 @@ class Execution:
         self.facts: list[tir.PrimExpr] = []
         self.last: ApplicationTerm | None = None
         self.names: dict[Term, str] = {}
-        self.memory: dict[CellTerm, TensorTerm | None] = {}
+        self.memory: dict[CellTerm, lowered.Content] = {}
+        self.heaps: dict[HeapTerm, dict[int, tir.PrimExpr]] = {}
+        self.unwritten = 0
+        self.cached: dict[object, Term] = {}
+        self.writes: dict[Term, TensorTerm] = {}
+        self.spoiled: set[Term] = set()
+        self.held: dict[Term, Term] = {}
+        self.destinations: set[str] = set()
+        self.outside: dict[str, OutsideTerm] = {}
         self.accepted = 0
         self.applied: list[ApplicationTerm] = []
         self.recursive: list[str] = []
         self._functions = {gv.name_hint: f for gv, f in module.functions.items()}
-        self._path: tuple[tuple[object, bool], ...] = ()
+        self.path: tuple[tuple[object, bool], ...] = ()
         self._stack: list[ast.Function] = []
         self._bindings = 0
         self._inlined: dict[object, Term] = {}
@@ -206,17 +226,24 @@ class Execution:
         for info, argument in zip(infos, arguments, strict=True):
             self._bind(info, argument, frame, free)
         for param, info, argument in zip(function.params, infos, arguments, strict=True):
-            frame.values[param] = self._cast(
-                argument, info, frame, f"the type of {param.name_hint}"
-            )
+            frame.values[param] = self.cast(argument, info, frame, f"the type of {param.name_hint}")
         if not self._stack:
             self.accepted = len(self.checks)
+            for param in function.params:
+                self._call_it(frame.values[param], param.name_hint)
         self._stack.append(function)
-        found = self._value(function.body, frame)
+        found = self.value(function.body, frame)
         self._stack.pop()
         if function.ret_struct_info is not None and not isinstance(found, CellTerm):
-            found = self._cast(found, function.ret_struct_info, frame, "the type of the result")
+            found = self.cast(found, function.ret_struct_info, frame, "the type of the result")
         return found
+
+    def _call_it(self, term: Term, name: str) -> None:
+        """Give a name to an argument, and to its fields."""
+        self.names.setdefault(term, name)
+        if isinstance(term, TupleTerm):
+            for k, field in enumerate(term.fields):
+                self._call_it(field, f"{name}[{k}]")
 
     def _recursive(self, function: ast.Function, arguments: Sequence[Term]) -> Term:
         """The result of a recursive call: that of the function of this name on the other side for
@@ -231,45 +258,58 @@ class Execution:
         for param, argument in zip(function.params, arguments, strict=True):
             self._bind(param.struct_info_annotation or OBJECT, argument, frame, free)
         made = terms.apply("recursive", name, arguments, None)
-        self._check(("call", made), None, f"the recursive call of {name}")
+        self.check(("call", made), None, f"the recursive call of {name}")
         info = function.ret_struct_info
-        return self._returned(OBJECT if info is None else self._sized(info, frame), made)
+        return self._returned(OBJECT if info is None else self.sized(info, frame), made)
 
     # ------------------------------------------------------------ casts
 
     def _bind(self, info: StructInfo, term: Term, frame: Frame, free: set[tir.Var]) -> None:
         """Bind the sizes that stand alone in a type to those of a value."""
-        match info, term:
-            case ast.TupleStructInfo(fields=fields), TupleTerm(fields=parts):
-                for each, part in zip(fields, parts, strict=False):
-                    self._bind(each, part, frame, free)
+        dims: Sequence[tir.PrimExpr]
+        match info:
+            case ast.TupleStructInfo(fields=fields):
+                if isinstance(term, TupleTerm):
+                    for each, part in zip(fields, term.fields, strict=False):
+                        self._bind(each, part, frame, free)
                 return
-            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)), (
-                TensorTerm(shape=found) | CellTerm(shape=found)
-            ):
+            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)):
                 pass
-            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)), OpaqueTerm():
-                found = tuple(
-                    self.definitions.size((term.of, term.path), k) for k in range(len(dims))
-                )
-            case ast.ShapeStructInfo(values=tuple() as dims), ShapeTerm(values=found):
+            case ast.ShapeStructInfo(values=tuple() as dims):
                 pass
-            case ast.ShapeStructInfo(values=tuple() as dims), OpaqueTerm():
-                found = tuple(
-                    self.definitions.size((term.of, term.path), k) for k in range(len(dims))
-                )
-            case ast.PrimStructInfo(value=tir.PrimExpr() as value), NumberTerm(value=number):
-                dims, found = (value,), (number,)
-            case ast.PrimStructInfo(value=tir.PrimExpr() as value), OpaqueTerm():
-                dims, found = (value,), (self.definitions.size((term.of, term.path), 0),)
+            case ast.PrimStructInfo(value=tir.PrimExpr() as value):
+                dims = (value,)
             case _:
                 return
-        for dim, known in zip(dims, found, strict=False):
+        for dim, known in zip(dims, self.dims_of(term, len(dims)) or (), strict=False):
             if isinstance(dim, tir.Var) and dim in free:
                 frame.sizes[dim] = known
                 free.discard(dim)
 
-    def _cast(self, term: Term, info: StructInfo, frame: Frame, words: str) -> Term:
+    def dims_of(self, term: Term, rank: int) -> Sequence[tir.PrimExpr] | None:
+        """The dimensions of a tensor or a shape, or the value of a scalar."""
+        match term:
+            case TensorTerm(shape=found) | CellTerm(shape=found) | ShapeTerm(values=found):
+                return found
+            case NumberTerm(value=number):
+                return (number,)
+            case OpaqueTerm():
+                said = self._known_dims(term, VOID)
+                if said is not None:
+                    return said
+                return [self.definitions.size((term.of, term.path), k) for k in range(rank)]
+        return None
+
+    def _known_dims(self, term: OpaqueTerm, kind: DataType) -> Sequence[tir.PrimExpr] | None:
+        """The dimensions of a tensor whose element type is not known, or a type."""
+        match self.definitions.unshaped.get(term):
+            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=known) if (
+                kind.is_void or kind == known
+            ):
+                return dims
+        return None
+
+    def cast(self, term: Term, info: StructInfo, frame: Frame, words: str) -> Term:
         """A value that is checked to have a type, whose sizes are bound."""
         definitions = self.definitions
         match info, term:
@@ -277,49 +317,57 @@ class Execution:
                 return term
             case ast.TupleStructInfo(fields=fields), TupleTerm(fields=parts):
                 if len(fields) != len(parts):
-                    self._check(("arity", term, len(fields)), None, words)
+                    self.check(("arity", term, len(fields)), None, words)
                     return term
-                made = [self._cast(p, f, frame, words) for p, f in zip(parts, fields, strict=True)]
+                made = [self.cast(p, f, frame, words) for p, f in zip(parts, fields, strict=True)]
                 return terms.group(made)
             case ast.TensorStructInfo(), TensorTerm() | CellTerm():
                 if not info.dtype.is_void and info.dtype != term.dtype:
-                    self._check(("dtype", term, info.dtype), None, words)
+                    self.check(("dtype", term, info.dtype), None, words)
                 if info.ndim >= 0 and info.ndim != len(term.shape):
-                    self._check(("rank", term, info.ndim), None, words)
+                    self.check(("rank", term, info.ndim), None, words)
                 elif isinstance(info.shape, ast.ShapeExpr):
                     if len(info.shape.values) != len(term.shape):
-                        self._check(("rank", term, len(info.shape.values)), None, words)
+                        self.check(("rank", term, len(info.shape.values)), None, words)
                     else:
-                        self._equal(info.shape.values, term.shape, frame, words)
+                        self.equal(info.shape.values, term.shape, frame, words)
                 elif isinstance(info.shape, ast.Var):
                     held = self.loaded(frame.values[info.shape])
                     if not isinstance(held, ShapeTerm) or len(held.values) != len(term.shape):
-                        self._check(("shape", term, held), None, words)
+                        self.check(("shape", term, held), None, words)
                     else:
-                        self._equal(held.values, term.shape, frame, words)
+                        self.equal(held.values, term.shape, frame, words)
                 return term
             case ast.ShapeStructInfo(), ShapeTerm(values=found):
                 if info.values is not None and len(info.values) == len(found):
-                    self._equal(info.values, found, frame, words)
+                    self.equal(info.values, found, frame, words)
                 elif info.ndim >= 0 and info.ndim != len(found):
-                    self._check(("rank", term, info.ndim), None, words)
+                    self.check(("rank", term, info.ndim), None, words)
                 return term
             case ast.PrimStructInfo(), NumberTerm(value=number):
                 if info.dtype != tir.type_of(number):
-                    self._check(("dtype", term, info.dtype), None, words)
+                    self.check(("dtype", term, info.dtype), None, words)
                 elif info.value is not None:
-                    self._equal((info.value,), (number,), frame, words)
+                    self.equal((info.value,), (number,), frame, words)
+                return term
+            case ast.TensorStructInfo(shape=shape), OpaqueTerm() if (
+                (dims := self._known_dims(term, info.dtype)) is not None
+                and (shape is None or isinstance(shape, ast.ShapeExpr))
+                and info.ndim in (-1, len(dims))
+            ):
+                if isinstance(shape, ast.ShapeExpr):
+                    self.equal(shape.values, dims, frame, words)
                 return term
             case _, OpaqueTerm(of=of, path=path):
                 known = definitions.unshaped.get(term)
                 wanted = self._over_own_sizes(info, (of, path))
                 said = terms.outline(replaced_sizes(wanted, {}))
                 if known is None or terms.outline(known) != said:
-                    self._check(("type", term, said), None, words)
+                    self.check(("type", term, said), None, words)
                 for own, dim in self._own_sizes(info, (of, path)):
-                    self._equal((dim,), (own,), frame, words)
+                    self.equal((dim,), (own,), frame, words)
                 return definitions.value_of(wanted, of, path)
-        self._check(("type", term, terms.outline(self._sized(info, frame))), None, words)
+        self.check(("type", term, terms.outline(self.sized(info, frame))), None, words)
         return term
 
     def _own_sizes(self, info: StructInfo, of: object) -> list[tuple[tir.Var, tir.PrimExpr]]:
@@ -341,48 +389,57 @@ class Execution:
         match info:
             case ast.TensorStructInfo(shape=ast.ShapeExpr()):
                 return ast.TensorStructInfo(ast.ShapeExpr(tuple(own)), info.dtype, len(own))
+            case ast.TensorStructInfo(shape=None, ndim=ndim) if ndim >= 0:
+                own = [self.definitions.size(of, k) for k in range(ndim)]
+                return ast.TensorStructInfo(ast.ShapeExpr(tuple(own)), info.dtype, ndim)
             case ast.TensorStructInfo():
                 return ast.TensorStructInfo(None, info.dtype, info.ndim)
             case ast.ShapeStructInfo(values=tuple()):
                 return ast.ShapeStructInfo(tuple(own), len(own))
+            case ast.ShapeStructInfo(values=None, ndim=ndim) if ndim >= 0:
+                own = [self.definitions.size(of, k) for k in range(ndim)]
+                return ast.ShapeStructInfo(tuple(own), ndim)
             case ast.PrimStructInfo(value=tir.PrimExpr()):
                 return ast.PrimStructInfo(info.dtype, own[0])
         return info
 
-    def _sized(self, info: StructInfo, frame: Frame) -> StructInfo:
+    def sized(self, info: StructInfo, frame: Frame) -> StructInfo:
         return replaced_sizes(info, frame.sizes)
 
-    def _equal(
+    def equal(
         self,
         dims: Sequence[tir.PrimExpr],
         found: Sequence[tir.PrimExpr],
-        frame: Frame,
+        frame: Frame | None,
         words: str,
     ) -> None:
+        """Check that sizes are equal; the first ones are those of a frame, if there is one."""
         for dim, known in zip(dims, found, strict=True):
-            said = frame.size(dim)
+            said = dim if frame is None else frame.size(dim)
             if said is not known:
                 condition = tir.interned(tir.EQ(said, known))
-                self._check(("equal", condition), condition, words)
+                self.check(("equal", condition), condition, words)
 
-    def _check(self, key: object, condition: tir.PrimExpr | None, words: str) -> None:
-        self.checks.append(RunCheck(self._path, key, condition, words))
-        if condition is not None and not self._path:
+    def check(self, key: object, condition: tir.PrimExpr | None, words: str) -> None:
+        self.checks.append(RunCheck(self.path, key, condition, words))
+        if condition is not None and not self.path:
             self.facts.append(condition)
             self.definitions.learn(condition)
 
     # ------------------------------------------------------------ expressions
 
-    def _value(self, expr: Expr, frame: Frame) -> Term:
+    def value(self, expr: Expr, frame: Frame) -> Term:
         """The value of an expression; a sequence binds its names in the frame."""
         match expr:
             case ast.SeqExpr(blocks=blocks, body=body):
                 for block in blocks:
                     for binding in block.bindings:
                         self._binding(binding, frame)
-                return self._value(body, frame)
+                return self.value(body, frame)
             case ast.Var():
                 found = frame.values.get(expr)
+                if self.spoiled and found is not None and lowered.is_spoiled(self, found):
+                    raise Unreadable(f"{expr.name_hint} is used after its memory was overwritten")
                 if found is None:
                     if expr.shape_var is not None and expr.shape_var in frame.sizes:
                         return terms.number(frame.sizes[expr.shape_var])
@@ -391,9 +448,9 @@ class Execution:
             case ast.Constant(data=data):
                 return self._constant(data)
             case ast.Tuple(fields=fields):
-                return terms.group([self._value(field, frame) for field in fields])
+                return terms.group([self.value(field, frame) for field in fields])
             case ast.TupleGetItem(tuple_value=whole, index=index):
-                return self._item(self._value(whole, frame), index)
+                return self.item(self.value(whole, frame), index)
             case ast.ShapeExpr(values=values):
                 return terms.sizes([frame.size(value) for value in values])
             case ast.PrimValue(value=value):
@@ -423,15 +480,15 @@ class Execution:
                 if isinstance(value, ast.Function):
                     frame.values[var] = ClosureTerm(value, frame)
                     return
-                found = self._value(value, frame)
+                found = self.value(value, frame)
                 if var.shape_var is not None and isinstance(found, NumberTerm):
                     frame.sizes[var.shape_var] = found.value
             case ast.MatchCast(var=var, value=value, struct_info=info, shape_vars=free):
-                term = self._value(value, frame)
+                term = self.value(value, frame)
                 if isinstance(term, CellTerm):
                     term = self.loaded(term)
                 self._bind(info, term, frame, set(free))
-                found = self._cast(term, info, frame, "a cast")
+                found = self.cast(term, info, frame, "a cast")
                 if var is None:
                     return
                 if var.shape_var is not None and isinstance(found, NumberTerm):
@@ -456,7 +513,7 @@ class Execution:
         content = np.array(data.value, dtype=kind).reshape(data.shape).tobytes()
         return terms.literal(data.shape, data.dtype, content)
 
-    def _item(self, whole: Term, index: int) -> Term:
+    def item(self, whole: Term, index: int) -> Term:
         match whole:
             case TupleTerm(fields=fields):
                 if index >= len(fields):
@@ -473,10 +530,7 @@ class Execution:
         """A value with the content of the memory that it refers to."""
         match term:
             case CellTerm():
-                content = self.memory.get(term)
-                if content is None:
-                    raise Unreadable("memory is read that the program has not written")
-                return content
+                return lowered.load(self, term)
             case TupleTerm(fields=fields) if any(
                 isinstance(each, CellTerm | TupleTerm) for each in fields
             ):
@@ -486,7 +540,7 @@ class Execution:
     # ------------------------------------------------------------ branches
 
     def _branch(self, branch: ast.If, frame: Frame) -> Term:
-        condition = self.loaded(self._value(branch.cond, frame))
+        condition = self.loaded(self.value(branch.cond, frame))
         match condition:
             case TensorTerm(shape=()):
                 chosen = terms.read(condition, ())
@@ -495,28 +549,42 @@ class Execution:
             case _:
                 raise Unreadable("the condition of a branch is not a scalar")
         if isinstance(chosen, tir.IntImm):
-            return self._value(
+            return self.value(
                 branch.true_branch if chosen.value else branch.false_branch,
                 Frame(frame.values, frame.sizes),
             )
-        if len(self._path) >= DEEPEST:
+        if len(self.path) >= DEEPEST:
             raise Unreadable("branches are nested too deep")
-        before, outside = self.last, self._path
+        before, outside = self.last, self.path
         found, ends = [], []
-        memory = dict(self.memory)
-        contents = []
+        memory, heaps = self.memory, self.heaps
+        contents, sizes = [], []
         for taken, body in ((True, branch.true_branch), (False, branch.false_branch)):
-            self._path = (*outside, (chosen, taken))
+            self.path = (*outside, (chosen, taken))
             self.last = before
             self.memory = dict(memory)
-            found.append(self.loaded(self._value(body, Frame(frame.values, frame.sizes))))
+            self.heaps = {heap: dict(slots) for heap, slots in heaps.items()}
+            found.append(self.loaded(self.value(body, Frame(frame.values, frame.sizes))))
             ends.append(self.last)
             contents.append(self.memory)
-        self._path, self.last = outside, before
-        for cell in memory:
-            if contents[0][cell] is not contents[1][cell]:
-                raise Unreadable("a branch writes memory")
-        self.memory = memory
+            sizes.append(self.heaps)
+        self.path, self.last = outside, before
+        self.memory, self.heaps = memory, heaps
+        for cell, content in memory.items():
+            one, other = (each[cell] for each in contents)
+            if one is not content or other is not content:
+                if isinstance(one, TensorTerm) and isinstance(other, TensorTerm):
+                    merged = self._chosen(condition, chosen, one, other)
+                    assert isinstance(merged, TensorTerm)
+                    memory[cell] = merged
+                else:
+                    memory[cell] = lowered.OVERWRITTEN
+        for heap, slots in heaps.items():
+            for at in [*slots, *sizes[0][heap], *sizes[1][heap]]:
+                if sizes[0][heap].get(at) is not sizes[1][heap].get(at):
+                    slots.pop(at, None)
+                elif at in sizes[0][heap]:
+                    slots[at] = sizes[0][heap][at]
         if ends[0] is not before or ends[1] is not before:
             calls = [terms.unknown(end) for end in ends]
             self.last = terms.apply("if", None, (condition, *calls), None, before)
@@ -552,25 +620,35 @@ class Execution:
                 made: Term = special(self, call, frame)
                 return made
             return self._operator(call, frame)
-        arguments = [self._value(arg, frame) for arg in call.args]
-        function = self._value(callee, frame)
+        arguments = [self.value(arg, frame) for arg in call.args]
+        function = self.value(callee, frame)
         match function:
             case WordTerm(kind="function", text=name):
                 found = self._functions.get(name)
                 if isinstance(found, ast.Function):
                     return self._inline(found, arguments, Frame({}, {}))
                 if isinstance(found, tir.PrimFunc):
-                    return self._written(found, arguments)
+                    return lowered.statement(self, self.prim_funcs.shared(found), arguments)
+            case WordTerm(kind="packed", text=name) if name in self.outside:
+                return self.outside[name].call([self.loaded(a) for a in arguments])
+            case WordTerm(kind="packed", text=name) if name in lowered.BUILTINS:
+                return lowered.BUILTINS[name](self, arguments, frame)
+            case WordTerm(kind="packed", text=name) if self._fills(name, arguments):
+                return self._filled(name, arguments)
             case WordTerm(kind="packed", text=name):
                 return self._packed(name, [self.loaded(a) for a in arguments], call, frame)
             case ClosureTerm(function=literal, frame=outer):
                 return self._inline(literal, arguments, outer)
+            case OutsideTerm(call=outside):
+                return outside([self.loaded(a) for a in arguments])
         raise Unreadable("a function is called that is not known")
 
     def _inline(self, function: ast.Function, arguments: Sequence[Term], outer: Frame) -> Term:
         """The result of a call of a function of the module, or of a closure."""
+        if any(isinstance(argument, CellTerm) for argument in arguments):
+            return self._called(function, arguments, outer)  # it may write the memory
         args = tuple([self.loaded(argument) for argument in arguments])
-        key = (function, args, self._path) if not outer.values else None
+        key = (function, args, self.path) if not outer.values else None
         known = None if key is None else self._inlined.get(key)
         if known is not None:
             return known
@@ -580,13 +658,52 @@ class Execution:
             self._inlined[key] = found
         return found
 
+    def call_by_name(self, function: Term, arguments: Sequence[Term]) -> Term:
+        """The result of a function of the module, which may write the memory that it is given."""
+        if isinstance(function, WordTerm) and function.kind == "function":
+            found = self._functions.get(function.text)
+            if isinstance(found, ast.Function):
+                return self._called(found, arguments, Frame({}, {}))
+        raise Unreadable("a function is called that is not known")
+
+    def _fills(self, name: str, arguments: Sequence[Term]) -> bool:
+        """Whether a call of a packed function is a pure one that fills its last arguments."""
+        return name in self.destinations and any(
+            isinstance(arg, CellTerm) and self.memory[arg] is lowered.UNWRITTEN
+            for arg in arguments[-1:]
+        )
+
+    def _filled(self, name: str, arguments: Sequence[Term]) -> Term:
+        first = len(arguments)
+        while first and isinstance(cell := arguments[first - 1], CellTerm):
+            if self.memory[cell] is not lowered.UNWRITTEN:
+                break
+            first -= 1
+        cells = [cell for cell in arguments[first:] if isinstance(cell, CellTerm)]
+        infos = [ast.TensorStructInfo(ast.ShapeExpr(c.shape), c.dtype, len(c.shape)) for c in cells]
+        given = [self.loaded(a) for a in arguments[:first]]
+        info = infos[0] if len(infos) == 1 else ast.TupleStructInfo(tuple(infos))
+        found = self._destination(name, given, info)
+        contents = found.fields if isinstance(found, TupleTerm) else (found,)
+        for cell, content in zip(cells, contents, strict=True):
+            assert isinstance(content, TensorTerm)
+            lowered.store(self, cell, content)
+        return terms.group(())
+
+    def _destination(self, name: str, given: Sequence[Term], info: StructInfo) -> Term:
+        """What a pure packed function fills tensors of some types with."""
+        self.destinations.add(name)
+        made = terms.apply("relax.call_dps_packed", (name, terms.outline(info)), given, None)
+        self.check(("call", made), None, f"the packed function {name}")
+        return self._returned(info, made)
+
     def _packed(self, name: str, args: Sequence[Term], call: ast.Call, frame: Frame) -> Term:
         """A call of a packed function: it may do anything, and its result may depend on the calls
         before it.
         """
         if any(isinstance(a, ClosureTerm) for a in args):
             raise Unreadable("a packed function gets a function")
-        infos = tuple([self._sized(info, frame) for info in call.sinfo_args])
+        infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
         made = terms.apply("packed", name, args, None, self.last)
         self.last = made
         info = infos[0] if len(infos) == 1 else OBJECT
@@ -607,27 +724,38 @@ class Execution:
             raise Unreadable(
                 f"the operator {name.removeprefix('relax.')} has effects that terms do not describe"
             )
-        arguments = [self.loaded(self._value(arg, frame)) for arg in call.args]
+        given = [self.value(arg, frame) for arg in call.args]
+        arguments = [self.loaded(each) for each in given]
         if any(isinstance(a, ClosureTerm) for a in arguments):
             raise Unreadable(f"the operator {name.removeprefix('relax.')} gets a function")
         attrs = {key: self._attribute(value, frame) for key, value in call.attrs.items()}
-        infos = tuple([self._sized(info, frame) for info in call.sinfo_args])
+        infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
         try:
             made, known = self.definitions.call(operator, arguments, attrs, infos)
         except Unopened as error:
             raise Unreadable(str(error)) from None
-        if not self._path:
+        self.operator_checks(name, arguments, made, known)
+        found = self.definitions.value_of(known.info, made)
+        if given and isinstance(given[0], CellTerm) and name in _IN_PLACE:
+            assert isinstance(found, TensorTerm)
+            return lowered.view(self, given[0], found)
+        return found
+
+    def operator_checks(
+        self, name: str, arguments: Sequence[Term], made: ApplicationTerm, known: DerivedCall
+    ) -> None:
+        """Collect what a call of an operator may fail at."""
+        if not self.path:
             self.applied.append(made)
         for key in _faults(name, arguments, made):
-            self._check(key, None, f"R.{name.removeprefix('relax.')}")
+            self.check(key, None, f"R.{name.removeprefix('relax.')}")
         if known.risks:
-            self._check(("call", made), None, known.risks[0])
-        return self.definitions.value_of(known.info, made)
+            self.check(_by_shapes(made), None, known.risks[0])
 
     def _attribute(self, value: Any, frame: Frame) -> Any:
         match value:
             case Expr():
-                return self.definitions.expression(self.loaded(self._value(value, frame)))
+                return self.definitions.expression(self.loaded(self.value(value, frame)))
             case tir.PrimExpr():
                 return frame.size(value)
             case tuple() | list():
@@ -637,19 +765,19 @@ class Execution:
     # ------------------------------------------------------------ PrimFuncs
 
     def _call_tir(self, call: ast.Call, frame: Frame) -> Term:
-        callee, *rest = [self._value(arg, frame) for arg in call.args]
-        function = self._prim_func(callee)
-        args, first = self._listed(rest)
-        infos = tuple([self._sized(info, frame) for info in call.sinfo_args])
+        callee, *rest = [self.value(arg, frame) for arg in call.args]
+        function = self.prim_func(callee)
+        args, first = self.listed(rest)
+        infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
         if len(infos) == 1:
             infos = fields_or_itself(infos[0])
             several = isinstance(call.sinfo_args[0], ast.TupleStructInfo)
         else:
             several = True
-        results = self._computed(function, args, infos, first)
+        results = self.computed(function, args, infos, first)
         return terms.group(results) if several else results[0]
 
-    def _listed(self, given: Sequence[Term]) -> tuple[list[Term], int]:
+    def listed(self, given: Sequence[Term]) -> tuple[list[Term], int]:
         """The arguments of `call_tir`: those of the tuple, and behind the results the numbers of a
         shape; and the number of the former.
         """
@@ -662,31 +790,32 @@ class Execution:
             args += [terms.number(value) for value in each.values]
         return args, first
 
-    def _prim_func(self, callee: Term) -> tir.PrimFunc:
+    def prim_func(self, callee: Term) -> tir.PrimFunc:
         if isinstance(callee, WordTerm) and callee.kind == "function":
             found = self._functions.get(callee.text)
             if isinstance(found, tir.PrimFunc):
                 return self.prim_funcs.shared(found)
         raise Unreadable("call_tir gets something else than a PrimFunc")
 
-    def _computed(
+    def computed(
         self,
         function: tir.PrimFunc,
         args: Sequence[Term],
         infos: Sequence[StructInfo],
-        first: int | None = None,
+        first: int | tuple[int, ...] | None = None,
     ) -> list[TensorTerm]:
         """The tensors that a PrimFunc fills.
 
         Parameters
         ----------
         first
-            The position of the first of them among the parameters, if arguments follow them.
+            The position of the first of them among the parameters, if arguments follow them; or the
+            positions of all, if the arguments include what they hold before.
         """
         outlines = tuple(map(terms.outline, infos))
         first = len(args) if first is None else first
         made = terms.apply(CALL_TIR, (function, outlines, first), args, None)
-        self._check(("call", made), None, "call_tir")
+        self.check(("call", made), None, "call_tir")
         found = []
         for k, info in enumerate(infos):
             value = self.definitions.value_of(info, made, (k,))
@@ -695,101 +824,51 @@ class Execution:
             found.append(value)
         return list(found)
 
-    def _written(self, function: tir.PrimFunc, args: Sequence[Term]) -> Term:
-        """A call of a PrimFunc as a statement: it fills the memory of its last arguments."""
-        fresh = len(args)
-        while fresh and isinstance(args[fresh - 1], NumberTerm):
-            fresh -= 1
-        behind = args[fresh:]
-        args = args[:fresh]
-        while fresh and isinstance(args[fresh - 1], CellTerm):
-            cell = args[fresh - 1]
-            assert isinstance(cell, CellTerm)
-            if self.memory[cell] is not None:
-                break
-            fresh -= 1
-        cells = args[fresh:]
-        if not cells:
-            raise Unreadable("a PrimFunc writes memory that has content")
-        infos = [
-            ast.TensorStructInfo(ast.ShapeExpr(c.shape), c.dtype, len(c.shape))
-            for c in cells
-            if isinstance(c, CellTerm)
-        ]
-        shared = self.prim_funcs.shared(function)
-        given = [self.loaded(a) for a in args[:fresh]]
-        results = self._computed(shared, [*given, *behind], infos, fresh)
-        for cell, content in zip(cells, results, strict=True):
-            self._store(cell, content)
-        return terms.group(())
-
-    def _store(self, cell: Any, content: TensorTerm) -> None:
-        if self._path:
-            raise Unreadable("a branch writes memory")
-        for other in self.memory:
-            if other is not cell and other.storage is cell.storage:
-                self.memory[other] = None
-        self.memory[cell] = content
-
     # ------------------------------------------------------------ operators with a meaning here
 
     def _packed_operator(self, call: ast.Call, frame: Frame) -> Term:
         """`call_pure_packed`, `call_dps_packed`: pure functions of their arguments."""
-        callee, *rest = [self.loaded(self._value(arg, frame)) for arg in call.args]
+        callee, *given = [self.value(arg, frame) for arg in call.args]
         if not isinstance(callee, WordTerm):
             raise Unreadable("a packed function is called that is not known")
-        infos = tuple([self._sized(info, frame) for info in call.sinfo_args])
+        if call.op_name == "relax.call_builtin_with_ctx":
+            if callee.text not in lowered.BUILTINS or not isinstance(given[0], TupleTerm):
+                raise Unreadable(f"{callee.text} has effects that terms do not describe")
+            given = list(given[0].fields)
+        if callee.text in lowered.BUILTINS:
+            return lowered.BUILTINS[callee.text](self, given, frame)
+        rest = list(map(self.loaded, given))
+        infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
+        info = infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos)
+        if call.op_name == "relax.call_dps_packed" and callee.kind == "packed":
+            return self._destination(callee.text, self.listed(rest)[0], info)
         outlines = tuple(map(terms.outline, infos))
         made = terms.apply(call.op_name, (callee.kind, callee.text, outlines), rest, None)
-        self._check(("call", made), None, f"the packed function {callee.text}")
-        info = infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos)
+        self.check(("call", made), None, f"the packed function {callee.text}")
         return self._returned(info, made)
 
     def _shape_of(self, call: ast.Call, frame: Frame) -> Term:
-        found = self._value(call.args[0], frame)
+        found = self.value(call.args[0], frame)
         if isinstance(found, TensorTerm | CellTerm):
             return terms.sizes(found.shape)
         return self._operator(call, frame)
 
     def _same(self, call: ast.Call, frame: Frame) -> Term:
         """An operator that returns its first argument."""
-        return self._value(call.args[0], frame)
+        return self.value(call.args[0], frame)
 
     def _null(self, call: ast.Call, frame: Frame) -> Term:
         return terms.word("null", "")
 
-    def _alloc_tensor(self, call: ast.Call, frame: Frame) -> Term:
-        shape = self._value(call.args[0], frame)
-        kind = call.args[1]
-        if not isinstance(shape, ShapeTerm) or not isinstance(kind, ast.DataTypeImm):
-            raise Unreadable("the shape of allocated memory is not known")
-        return self._cell(shape.values, kind.value, object())
-
-    def _cell(self, shape: tuple[tir.PrimExpr, ...], kind: Any, storage: object) -> Term:
-        cell = CellTerm(shape, kind, storage)
-        self.memory[cell] = None
-        return cell
-
-    def _alloc_storage(self, call: ast.Call, frame: Frame) -> Term:
-        return terms.unknown(object())
-
-    def _memory_tensor(self, call: ast.Call, frame: Frame) -> Term:
-        storage = self._value(call.args[0], frame)
-        shape = self._value(call.args[2], frame)
-        kind = call.args[3]
-        if not isinstance(shape, ShapeTerm) or not isinstance(kind, ast.DataTypeImm):
-            raise Unreadable("the shape of allocated memory is not known")
-        return self._cell(shape.values, kind.value, storage)
-
     def _print(self, call: ast.Call, frame: Frame) -> Term:
-        args = [self.loaded(self._value(arg, frame)) for arg in call.args]
+        args = [self.loaded(self.value(arg, frame)) for arg in call.args]
         attrs = tuple([(key, str(value)) for key, value in sorted(call.attrs.items())])
         self.last = terms.apply("print", attrs, args, None, self.last)
         return terms.group(())
 
     def _assert(self, call: ast.Call, frame: Frame) -> Term:
-        condition, *_ = [self.loaded(self._value(arg, frame)) for arg in call.args]
-        self._check(("assert", condition), None, "an assertion")
+        condition, *_ = [self.loaded(self.value(arg, frame)) for arg in call.args]
+        self.check(("assert", condition), None, "an assertion")
         return terms.group(())
 
     def _nothing(self, call: ast.Call, frame: Frame) -> Term:
@@ -797,16 +876,16 @@ class Execution:
 
     def _closure(self, call: ast.Call, frame: Frame) -> Term:
         """`make_closure`: a function of the module, with its last arguments."""
-        function = self._value(call.args[0], frame)
-        captured = self._value(call.args[1], frame)
+        function = self.value(call.args[0], frame)
+        captured = self.value(call.args[1], frame)
         if not isinstance(captured, TupleTerm):
             raise Unreadable("a closure captures something else than a tuple")
         return PartialTerm(function, captured.fields)
 
     def _invoke(self, call: ast.Call, frame: Frame) -> Term:
         """`invoke_closure`, `invoke_pure_closure`."""
-        closure = self._value(call.args[0], frame)
-        given = self._value(call.args[1], frame)
+        closure = self.value(call.args[0], frame)
+        given = self.value(call.args[1], frame)
         if not isinstance(given, TupleTerm):
             raise Unreadable("a closure is called with something else than a tuple")
         match closure:
@@ -827,6 +906,8 @@ class PartialTerm(ValueTerm):
 
 
 CALL_TIR = "relax.call_tir"
+_IN_PLACE = ("relax.reshape", "relax.memory.ensure_zero_offset", "relax.memory.view")
+"""Operators whose result is in the memory of their argument, where the program allocates memory."""
 
 _ARITHMETIC = frozenset(
     f"relax.{name}"
@@ -850,6 +931,16 @@ _FAULTING = frozenset(
     )
 )
 """Operators that may fail because of the elements of their arguments."""
+
+
+def _by_shapes(made: ApplicationTerm) -> object:
+    """The key of a check that depends on the shapes of a call's arguments alone; of the whole call
+    if it has other arguments than tensors.
+    """
+    if not all(isinstance(a, TensorTerm) for a in made.arguments):
+        return ("call", made)
+    shapes = [(a.shape, a.dtype) for a in made.arguments if isinstance(a, TensorTerm)]
+    return ("shapes", made.name, made.attributes, *shapes)
 
 
 def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list[object]:
@@ -877,8 +968,12 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
             if isinstance(a, TensorTerm)
             for dim in a.shape
         )
-        return [] if filled else [("call", made)]
-    if name in _FAULTING or name.startswith(("relax.vision.", "relax.image.", "relax.take")):
+        return [] if filled else [_by_shapes(made)]
+    if (
+        name == LAYOUT_TRANSFORM
+        or name in _FAULTING
+        or name.startswith(("relax.vision.", "relax.image.", "relax.take"))
+    ):
         return [("call", made)]
     if name.removeprefix("relax.") in _ANY_TYPE:
         return []
@@ -917,12 +1012,16 @@ _SPECIAL: dict[str, Any] = {
     "relax.to_vdevice": Execution._same,
     "relax.hint_on_device": Execution._same,
     "relax.builtin.stop_lift_params": Execution._same,
-    "relax.builtin.alloc_tensor": Execution._alloc_tensor,
-    "relax.memory.alloc_storage": Execution._alloc_storage,
-    "relax.memory.alloc_tensor": Execution._memory_tensor,
-    "relax.memory.kill_storage": Execution._nothing,
-    "relax.memory.kill_tensor": Execution._nothing,
-    "relax.vm.kill_object": Execution._nothing,
+    "relax.builtin.alloc_tensor": lowered.alloc_tensor,
+    "relax.memory.alloc_storage": lowered.alloc_storage,
+    "relax.vm.alloc_storage": lowered.alloc_storage,
+    "relax.memory.alloc_tensor": lowered.tensor_in_memory,
+    "relax.vm.alloc_tensor": lowered.tensor_in_memory,
+    "relax.memory.kill_storage": lowered.kill,
+    "relax.memory.kill_tensor": lowered.kill,
+    "relax.vm.kill_object": lowered.kill,
+    "relax.call_tir_inplace": lowered.call_in_place,
+    "relax.call_builtin_with_ctx": Execution._packed_operator,
     "relax.print": Execution._print,
     "relax.assert_op": Execution._assert,
     "relax.make_closure": Execution._closure,

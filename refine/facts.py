@@ -28,6 +28,8 @@ class Facts:
         The assumptions on sizes and indices, and the prover that uses them.
     asked
         The number of questions to the prover.
+    undecided
+        Conditions that the prover did not decide.
     """
 
     def __init__(self, context: Context) -> None:
@@ -39,6 +41,7 @@ class Facts:
         self._plain: dict[PrimExpr, tuple[PrimExpr, bool]] = {}
         self._known: list[dict[PrimExpr, bool | None]] = [{}]
         self._chosen: list[dict[PrimExpr, bool]] = [{}]
+        self.undecided: dict[PrimExpr, None] = {}
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -111,6 +114,7 @@ class Facts:
             return True
         if self.prover.never(condition).proved:
             return False
+        self.undecided[condition] = None
         return None
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> bool:
@@ -129,7 +133,10 @@ class Facts:
         if isinstance(left, tir.IntImm) and isinstance(right, tir.IntImm):
             return left.value == right.value
         self.asked += 1
-        return self.prover.equal(left, right).proved
+        proved = self.prover.equal(left, right).proved
+        if not proved:
+            self.undecided[tir.EQ(left, right)] = None
+        return proved
 
     # ------------------------------------------------------------ what the prover can read
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice, permutations
+from itertools import combinations, islice, permutations
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -19,6 +19,7 @@ from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
+from rlx.refine.explanation import Trail
 from rlx.refine.facts import Facts, turned
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -47,10 +48,13 @@ SPLITS = 8
 ORDERS = 24
 """The most orders of the axes of a reduction that are tried."""
 
+REVERSALS = 7
+"""The most sets of axes of a reduction that are reversed."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
 _COMMUTATIVE = (tir.Add, tir.Mul, tir.EQ, tir.NE, tir.And, tir.Or)
+_SUMS = (tir.Add, tir.Sub, tir.Mul)
 _TURNED: dict[type, Any] = {tir.GT: tir.LT, tir.GE: tir.LE}
 
 Open = Callable[[ResultTerm, str], TensorTerm]
@@ -116,10 +120,11 @@ class Matcher:
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
+        self._looking = False
         self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Unjoined | None = None
         self.reasons: dict[object, str] = {}
-        self.trail: list[str] = []
+        self.trail = Trail()
 
     # ------------------------------------------------------------ values
 
@@ -183,6 +188,7 @@ class Matcher:
         """Facts about sizes alone: what is decided here holds everywhere."""
         outer, elements, splits = self.facts, self._elements, self.splits
         self.facts = self._free.pop() if self._free else Facts(self._context.copy())
+        self.facts.undecided = outer.undecided
         self._elements, self.splits = [{}], 0
         try:
             yield
@@ -210,8 +216,12 @@ class Matcher:
         found = self._tensors.get((a, b))
         if found is None:
             self._tensors[(a, b)] = False  # while it is looked at
-            with self._outside():
+            place = self.trail.attempt()
+            self.trail.note("equal", a, b)
+            with self._outside(), self.trail.inside():
                 found = self._same_tensors(a, b)
+            if not found:
+                self.trail.drop(place)
             self._tensors[(a, b)] = found
         return found
 
@@ -241,6 +251,7 @@ class Matcher:
             self.differ(a, b, "")
             return False
         axes = tuple([tir.Var(f"i{k}") for k in range(len(a.shape))])
+        self.trail.note("elements", axes, a.shape)
         with self.scope():
             self.facts.index(axes, a.shape)
             if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
@@ -277,13 +288,14 @@ class Matcher:
         tensors, applications = dict(self._tensors), dict(self._applications)
         self._frozen = frozenset(self.representatives.get(t, t) for t in _below(b))
         self._limit = min(STEPS, self.steps + steps)
-        found = False
+        found, place = False, self.trail.attempt()
         try:
             with suppress(Exhausted, RecursionError):
                 found = self.tensors(a, b)
         finally:
             self._frozen, self._limit = frozenset(), STEPS
         if not found:
+            self.trail.drop(place)
             self._tensors, self._applications = tensors, applications
             self.mismatch = None
         return found
@@ -322,7 +334,8 @@ class Matcher:
         if self.steps > self._limit or self.facts.asked > QUESTIONS:
             raise Exhausted
         self._elements[-1][(x, y)] = False
-        found = self._same_elements(x, y)
+        place = self.trail.attempt()
+        found = self._same_elements(x, y) or self.trail.drop(place)
         self._elements[-1][(x, y)] = found
         return found
 
@@ -331,13 +344,14 @@ class Matcher:
         if x is y:
             return True
         kind = tir.type_of(x)
-        if kind != tir.type_of(y):
+        if not self._alike(kind, tir.type_of(y)):
             whole = kind.is_integer and tir.type_of(y).is_integer
             if not (whole and self.facts.is_index(x) and self.facts.is_index(y)):
                 self.differ(x, y, "their element types differ")
                 return False
         if kind.is_integer and self.facts.is_index(x) and self.facts.is_index(y):
             if self.facts.equal(x, y):
+                self.trail.note("index", x, y, self.facts.context.state)
                 return True
             self.differ(x, y, "these indices are not proved to be equal")
             return False
@@ -348,9 +362,11 @@ class Matcher:
             return self._split(split, lambda: self.elements(x, y))
         if self.real and kind.is_float:
             return self._equal_sums(self, x, y)
+        place = self.trail.attempt()
         if self.congruent(x, y):
             return True
-        opened = self._one_opened(x, y)
+        self.trail.drop(place)
+        opened = self._one_opened(x, y) or self._folded(x, y)
         if opened is not None:
             return self.elements(*opened)
         if kind.is_integer and self.facts.equal(x, y):
@@ -358,8 +374,28 @@ class Matcher:
         split = self.inner_condition(x) or self.inner_condition(y)
         if split is not None and self.splits < SPLITS:
             return self._split(split, lambda: self.elements(x, y))
+        if self.impossible():
+            return True
         self.differ(x, y, "")
         return False
+
+    def impossible(self) -> bool:
+        """Whether two conditions are assumed that are equal, but have different values."""
+        if self._looking:
+            return False
+        known = [each for each in self.facts.chosen.items() if not self.facts.is_index(each[0])]
+        self._looking = True
+        try:
+            return any(
+                value != other and type(one) is type(two) and self.elements(one, two)
+                for (one, value), (two, other) in combinations(known, 2)
+            )
+        finally:
+            self._looking = False
+
+    def _alike(self, a: DataType, b: DataType) -> bool:
+        """Whether two element types have the same numbers: as real numbers all floats have."""
+        return a == b or (self.real and a.is_float and b.is_float)
 
     def _same_conditions(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether two conditions on indices are equivalent."""
@@ -386,9 +422,11 @@ class Matcher:
                 self.facts.assume(condition, decided)
                 return then()
         self.splits += 1
+        self.trail.note("split", condition)
         try:
             for value in (True, False):
-                with self.scope():
+                self.trail.note("case", condition, value)
+                with self.scope(), self.trail.inside():
                     self.facts.assume(condition, value)
                     if not then():
                         return False
@@ -403,7 +441,7 @@ class Matcher:
             if not (
                 isinstance(opened, tir.BufferLoad)
                 and isinstance(opened.buffer, ResultTerm)
-                and not opened.buffer.of.arguments
+                and self.depth(opened.buffer) <= _CONSTANTS
             ):
                 break
             tensor = self.opened(opened.buffer)
@@ -457,12 +495,29 @@ class Matcher:
 
     def _atomic(self, condition: PrimExpr) -> PrimExpr:
         """The first undecided part of a condition."""
+        condition = self._written(condition)
         match condition:
             case tir.And(a=a, b=b) | tir.Or(a=a, b=b):
-                return self._atomic(a) if self.facts.holds(a) is None else self._atomic(b)
+                return self._atomic(a) if self.holds(a) is None else self._atomic(b)
             case tir.Not(a=a):
                 return self._atomic(a)
         return turned(condition)
+
+    def _written(self, condition: PrimExpr) -> PrimExpr:
+        """A condition that a tensor of Booleans holds, as its definition says it."""
+        while True:
+            match condition:
+                case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices):
+                    made = self.opened(tensor)
+                    if made is None or not isinstance(made, Lambda):
+                        return condition
+                    condition = terms.element(made, indices)
+                case tir.EQ(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
+                    condition = a if value else tir.Not(a)
+                case tir.NE(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
+                    condition = tir.Not(a) if value else a
+                case _:
+                    return tir.interned(condition)
 
     def inner_condition(self, x: PrimExpr) -> PrimExpr | None:
         """The first undecided condition of a choice inside an element, outside of reductions."""
@@ -480,6 +535,7 @@ class Matcher:
 
     def holds(self, condition: PrimExpr) -> bool | None:
         """Whether a condition is decided by the facts."""
+        condition = self._written(condition)
         match condition:
             case tir.And(a=a, b=b):
                 both = self.holds(a), self.holds(b)
@@ -512,6 +568,8 @@ class Matcher:
                     taken = self.holds(tir.interned(c))
                     if taken is None:
                         return x
+                    if self.facts.is_index(c):
+                        self.trail.note("choice", c, taken, self.facts.context.state)
                     x = tir.interned(a if taken else b)
                 case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices) if (
                     tensor in self.representatives
@@ -524,15 +582,18 @@ class Matcher:
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
+                case tir.FloatImm(value=number, dtype=kind) if math.isfinite(number):
+                    found = _rounded(x, kind)
+                    if found is None or found.value == number:
+                        return x
+                    x = found
                 case tir.Comparison() if type(x) in _TURNED:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
-                case tir.Cast(dtype=kind, value=inner) if tir.type_of(inner) == kind:
+                case tir.Cast(dtype=kind, value=inner) if self._alike(tir.type_of(inner), kind):
                     x = tir.interned(inner)
-                case tir.Cast(dtype=kind, value=inner) if kind.is_float:
+                case tir.Cast(dtype=kind, value=inner):
                     opened = self.head(tir.interned(inner))
-                    if not isinstance(opened, tir.FloatImm):
-                        return x
-                    found = _rounded(opened, kind)
+                    found = _converted(opened, kind)
                     if found is None:
                         return x
                     x = found
@@ -570,7 +631,7 @@ class Matcher:
                     and self.elements(x.b, y.a)
                 )
             case tir.Cast(), tir.Cast():
-                return x.dtype == y.dtype and self.elements(x.value, y.value)
+                return self._alike(x.dtype, y.dtype) and self.elements(x.value, y.value)
             case tir.Call(), tir.Call():
                 return (
                     x.op == y.op
@@ -608,8 +669,27 @@ class Matcher:
         for _, side, node, tensor in sorted(ways, key=lambda way: way[:2]):
             opened = self.opened(tensor)
             if opened is not None:
+                self.trail.note("open", tensor, side)
                 made = terms.element(opened, node.indices)
                 return (made, y) if side == 0 else (x, made)
+        return None
+
+    def _folded(self, x: PrimExpr, y: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
+        """Both elements, if one is a number and the other a sum or product of numbers: that is
+        computed, and rounded as a run does.
+        """
+        for one, other, turned_back in ((x, y, False), (y, x, True)):
+            if not isinstance(one, tir.FloatImm) or not isinstance(other, _SUMS):
+                continue
+            a, b = self._number(other.a), self._number(other.b)
+            exact = BY_NODE[type(other)].exact
+            if a is None or b is None or exact is None or not math.isfinite(a + b):
+                return None
+            kind = tir.type_of(other)
+            made = _rounded(tir.FloatImm(float(exact(a, b)), kind), kind)
+            if made is None:
+                return None
+            return (made, one) if turned_back else (one, made)
         return None
 
     # ------------------------------------------------------------ reductions
@@ -619,7 +699,7 @@ class Matcher:
         guard, sources = x.guard, x.sources
         if any(self.facts.holds(tir.LE(e, tir.IntImm(0))) for e in x.extents):
             return x.init[x.output]
-        alone = [self.facts.holds(tir.EQ(e, tir.IntImm(1))) is True for e in x.extents]
+        alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
         if not any(alone) and taken is None:
@@ -640,6 +720,8 @@ class Matcher:
         sources = tuple([terms.substitute(s, zero) for s in sources])
         left = [k for k, one in enumerate(alone) if not one]
         if not left:
+            if self.real and self._lowest(x):
+                return sources[0]
             values = dict(
                 zip((*x.combiner.left, *x.combiner.right), (*x.init, *sources), strict=True)
             )
@@ -657,6 +739,16 @@ class Matcher:
             output=x.output,
             ordered=x.ordered,
         )
+
+    def _once(self, x: Reduce, position: int) -> bool:
+        """Whether one value of an axis gives the same as all of them."""
+        extent = x.extents[position]
+        if self.facts.holds(tir.EQ(extent, tir.IntImm(1))) is True:
+            return True
+        if x.combiner.name not in ("max", "min", "and", "or"):
+            return False
+        used = any(x.axes[position] in tir.free_vars(e) for e in (x.guard, *x.sources))
+        return not used and self.facts.holds(tir.LE(tir.IntImm(1), extent)) is True
 
     def _guarded(self, x: Reduce) -> bool | None:
         """Which branch of a choice in the source is not the identity of a sum that begins with it;
@@ -692,7 +784,9 @@ class Matcher:
     @rule("REFINE-reduce", "refinement")
     def reductions(self, x: Reduce, y: Reduce) -> bool:
         """Whether two reductions combine the same elements."""
-        if x.output != y.output or x.dtype != y.dtype:
+        kinds = zip((*x.combiner.left, x), (*y.combiner.left, y), strict=False)
+        alike = all(self._alike(tir.type_of(a), tir.type_of(b)) for a, b in kinds)
+        if x.output != y.output or not alike:
             return False
         if x.combiner is not y.combiner:
             alike = x.combiner.name == y.combiner.name != "custom"
@@ -708,8 +802,11 @@ class Matcher:
         if not free and x.ordered != y.ordered:
             self.differ(x, y, "the order of one of these reductions is not specified")
             return decide("REFINE-reduce-order", False)
-        if any(self._related(x, y, way) for way in self._ways(x, y, free)):
-            return True
+        place = self.trail.attempt()
+        for way in self._ways(y, free):
+            if self._related(x, y, *way):
+                return True
+            self.trail.drop(place)
         decide("REFINE-reduce-order", free)
         return False
 
@@ -723,16 +820,19 @@ class Matcher:
         filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
         return extreme and filled and x.guard is terms.TRUE
 
-    def _ways(self, x: Reduce, y: Reduce, free: bool) -> Iterator[tuple[int, ...]]:
-        """Orders of the axes of the second reduction that are worth a try."""
+    def _ways(self, y: Reduce, free: bool) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        """Orders of the axes of the second reduction that are worth a try, and the axes to reverse."""
         count = len(y.axes)
         plain = tuple(range(count))
-        if free and count > 1:
-            yield from islice(permutations(plain), ORDERS)
-        else:
-            yield plain
+        yield plain, ()
+        if free:
+            yield from ((order, ()) for order in islice(permutations(plain), 1, ORDERS))
+            some = (each for n in range(1, count + 1) for each in combinations(plain, n))
+            yield from ((plain, each) for each in islice(some, REVERSALS))
 
-    def _related(self, x: Reduce, y: Reduce, order: Sequence[int]) -> bool:
+    def _related(
+        self, x: Reduce, y: Reduce, order: Sequence[int], reversed_axes: Sequence[int]
+    ) -> bool:
         """Whether both have the same domain and elements when their axes are aligned."""
         ours = terms.fresh(x.axes)
         theirs = terms.fresh(y.axes)
@@ -745,7 +845,15 @@ class Matcher:
         finer, values, inside = aligned
         guard, sources = terms.opened(x, ours)
         other, against = terms.opened(y, theirs)
-        with self.scope():
+        last: dict[tir.Var, PrimExpr] = {}
+        for k in reversed_axes:
+            one = terms.index(1, theirs[k].dtype)
+            last[theirs[k]] = tir.Sub(tir.Sub(y.extents[k], one), theirs[k])
+        if last:
+            other = terms.substitute(other, last)
+            against = tuple([terms.substitute(each, last) for each in against])
+        self.trail.note("reduction", x, y, finer, values, (*inside[0], *inside[1]))
+        with self.scope(), self.trail.inside():
             self.facts.index([v for v, _ in finer], [e for _, e in finer])
             guard, other = (terms.substitute(g, values) for g in (guard, other))
             for condition in inside[0]:
@@ -871,6 +979,27 @@ def _is_number(x: PrimExpr, number: int) -> bool:
     if isinstance(x, tir.FloatImm):
         return x.value == number and str(x.value)[0] != "-"
     return isinstance(x, tir.IntImm) and x.value == number
+
+
+def _converted(number: PrimExpr, kind: DataType) -> PrimExpr | None:
+    """A constant converted to another type, as far as every conversion gives the same."""
+    match number:
+        case tir.FloatImm() if kind.is_float:
+            return _rounded(number, kind)
+        case tir.FloatImm(value=value) if kind.code == "int" and kind.bits >= 32:
+            if math.isfinite(value) and value == int(value) and abs(value) < _EXACT:
+                return tir.interned(tir.IntImm(int(value), kind))
+        case tir.IntImm(value=value) if kind.is_float and tir.type_of(number).is_integer:
+            rounded = _rounded(tir.FloatImm(float(value), kind), kind)
+            return rounded if rounded is not None and rounded.value == value else None
+        case tir.IntImm(value=value) if kind.code == "int" and kind.bits >= 32:
+            if abs(value) < _EXACT and tir.type_of(number).is_integer:
+                return tir.interned(tir.IntImm(value, kind))
+    return None
+
+
+_EXACT = 1 << 24
+"""Whole numbers below it are converted without rounding or wrapping."""
 
 
 def _rounded(number: tir.FloatImm, kind: DataType) -> tir.FloatImm | None:

@@ -31,15 +31,15 @@ class CallOfLoops(Record):
         What the PrimFunc computes.
     filled
         Fills the holes with the arguments.
-    first
-        The position of the first parameter that is filled.
+    places
+        The positions of the parameters that are filled.
     shapes
         Conditions on the shapes of the arguments: where one does not hold, the call fails.
     """
 
     holes: Holes
     filled: FilledHoles
-    first: int
+    places: tuple[int, ...]
     shapes: tuple[PrimExpr, ...]
 
 
@@ -60,7 +60,7 @@ class LoopsOpener:
         """
         call = self._call(result.of)
         (k,) = result.path
-        output = call.holes.outputs.get(call.first + k)
+        output = call.holes.outputs.get(call.places[k])
         if output is None:
             raise Unopened("its PrimFunc does not fill it")
         return call.filled.tensor(output)
@@ -81,8 +81,7 @@ class LoopsOpener:
             return False
         if not all(facts.holds(condition) is True for condition in call.shapes):
             return False
-        written = range(call.first, call.first + len(_outlines(application)))
-        if not set(call.holes.outputs) <= set(written):
+        if not set(call.holes.outputs) <= set(call.places):
             return False
         for need in call.holes.needs:
             axes = terms.fresh(need.axes)
@@ -128,12 +127,16 @@ class LoopsOpener:
     def _filled(self, application: ApplicationTerm) -> CallOfLoops:
         function, outlines, first = _parts(application)
         holes = self._holes(function)
-        arguments: dict[int, object] = dict(enumerate(application.arguments[:first]))
-        for k, outline in enumerate(outlines):
-            _, shape, kind = outline
-            arguments[first + k] = terms.given(("unwritten", first + k), "unwritten", shape, kind)
-        behind = first + len(outlines)
-        arguments |= {behind + k: a for k, a in enumerate(application.arguments[first:])}
+        if isinstance(first, tuple):
+            arguments: dict[int, object] = dict(enumerate(application.arguments))
+        else:
+            arguments = dict(enumerate(application.arguments[:first]))
+            for k, outline in enumerate(outlines):
+                _, shape, kind = outline
+                key = ("unwritten", first + k)
+                arguments[first + k] = terms.given(key, "unwritten", shape, kind)
+            behind = first + len(outlines)
+            arguments |= {behind + k: a for k, a in enumerate(application.arguments[first:])}
         if len(arguments) != len(function.params):
             raise Unopened("its PrimFunc takes another number of arguments")
         variables: dict[tir.Var, PrimExpr] = {}
@@ -162,7 +165,8 @@ class LoopsOpener:
             for declared, dim in zip(shape, dims, strict=True)
         ]
         differ = tuple([e for e in equal if e.a is not e.b])
-        return CallOfLoops(holes, FilledHoles(tensors, variables), first, differ)
+        places = first if isinstance(first, tuple) else range(first, first + len(outlines))
+        return CallOfLoops(holes, FilledHoles(tensors, variables), tuple(places), differ)
 
 
 def _assume_reads(
@@ -192,12 +196,12 @@ def _assume_reads(
         stack += tir.children(node)
 
 
-def _parts(application: ApplicationTerm) -> tuple[tir.PrimFunc, tuple[Any, ...], int]:
-    """The PrimFunc of a call, the outlines of its results, and the position of the first of them."""
+def _parts(
+    application: ApplicationTerm,
+) -> tuple[tir.PrimFunc, tuple[Any, ...], int | tuple[int, ...]]:
+    """The PrimFunc of a call, the outlines of its results, and the position of the first of them;
+    or the positions of all, if the arguments include what they hold before.
+    """
     parts: Any = application.attributes
     function, outlines, first = parts
     return function, outlines, first
-
-
-def _outlines(application: ApplicationTerm) -> tuple[Any, ...]:
-    return _parts(application)[1]

@@ -11,15 +11,26 @@ from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine import cut_points, real_sums
-from rlx.refine.answer import Refinement
-from rlx.refine.contracts import Interface, InterfaceError, arguments_of
-from rlx.refine.definitions import Definitions, Unopened
-from rlx.refine.execute import CALL_TIR, Execution, RunCheck, SharedPrimFuncs, Unreadable
+from rlx.refine.answer import Counterexample, Refinement
+from rlx.refine.contracts import BY_PASS, Interface, InterfaceError, arguments_of
+from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened
+from rlx.refine.execute import CALL_TIR, Execution, OutsideTerm, RunCheck, SharedPrimFuncs
+from rlx.refine.explanation import NAMELESS, FunctionProof, Names, Note
 from rlx.refine.facts import Facts
+from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.prim_funcs import LoopsOpener
-from rlx.refine.runs import differing
-from rlx.refine.terms import ApplicationTerm, ResultTerm, TensorTerm, Term, TupleTerm, group
+from rlx.refine.runs import RUNS, differing
+from rlx.refine.suggestion import Missing, numbers_in
+from rlx.refine.terms import (
+    ApplicationTerm,
+    NumberTerm,
+    ResultTerm,
+    TensorTerm,
+    Term,
+    TupleTerm,
+    group,
+)
 from rlx.solver.context import Context
 from rlx.spec.registry import decide, rule
 
@@ -27,12 +38,23 @@ LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
 
 
+_PARTS = frozenset({"Primitive", "Composite", "Codegen"})
+"""Attributes of functions that are parts of others: passes fuse and rename them."""
+
+
+CONTRADICTED = "the terms were found equal, but a run differs"
+"""The last step of an answer that contradicts its own proof: a mistake in this package."""
+
+
 class _Outcome(Record):
     """What comparing one function gave: the level of the proof, or the reason why there is none."""
 
     level: str | None
     reason: str
-    steps: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
+    names: Names = NAMELESS
+    unjoined: tuple[str, str] | None = None
+    undecided: tuple[tir.PrimExpr, ...] = ()
 
 
 def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tuple[str, ...]:
@@ -53,7 +75,8 @@ def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tup
         return (entry,)
     public = [name for name, f in ours.items() if "global_symbol" in f.attrs] or list(ours)
     relax = [name for name in public if isinstance(ours[name], ast.Function)]
-    wanted = relax or public
+    whole = [name for name in relax if _PARTS.isdisjoint(ours[name].attrs)]
+    wanted = whole or relax or public
     for name in wanted:
         if name not in theirs:
             raise InterfaceError(f"the interface changed: AFTER has no function {name!r}")
@@ -81,29 +104,47 @@ def compare(
     """
     names = entries(before, after, entry)
     if contract is None and structural_equal(before, after):
-        return Refinement("proved", "bitwise", names, None, "", ("they are the same program",))
-    level, steps = "bitwise", []
+        same = FunctionProof(", ".join(names), (), NAMELESS, "the programs are the same")
+        return Refinement("proved", "bitwise", names, None, "", (same,))
+    level, proofs = "bitwise", list[FunctionProof]()
     todo = list(names)
     with recursion_room():
         for name in todo:  # grows by the recursive functions that are met
             question = _FunctionPair(before, after, name, floats, faults, assume, contract)
             found = question.answer()
             todo += [each for each in question.recursive if each not in todo]
-            steps += [f"{name}:", *(f"  {line}" for line in found.steps)]
-            if found.level is None:
-                example = differing(before, after, name, contract, assume)
-                if example is not None:
-                    return Refinement(
-                        "refuted", None, names, example, example.difference, tuple(steps)
-                    )
-                reason = found.reason if len(todo) == 1 else f"{name}: {found.reason}"
-                return Refinement("unknown", None, names, None, reason, tuple(steps))
-            if found.level == "real":
-                level = "real"
-            example = differing(before, after, name, contract, assume, runs=1)
-            if example is not None:  # a run decides, whatever a proof says
-                return Refinement("refuted", None, names, example, example.difference, tuple(steps))
-    return Refinement("proved", level, names, None, "", tuple(steps))
+            end = _ENDS[found.level] if found.level else found.reason
+            proofs.append(FunctionProof(name, found.notes, found.names, end))
+            done = tuple(proofs)
+            # A run decides, whatever a proof says.
+            runs = RUNS if found.level is None else 1
+            numbers = () if found.level else numbers_in((before[name], after[name]))
+            example = differing(before, after, name, contract, assume, runs, numbers)
+            if example is None and found.level is not None:
+                if found.level == "real":
+                    level = "real"
+                continue
+            if found.level is not None:
+                done = (*done[:-1], FunctionProof(name, found.notes, found.names, CONTRADICTED))
+            said = found.reason if len(todo) == 1 else f"{name}: {found.reason}"
+            status = "unknown" if example is None else "refuted"
+            return Refinement(
+                status,
+                None,
+                names,
+                example,
+                said if example is None else example.difference,
+                done,
+                found.unjoined if example is None else None,
+                question.missing(found, example),
+            )
+    return Refinement("proved", level, names, None, "", tuple(proofs))
+
+
+_ENDS = {
+    "bitwise": "so the results are equal, bit for bit",
+    "real": "so the results are equal as exact real numbers",
+}
 
 
 class _FunctionPair:
@@ -138,16 +179,31 @@ class _FunctionPair:
                 )
             assert isinstance(one, tir.PrimFunc) and isinstance(other, tir.PrimFunc)
             if self._prim_funcs.shared(one) is self._prim_funcs.shared(other):
-                return _Outcome("bitwise", "", ("the PrimFuncs are the same",))
-            return _Outcome(None, "PrimFuncs are only compared where functions call them", ())
+                return _Outcome("bitwise", "")
+            return _Outcome(None, "PrimFuncs are only compared where functions call them")
         try:
             return self._functions(one, other)
         except Unreadable as error:
-            return _Outcome(None, str(error), ())
-        except Exhausted:
-            return _Outcome(None, "the limit of work is reached", ())
+            return _Outcome(None, str(error))
         except RecursionError:
-            return _Outcome(None, "terms are nested too deep", ())
+            return _Outcome(None, "terms are nested too deep")
+
+    def missing(self, found: _Outcome, example: Counterexample | None) -> Missing | None:
+        """What is missing for a proof."""
+        both = [module[self._name] for module in self._modules]
+        functions = [function for function in both if isinstance(function, ast.Function)]
+        if len(functions) < len(both):
+            return None
+
+        def again(condition: str) -> Refinement:
+            assume = (*self._assume, condition)
+            before, after = self._modules
+            return compare(
+                before, after, self._name, self._floats, self._faults, assume, self._contract
+            )
+
+        sizes = None if example is None else example.sizes
+        return Missing(again, functions, found.undecided, sizes)
 
     def _functions(self, one: ast.Function, other: ast.Function) -> _Outcome:
         definitions = self._definitions
@@ -166,24 +222,34 @@ class _FunctionPair:
         self._learn(ours.facts)
         interface = Interface(self._name, one, other, theirs.function_names)
         try:
-            given = arguments_of(self._contract, interface, arguments, _Terms(theirs))
+            theirs.destinations |= ours.destinations
+            side = _Terms(theirs)
+            given = arguments_of(self._contract, interface, arguments, side)
             first = len(theirs.checks)
-            after = theirs.entry(self._name, given)
+            after = side.result(theirs.entry(self._name, given), before)
         except Unreadable as error:
+            self._accepted(interface, theirs.checks[: theirs.accepted], ours)
             raise Unreadable(f"AFTER: {error}") from None
         self.recursive += [*ours.recursive, *theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
-        reason, known = "", None
+        names = Names(ours.names, theirs.names)
+        reason, known, found = "", None, list[Note]()
         for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
             matcher = Matcher(self._context, self._opened, level, real_sums.equal)
             if known is not None:
                 matcher.representatives.update(known)
+            matcher.trail.notes += found
             cut_points.find(matcher, ours.roots(before), theirs.roots(after))
-            known = matcher.representatives
-            reason = self._not_equal(matcher, ours, theirs, before, after)
+            known, found = matcher.representatives, list(matcher.trail.notes)
+            try:
+                reason = self._not_equal(matcher, ours, theirs, before, after)
+            except Exhausted:
+                reason = "the limit of work is reached"
+            notes = tuple(matcher.trail.notes)
             if not reason:
-                return _Outcome(level, "", (*matcher.trail, f"equal ({level})"))
-        return _Outcome(None, reason, ())
+                return _Outcome(level, "", notes, names)
+        undecided = tuple(matcher.facts.undecided)
+        return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
 
     def _learn(self, conditions: Sequence[tir.PrimExpr]) -> None:
         """Assume conditions on sizes."""
@@ -205,7 +271,7 @@ class _FunctionPair:
                 continue
             if check.condition is None:
                 raise interface.changed(f"{check.words} changed")
-            if self._contract == "sizes":
+            if BY_PASS.get(self._contract or "", self._contract) == "sizes":
                 self._learn([check.condition])
             elif Facts(self._context).holds(check.condition) is not True:
                 raise interface.changed(
@@ -235,9 +301,11 @@ class _FunctionPair:
             for check in ours.checks:
                 if not self._found(check, theirs, matcher):
                     return f"BEFORE may fail where AFTER does not: {check.words}"
-        if _same_result(matcher, before, after):
+        if _same_result(matcher, ours, theirs, before, after):
             return ""
-        return _mismatch(matcher, ours, theirs)
+        found = matcher.mismatch
+        why = f": {found.reason}" if found is not None and found.reason else ""
+        return f"the results are not proved to be equal{why}"
 
     def _passes(self, check: RunCheck, ours: Execution, matcher: Matcher) -> bool:
         """Whether a check of AFTER holds whenever BEFORE returns."""
@@ -248,6 +316,9 @@ class _FunctionPair:
         match check.key:
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 return self._loops.safe(made, matcher.facts, lambda: self._computed(ours))
+            case ("call", ApplicationTerm() as made) if made.name == LAYOUT_TRANSFORM:
+                with suppress(Unopened):  # it has an inverse
+                    return bool(self._definitions.open(made))
         return False
 
     def _computed(self, side: Execution) -> Iterator[TensorTerm]:
@@ -277,9 +348,14 @@ class _FunctionPair:
 
 
 @rule("REFINE-result", "refinement")
-def _same_result(matcher: Matcher, before: Term, after: Term) -> bool:
-    """Whether the results are equal."""
-    return decide("REFINE-result-equal", matcher.equal(before, after))
+def _same_result(
+    matcher: Matcher, ours: Execution, theirs: Execution, before: Term, after: Term
+) -> bool:
+    """Whether the results are equal, and what is left in arguments that are overwritten."""
+    written = {**ours.writes, **theirs.writes}
+    pairs = [(before, after)]
+    pairs += [(ours.writes.get(each, each), theirs.writes.get(each, each)) for each in written]
+    return decide("REFINE-result-equal", all(matcher.equal(*pair) for pair in pairs))
 
 
 @rule("REFINE-checks", "refinement")
@@ -316,6 +392,7 @@ class _Terms:
 
     def __init__(self, after: Execution) -> None:
         self._after = after
+        self._results: dict[int, Term] = {}
 
     def group(self, fields: Sequence[Term]) -> Term:
         """A tuple."""
@@ -329,22 +406,54 @@ class _Terms:
         """The result of a function of AFTER."""
         return self._after.entry(name, arguments)
 
+    def getter(self, inputs: Sequence[Term], info: ast.StructInfo) -> Term:
+        """A function that gives the inputs."""
 
-def _mismatch(matcher: Matcher, ours: Execution, theirs: Execution) -> str:
-    """What could not be joined, for a person."""
+        def get(arguments: Sequence[Term]) -> Term:
+            match arguments:
+                case [NumberTerm(value=tir.IntImm(value=k)), *_] if 0 <= k < len(inputs):
+                    return inputs[k]
+            raise Unreadable("the number of an input is not known")
+
+        made = self._after.outside["get_item"] = OutsideTerm(get)
+        return made
+
+    def setter(self, info: ast.StructInfo) -> Term:
+        """A function that takes the results."""
+
+        def put(arguments: Sequence[Term]) -> Term:
+            match arguments:
+                case [NumberTerm(value=tir.IntImm(value=k)), value] if not self._after.path:
+                    self._results[k] = value
+                    return group(())
+            raise Unreadable("the number of a result is not known")
+
+        made = self._after.outside["set_item"] = OutsideTerm(put)
+        return made
+
+    def result(self, found: Term, before: Term) -> Term:
+        """The result, which a function may have taken."""
+        if not self._results:
+            return found
+        if sorted(self._results) != list(range(len(self._results))):
+            raise Unreadable("a result is missing")
+        if isinstance(before, TupleTerm):
+            return group([self._results[k] for k in range(len(self._results))])
+        if len(self._results) > 1:
+            raise Unreadable("there are several results")
+        return self._results[0]
+
+
+def _unjoined(matcher: Matcher, names: Names) -> tuple[str, str] | None:
+    """The two terms that could not be joined, for a person."""
     found = matcher.mismatch
     if found is None:
-        return "the results are not proved to be equal"
+        return None
 
-    def shown(term: object) -> str:
-        if isinstance(term, TensorTerm):
-            name = ours.names.get(term) or theirs.names.get(term) or term.name
-            return f"{name}: {matcher.reasons[term]}" if term in matcher.reasons else name
-        text = " ".join(str(term).split())
-        return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+    def shown(term: object, side: int) -> str:
+        if isinstance(term, tir.PrimExpr):
+            return names.element(term)
+        why = matcher.reasons.get(term)
+        return names.called(term, side) + (f": {why}" if why else "")
 
-    why = f" ({found.reason})" if found.reason else ""
-    return f"these could not be joined{why}: {shown(found.before)}; {shown(found.after)}"
-
-
-_WIDTH = 160
+    return shown(found.before, 0), shown(found.after, 1)

@@ -8,7 +8,7 @@ indices of a reduction are moved out of it.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, prod
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
@@ -34,6 +34,7 @@ def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:
 
 
 def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
+    count = max(len(x), len(y))
     x, y = dict(x), dict(y)
     for mono in list(x):
         if mono in y:
@@ -42,6 +43,7 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
             if left:
                 x[mono] = left
     if not x and not y:
+        matcher.trail.note("sum", count)
         return True
     atoms = dict.fromkeys(atom for side in (x, y) for mono in side for atom in mono)
     for atom in atoms:
@@ -53,10 +55,15 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
                 condition,
                 lambda: _equal(matcher, _again(matcher, x), _again(matcher, y), rounds - 1),
             )
+    place = matcher.trail.attempt()
+    matcher.trail.note("sum", count)
     if _matched(matcher, x, y):
         return True
+    matcher.trail.drop(place)
     deepest = max((_deepest(matcher, atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
+        if matcher.impossible():
+            return True
         matcher.differ(_shown(x), _shown(y), "")
         return False
     one, other = (_again(matcher, side, deepest) for side in (x, y))
@@ -164,6 +171,7 @@ def _opened(matcher: Matcher, root: PrimExpr, depth: int) -> PrimExpr:
             if matcher.depth(tensor) == depth:
                 found = matcher.opened(tensor)
                 if found is not None:
+                    matcher.trail.note("open", tensor, 0)
                     return terms.element(found, made.indices)
         return made
 
@@ -191,6 +199,20 @@ def _times(matcher: Matcher, x: Sum, y: Sum) -> Sum:
 
 def _is_zero(x: PrimExpr) -> bool:
     return isinstance(x, tir.FloatImm | tir.IntImm) and x.value == 0
+
+
+def _guarded(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+    """The condition under which a factor may differ from 0, and what it is then."""
+    match atom:
+        case (
+            tir.Select(condition=condition, true_value=a, false_value=b)
+            | tir.Call(op="if_then_else", args=(condition, a, b))
+        ):
+            if _is_zero(b):
+                return tir.interned(condition), tir.interned(a)
+            if _is_zero(a):
+                return tir.interned(tir.Not(condition)), tir.interned(b)
+    return terms.TRUE, atom
 
 
 class _Normal:
@@ -282,9 +304,16 @@ class _Normal:
                     extents += atom.extents
                     when = tir.And(when, condition) if when is not terms.TRUE else condition
                 else:
-                    product.append(atom)
+                    condition, part = _guarded(atom)
+                    product.append(part)
+                    if condition is not terms.TRUE:
+                        when = condition if when is terms.TRUE else tir.And(when, condition)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
+            sizes = [e.value for e in extents if isinstance(e, tir.IntImm)]
+            if not product and when is terms.TRUE and len(sizes) == len(extents):
+                _add(found, {tuple(outer): factor * prod(max(size, 0) for size in sizes)})
+                continue
             body: PrimExpr = tir.FloatImm(1.0, kind)
             for k, atom in enumerate(product):
                 body = atom if k == 0 else tir.Mul(body, atom)

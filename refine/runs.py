@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import product
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import replace
 from rlx.refine.answer import Counterexample
-from rlx.refine.contracts import Interface, arguments_of
+from rlx.refine.contracts import BY_PASS, Interface, arguments_of
 from rlx.semantics.outcome import (
     CheckFailed,
     Fault,
     Outcome,
     Returned,
 )
-from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import (
+    UNIT,
+    FunctionName,
+    Packed,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
 
 SIZES = (2, 1, 3, 0, 4, 5, 8)
 """The numbers that shape variables get, those that show most first."""
+BOUNDARIES = 6
+"""The most shape variables that are at their boundary while the others are not."""
 RUNS = 14
 """The most combinations of sizes."""
 SEEDS = 2
@@ -41,6 +53,7 @@ def differing(
     contract: str | None = None,
     assume: Sequence[str] = (),
     runs: int = RUNS,
+    boundaries: Sequence[int] = (),
 ) -> Counterexample | None:
     """Inputs on which two programs were run and differ; None if none were found.
 
@@ -50,6 +63,8 @@ def differing(
         How the interface changed.
     assume
         Conditions on the shape variables of BEFORE.
+    boundaries
+        Numbers of the programs: sizes at which a condition may change.
     """
     from rlx.semantics.machine import load
 
@@ -63,14 +78,20 @@ def differing(
         """Programs print nothing here."""
 
     try:
+        side = _Values()
+        lazy = {name: Packed(call, name) for name, call in side.functions.items()}
+        packed = lazy if contract == "lazy" else {}
         ours, theirs = (
-            load(module, backend="steps", output=quiet, iterations=ITERATIONS)
+            load(module, packed=packed, backend="steps", output=quiet, iterations=ITERATIONS)
             for module in (before, after)
         )
+        side.program = theirs
     except Exception:  # noqa: BLE001 - a program that cannot be loaded shows nothing
         return None
     found: Counterexample | None = None
-    for seed, sizes in enumerate(s for s in _sizes(function, SIZES, runs) for _ in range(SEEDS)):
+    contract = BY_PASS.get(contract or "", contract)
+    chosen = [*_sizes(function, SIZES, runs), *_around(function, boundaries)]
+    for seed, sizes in enumerate(s for s in chosen for _ in range(SEEDS)):
         if found is not None and sum(sizes.values()) >= _weight(found.sizes):
             continue
         made = _inputs(function, sizes, seed)
@@ -80,16 +101,19 @@ def differing(
         if not _admitted(assume, numbers):
             continue
         try:
-            one = ours.run(entry, deepcopy(values), fuel=FUEL)
+            first = deepcopy(values)
+            one = ours.run(entry, first, fuel=FUEL)
             if not isinstance(one, Returned):
                 continue
-            given = arguments_of(contract, interface, deepcopy(values), _Values(theirs))
-            two = theirs.run(entry, given, fuel=FUEL)
+            given = arguments_of(contract, interface, deepcopy(values), side)
+            two = side.outcome(theirs.run(entry, given, fuel=FUEL), one)
         except (ValueError, TypeError, MemoryError):
             continue
         if contract == "sizes" and isinstance(two, CheckFailed):
             continue  # perhaps AFTER does not take these sizes
         difference = _difference(one, two)
+        if not difference and contract is None:
+            difference = _arguments_differ(function, first, given)
         if difference and (found is None or _weight(numbers) < _weight(found.sizes)):
             params = [param.name_hint for param in function.params]
             found = Counterexample(
@@ -106,8 +130,14 @@ def differing(
 class _Values:
     """Arguments as values."""
 
-    def __init__(self, program: Any) -> None:
-        self._program = program
+    def __init__(self) -> None:
+        self.program: Any = None
+        self._inputs: Sequence[Value] = ()
+        self._results: dict[int, Value] | None = None
+        self.functions: dict[str, Callable[..., Value]] = {
+            "get_item": self.get,
+            "set_item": self.set,
+        }
 
     def group(self, fields: Sequence[Value]) -> Value:
         """A tuple."""
@@ -119,10 +149,41 @@ class _Values:
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """The result of a function of AFTER."""
-        found = self._program.run(name, list(arguments), fuel=FUEL)
+        found = self.program.run(name, list(arguments), fuel=FUEL)
         if isinstance(found, Returned):
             return found.value
         raise ValueError(str(found))
+
+    def get(self, number: Value, *_: Value) -> Value:
+        """The packed function `get_item`."""
+        assert isinstance(number, Scalar)
+        return self._inputs[int(number.value)]
+
+    def set(self, number: Value, value: Value) -> Value:
+        """The packed function `set_item`."""
+        assert isinstance(number, Scalar)
+        if self._results is not None:
+            self._results[int(number.value)] = value
+        return UNIT
+
+    def getter(self, inputs: Sequence[Value], info: ast.StructInfo) -> Value:
+        """A function that gives the inputs."""
+        self._inputs = inputs
+        return FunctionName("get_item", info)
+
+    def setter(self, info: ast.StructInfo) -> Value:
+        """A function that takes the results."""
+        self._results = {}
+        return FunctionName("set_item", info)
+
+    def outcome(self, found: Outcome, before: Returned) -> Outcome:
+        """How a run ends whose results a function may have taken."""
+        if not self._results or not isinstance(found, Returned):
+            return found
+        if not isinstance(before.value, TupleValue):
+            return replace(found, value=self._results[min(self._results)])
+        values = tuple([self._results[k] for k in sorted(self._results)])
+        return replace(found, value=TupleValue(values))
 
 
 def _admitted(assume: Sequence[str], sizes: Mapping[str, int]) -> bool:
@@ -159,12 +220,28 @@ def _sizes(
         yield dict.fromkeys(free, number)
         count += 1
     if len(free) > 1:
+        for number in (0, 1):  # one size alone is at its boundary
+            for var in free[:BOUNDARIES]:
+                yield dict.fromkeys(free, 2) | {var: number}
         for mixed in product(numbers[:4], repeat=min(len(free), 4)):
             if len(set(mixed)) > 1:
                 yield {var: mixed[k % len(mixed)] for k, var in enumerate(free)}
                 count += 1
                 if count >= most:
                     return
+
+
+def _around(function: ast.Function, numbers: Sequence[int]) -> Iterator[dict[tir.Var, int]]:
+    """Sizes just above numbers, for one variable each."""
+    free = list(function.shape_vars)
+    for number in numbers:
+        if number + 1 not in SIZES and number <= LARGEST:
+            for var in free:
+                yield dict.fromkeys(free, 2) | {var: number + 1}
+
+
+LARGEST = 200
+"""The largest number of a program at which sizes are tried."""
 
 
 def _inputs(
@@ -227,6 +304,17 @@ def _difference(before: Returned, after: Outcome) -> str:
         return _values_differ(before.value, after.value, "the result")
     if isinstance(after, CheckFailed | Fault) and after.code not in _ELSEWHERE:
         return f"BEFORE returns a value, AFTER does not: {after}"
+    return ""
+
+
+def _arguments_differ(
+    function: ast.Function, ours: Sequence[Value], theirs: Sequence[Value]
+) -> str:
+    """How what two runs left in their arguments differs."""
+    for param, one, other in zip(function.params, ours, theirs, strict=True):
+        found = _values_differ(one, other, f"what is left in {param.name_hint}")
+        if found:
+            return found
     return ""
 
 

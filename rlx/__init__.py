@@ -14,6 +14,8 @@ from rlx.search_path import leave_folder
 
 leave_folder()
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -155,3 +157,15 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*__all__, *ROOMS})
+
+
+class _Operators(ModuleType):
+    """What ``import rlx.op`` finds, before the first operator is asked for."""
+
+    def __getattr__(self, name: str) -> object:
+        from rlx.transform import op
+
+        return getattr(op, name)
+
+
+sys.modules["rlx.op"] = _Operators("rlx.op")

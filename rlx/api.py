@@ -145,6 +145,7 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
     ----------
     subject
         What :func:`check` takes, or a node: a function, an expression, a struct info, a dimension.
+        A function that calls no other function of its module is a whole text, with what it needs.
     dialect
         The version of TVM whose spelling to write: ``"0.16"`` to ``"0.27"``.
 
@@ -156,14 +157,20 @@ def show(subject: Subject, dialect: str = DIALECT) -> str:
         As :func:`parse` does.
     """
     from rlx.grammar.dialects import dialect as known
+    from rlx.grammar.nodes import ast, tir
     from rlx.grammar.nodes.node import Node
+    from rlx.grammar.nodes.visit import called_globals
     from rlx.grammar.print.printer import print_module, print_node
     from rlx.grammar.print.translate import InexpressibleError, expressible
 
     known(dialect)
-    if isinstance(subject, Node):
+    if isinstance(subject, ast.Function | tir.PrimFunc) and not called_globals(subject):
+        name = str(subject.attrs.get("global_symbol", "main"))
+        module = ast.IRModule({ast.GlobalVar(name): subject}, bare=True)
+    elif isinstance(subject, Node) and not isinstance(subject, ast.IRModule):
         return print_node(subject, dialect)
-    module = module_of(subject)
+    else:
+        module = module_of(subject)
     with suppress(InexpressibleError):
         module = expressible(module, known(dialect))
     return print_module(module, dialect)
@@ -421,7 +428,8 @@ def refines(
     assume
         Conditions on the shape variables of BEFORE, such as ``"n % 4 == 0"``.
     contract
-        How the interface changed: one of :data:`rlx.refine.contracts.CONTRACTS`; None if it did not.
+        How the interface changed: one of :data:`rlx.refine.contracts.CONTRACTS`, or the name of a
+        pass of TVM that has one; None if it did not.
 
     Returns
     -------
@@ -441,14 +449,14 @@ def refines(
         As :func:`check`.
     """
     from rlx.checker.check import IllFormedError
-    from rlx.refine.contracts import CONTRACTS
+    from rlx.refine.contracts import BY_PASS, CONTRACTS
     from rlx.refine.question import FAULTS, LEVELS, compare
 
     name_or_none("entry", entry)
     for name, found, choices in (("floats", floats, LEVELS), ("faults", faults, FAULTS)):
         if found not in choices:
             raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, found {found!r}")
-    if contract is not None and contract not in CONTRACTS:
+    if contract is not None and contract not in {**CONTRACTS, **BY_PASS}:
         known = " or ".join(map(repr, CONTRACTS))
         raise ValueError(f"contract: expected None, {known}, found {contract!r}")
     conditions = [assume] if isinstance(assume, str) else list(assume)

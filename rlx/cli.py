@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "rlx.commands.refines",
         "prove or refute that a program means the same as another one",
     ),
+    "diff": ("rlx.commands.diff", "show what differs between two programs, also in meaning"),
     "run": ("rlx.commands.run", "run a program, and print what it returns"),
     "step": ("rlx.commands.step", "show a run step by step, as text or as an HTML page"),
     "generate": ("rlx.commands.generate", "print random legal programs"),
@@ -54,21 +55,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 LIMITED = frozenset(
     [
-        "bisect",
-        "build",
-        "disasm",
-        "lower",
-        "memory",
-        "prove",
-        "reduce",
-        "relay",
-        "run",
-        "step",
-        "why",
+        *("bisect", "build", "disasm", "lower", "memory", "prove", "reduce", "refines", "relay"),
+        *("run", "step", "verify-proof", "why"),
     ]
 )
-"""The commands that read one program: the time limit of a file ends them as a whole, or until
-they have read it. `check` and `fmt` give up single files.
+"""The commands that read one program or proof, or two programs: the time limit of a file ends them
+as a whole, or until they have read it. `check` and `fmt` give up single files.
 """
 
 

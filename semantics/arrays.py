@@ -13,7 +13,7 @@ from rlx.semantics.faults import UnsupportedStop
 from rlx.spec.registry import rule
 
 
-@rule("E-element", "step")
+@rule("E-element", "part of a step")
 @cache
 def numpy_type(kind: DataType) -> Any:
     """The NumPy type of elements.

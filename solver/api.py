@@ -204,7 +204,7 @@ def to_smtlib(
     ----------
     style
         ``"purified"`` (quotients and remainders as variables), ``"raw"`` (``div`` and ``mod`` of
-        SMT-LIB) or ``"split"``.
+        SMT-LIB) or ``"split"``; bit operations are written as bit vectors in every style.
 
     Raises
     ------
@@ -220,10 +220,11 @@ def script_of(
     prover: Prover, condition: PrimExpr, style: str = "purified", int64: bool = False
 ) -> str:
     """The SMT-LIB script of a question under a prover's assumptions; see :func:`to_smtlib`."""
+    from rlx.solver.bit_vectors import script
     from rlx.solver.definedness import defined
     from rlx.solver.overflow import MachineSession, obligation
     from rlx.solver.session import Session
-    from rlx.solver.smt import STYLES, script
+    from rlx.solver.smt import STYLES
 
     usage_errors.one_of("style", style, STYLES)
     expanded, *facts = prim_exprs.expand([condition, *prover.context.state.facts])
@@ -234,7 +235,8 @@ def script_of(
     session = kind(prover.context.state, prover.statistics)
     wanted = obligation(expanded) if int64 else expanded
     query = session.whole(wanted).query()
-    text = script(query.where([defined(part) for part in (expanded, *facts)]), style)
+    query = query.where([defined(part) for part in (expanded, *facts)])
+    text = script(query, style, session.whole(wanted).int64_ranges)
     if int64:
         return "; int64: the goal includes that every value fits into 64 bits\n" + text
     return text

@@ -5,20 +5,20 @@ variables, inequalities.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import intervals, normal_form, prim_exprs
+from rlx.solver import intervals, normal_form
 from rlx.solver.budget import FUEL, Work
-from rlx.solver.context import ContextState, Range, divisors
+from rlx.solver.context import ContextState, Range, demands, divisors
 from rlx.solver.normal_form import Engine
-from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
+from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError, leading
 from rlx.solver.verdict import NEVER_DEFINED, Proved
 
 _ROUNDS = 12
 _DERIVED = 12
-_PARTS = 250
-"""The maximum number of different parts of a simplified expression: what has more is long."""
+_TWO = 2
 
 
 def load(
@@ -178,6 +178,12 @@ def _learn_sum_limit(
 
 def _learn_equation(engine: Engine, poly: Poly) -> bool:
     """``poly == 0``: solve for a variable where it occurs once, with coefficient 1 or -1."""
+    single = _power_of_two(engine, poly)
+    if single is not None:
+        exponent = engine.atom("var", (), ("exponent", single.index))
+        engine.ranges[exponent.index] = (0, None)
+        _solve(engine, single, engine.power(engine.of_atom(exponent)))
+        return True
     for atom, coef in _candidates(engine, poly):
         rest = engine.poly({m: c for m, c in poly.terms.items() if m != atom.mono})
         value = engine.scale(-coef, rest)
@@ -191,6 +197,23 @@ def _learn_equation(engine: Engine, poly: Poly) -> bool:
     engine.inequalities.append(poly)
     engine.inequalities.append(engine.scale(-1, poly))
     return True
+
+
+def _power_of_two(engine: Engine, poly: Poly) -> Atom | None:
+    """The variable x of ``x & (x - 1) == 0``, which is a power of two if it is positive."""
+    if len(poly.terms) == 1:
+        ((mono, coef),) = poly.terms.items()
+        atom = engine.atoms[mono[0]]
+        if atom.kind == "and" and len(mono) == coef == 1 and len(atom.parts) == _TWO:
+            for part, other in permutations(atom.parts):
+                assert isinstance(part, Poly)
+                assert isinstance(other, Poly)
+                low, _ = intervals.interval(engine, part)
+                if low is not None and low > 0 and engine.sub(part, other) is engine.one:
+                    variable = engine.atoms[leading(part)[0]]
+                    if variable.is_variable and part is engine.of_atom(variable):
+                        return variable
+    return None
 
 
 def _candidates(engine: Engine, poly: Poly) -> list[tuple[Atom, int]]:
@@ -282,8 +305,9 @@ class SharedNormalForm:
                 used.setdefault(var)
             try:
                 ranges = [(v, self.state.range_of(v)) for v in used]
-                defined = [tir.NE(d, prim_exprs.ZERO) for d in divisors(self._conditions)]
-                self._consistent = load(engine, ranges, (), [*defined, *self._conditions])
+                self._consistent = load(
+                    engine, ranges, (), [*demands(self._conditions), *self._conditions]
+                )
             except (TooMuchWorkError, RecursionError):
                 engine = Engine(FUEL)
             self._engine = engine
@@ -336,13 +360,15 @@ class SharedNormalForm:
                 needed[divisor] = divisor
         return Proved(means, tuple(needed.values()))
 
-    def simplified(self, expr: PrimExpr, order: list[PrimExpr], work: Work) -> PrimExpr | None:
+    def simplified(
+        self, expr: PrimExpr, order: list[PrimExpr], work: Work, factored: bool
+    ) -> PrimExpr | None:
         """The normal form as an expression, or None."""
         from rlx.solver.rebuild import rebuilt
 
         try:
             engine = self.ready(order, work)
-            return rebuilt(engine, normal_form.normalize(engine, expr), _PARTS)
+            return rebuilt(engine, normal_form.normalize(engine, expr), factored)
         except (TooMuchWorkError, RecursionError):
             return None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
+from rlx.solver import intervals, prim_exprs
 
 Limits = tuple[int, int]
 
@@ -21,6 +21,11 @@ def of_node(node: PrimExpr, operands: Sequence[Limits]) -> Limits | None:
     match node:
         case tir.IntImm(value=value):
             return int(value), int(value)
+        case tir.Call(op=op) if prim_exprs.bitwise(node):
+            if op == "shift_left":
+                return 1, 1 << max(0, min(operands[1][1], prim_exprs.BITS - 1))
+            low, high = intervals.of_bits(op[8:], operands)
+            return None if low is None or high is None else (low, high)
         case tir.Select() | tir.Call() if prim_exprs.interpreted(node):
             _, a, b = operands
             return min(a[0], b[0]), max(a[1], b[1])

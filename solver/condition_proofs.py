@@ -56,6 +56,10 @@ def _attempt(engine: Engine, cond: Cond) -> str | None:
                 return "bounds"
             if intervals.nonneg(engine, engine.shift(engine.scale(-1, poly), -1)):
                 return "bounds"
+            if _between_multiples(engine, poly):
+                return "floor"
+            if _never_zero_modulo(engine, poly):
+                return "residues"
     if _by_residues(engine, cond):
         return "residues"
     exact = _exact(engine, cond)
@@ -101,7 +105,42 @@ def _zero_by_floor(engine: Engine, poly: Poly) -> bool:
     return False
 
 
+def _between_multiples(engine: Engine, poly: Poly) -> bool:
+    """``D*Y + X != 0`` where X lies strictly between 0 and D, or -D and 0."""
+    divisors: dict[Poly, None] = {}
+    for index in sorted({i for mono in poly.terms for i in mono}):
+        atom = engine.atoms[index]
+        if atom.is_quotient:
+            divisor = atom.parts[1]
+            assert isinstance(divisor, Poly)
+            divisors[divisor] = None
+    for divisor in divisors:
+        _, rest = split(engine, poly, divisor)
+        for left in (rest, engine.scale(-1, rest)) if rest is not poly else ():
+            above = engine.shift(engine.sub(divisor, left), -1)
+            if intervals.nonneg(engine, engine.shift(left, -1)) and intervals.nonneg(engine, above):
+                return True
+    return False
+
+
 # Residues
+
+
+def _never_zero_modulo(engine: Engine, poly: Poly) -> bool:
+    """A polynomial is never 0 if it is not modulo the coefficient of a term: ``n*n != 4*m + 3``."""
+    for modulus in sorted({abs(coef) for mono, coef in poly.terms.items() if mono} - {1}):
+        if modulus > _CLASSES:
+            continue
+        left = [(mono, coef % modulus) for mono, coef in poly.terms.items() if coef % modulus]
+        indices = sorted({i for mono, _ in left for i in mono})
+        if modulus ** len(indices) > _CLASSES:
+            continue
+        engine.spend(modulus ** len(indices) * len(left) // 4)
+        classes = product(range(modulus), repeat=len(indices))
+        points = (dict(zip(indices, values, strict=True)) for values in classes)
+        if all(sum(c * prod(known[i] for i in m) for m, c in left) % modulus for known in points):
+            return True
+    return False
 
 
 def _by_residues(engine: Engine, cond: Cond) -> bool:
@@ -251,6 +290,7 @@ def extended(engine: Engine, assumed: Cond) -> Engine | None:
     other.intervals, other.poly_intervals, other.signs = {}, {}, {}
     other.memo, other.divided = {}, {}
     other.maxima, other.minima = {}, {}
+    other.forms, other.chains = {}, {}
     if not assumptions.learn(other, assumed):
         return None
     return other

@@ -418,11 +418,32 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
     return list(found)
 
 
+def demands(goals: Sequence[PrimExpr]) -> list[PrimExpr]:
+    """The conditions that all nodes have a value which are always evaluated with the goals: no
+    divisor is zero, and no number is shifted by more bits than it has.
+    """
+    found: list[PrimExpr] = [tir.NE(d, prim_exprs.ZERO) for d in divisors(goals)]
+    if any(prim_exprs.is_power(node) for node in tir.postorder(*goals)):
+        for node in _evaluated(goals):
+            if prim_exprs.is_power(node):
+                exponent = tir.children(node)[1]
+                found += (
+                    tir.LE(prim_exprs.ZERO, exponent),
+                    tir.LT(exponent, tir.IntImm(prim_exprs.BITS)),
+                )
+    return found
+
+
 def _certain(goals: Iterable[PrimExpr]) -> set[PrimExpr]:
     """The divisors that no ``and``, ``or`` or branch protects."""
+    return {node.b for node in _evaluated(goals) if isinstance(node, INTEGER_DIVISIONS)}
+
+
+def _evaluated(goals: Iterable[PrimExpr]) -> Iterable[PrimExpr]:
+    """The nodes that no ``and``, ``or`` or branch protects."""
 
     def below(node: PrimExpr) -> tuple[PrimExpr, ...]:
         protects = isinstance(node, (tir.And, tir.Or)) or prim_exprs.conditional(node)
         return tir.children(node)[: 1 if protects else None]
 
-    return {node.b for node in tir.reached(goals, below) if isinstance(node, INTEGER_DIVISIONS)}
+    return tir.reached(goals, below)

@@ -62,6 +62,11 @@ def defined(expr: PrimExpr) -> PrimExpr:
 
 
 def _divides(node: PrimExpr) -> PrimExpr:
+    if prim_exprs.is_power(node):
+        _, exponent = tir.children(node)
+        return tir.And(
+            tir.LE(prim_exprs.ZERO, exponent), tir.LT(exponent, tir.IntImm(prim_exprs.BITS))
+        )
     if not isinstance(node, INTEGER_DIVISIONS):
         return prim_exprs.TRUE
     if isinstance(node.b, tir.IntImm) and node.b.value:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rlx.solver.context import Range
 from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
@@ -9,6 +11,7 @@ from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
 _ANY: Range = (None, None)
 EFFORT = 3
 _TRIES = 8
+_EXPONENT = 4096
 
 
 def _scaled(bounds: Range, factor: int) -> Range:
@@ -70,7 +73,49 @@ def _derived(engine: KnownStore, atom: Atom) -> Range:
             return product(interval(engine, a), interval(engine, b))
         case "div", (Poly() as a, Poly() as b):
             return _quotient(engine, a, b)
+        case "pow2", (Poly() as a,):
+            low, high = interval(engine, a)
+            return (
+                1 << min(max(low or 0, 0), _EXPONENT),
+                None if high is None or high > _EXPONENT else 1 << max(high, 0),
+            )
+        case "and" | "or" | "xor" as op, parts:
+            return of_bits(op, [interval(engine, p) for p in parts if isinstance(p, Poly)])
     return _ANY
+
+
+def of_bits(op: str, operands: Sequence[Range]) -> Range:
+    """Smallest and largest value of a bit operation on numbers within limits."""
+    positive = [high for low, high in operands if low is not None and low >= 0]
+    highs = [
+        high for high in (positive if op == "and" else [h for _, h in operands]) if high is not None
+    ]
+    if len(positive) == len(operands) or (op == "and" and positive):
+        if op == "and":
+            return (0, min(highs, default=None))
+        least = max(low or 0 for low, _ in operands) if op == "or" else 0
+        whole = len(highs) == len(operands)
+        return (least, (1 << max(highs).bit_length()) - 1 if whole else None)
+    lows = [low for low, _ in operands if low is not None]
+    if len(lows) < len(operands):
+        return _ANY
+    size = max(_magnitude(low) for low in lows)
+    if op != "and" and len(highs) < len(operands):
+        return _ANY if op == "xor" else (-1 << size, None)
+    if op == "and":
+        return (
+            -1 << size,
+            max((h for _, h in operands if h is not None), default=None)
+            if all(h is not None for _, h in operands)
+            else None,
+        )
+    size = max(size, *(_magnitude(high) for high in highs))
+    return (-1 << size, (1 << size) - 1)
+
+
+def _magnitude(number: int) -> int:
+    """The number of bits without the sign."""
+    return (number if number >= 0 else ~number).bit_length()
 
 
 def _quotient(engine: KnownStore, a: Poly, b: Poly) -> Range:
@@ -168,6 +213,9 @@ def _nonneg(engine: KnownStore, poly: Poly, effort: int) -> bool:
     if effort == 0:
         return False
     engine.spend(10)
+    divided = engine.at_least_zero(poly).poly
+    if divided is not None and divided is not poly:
+        return nonneg(engine, divided, effort)
     return any(nonneg(engine, weaker, effort - 1) for weaker in _weaker(engine, poly))
 
 
@@ -226,6 +274,8 @@ def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
             found.extend(_without_quotient(engine, poly, atom))
         elif atom.kind == "relu":
             found.extend(_without_relu(engine, poly, atom))
+        elif atom.kind == "and":
+            found.extend(_without_conjunction(engine, poly, atom))
         if len(found) >= _TRIES:
             break
     found.extend(_by_facts(engine, poly))
@@ -312,6 +362,30 @@ def _without_relu(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
     factor, rest = parts
     if nonneg(engine, factor, 1):
         return [engine.add(engine.mul(factor, inner), rest)]
+    return []
+
+
+def _without_conjunction(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
+    """Use ``x & y <= x`` for an x that is not negative, and ``x & y >= x + y - 7`` for numbers of
+    three bits, whose ``x | y`` is at most 7.
+    """
+    times = poly.terms.get(atom.mono, 0)
+    operands = [part for part in atom.parts if isinstance(part, Poly)]
+    limits = [interval(engine, part) for part in operands]
+    rest = engine.sub(poly, engine.scale(times, engine.of_atom(atom)))
+    if times < 0:
+        upper = [p for p in operands if nonneg(engine, p, 1)]
+        found = [engine.combine(((1, rest), (times, p))) for p in upper]
+        if len(upper) > 1 and times % 2 == 0:
+            found.append(engine.combine([(1, rest), *((times // 2, p) for p in upper[:2])]))
+        return found
+    high = max((h for _, h in limits if h is not None), default=None)
+    if times and high is not None and all(h is not None and low == 0 for low, h in limits):
+        whole = (1 << high.bit_length()) - 1
+        least = engine.shift(
+            engine.combine([(1, p) for p in operands]), -whole * (len(operands) - 1)
+        )
+        return [engine.combine(((1, poly), (-1, engine.of_atom(atom)), (1, least)))]
     return []
 
 

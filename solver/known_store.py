@@ -39,6 +39,8 @@ class KnownStore(PolyStore):
         self.divided: dict[tuple[Poly, Poly], Poly] = {}
         self.maxima: dict[Poly, tuple[Poly, ...]] = {}
         self.minima: dict[Poly, tuple[Poly, ...]] = {}
+        self.forms: dict[Poly, dict[tuple[int, frozenset[Poly]], int]] = {}
+        self.chains: dict[Poly, tuple[str, tuple[Poly, ...]]] = {}
         super().__init__(fuel)
 
     def forget(self) -> None:
@@ -48,6 +50,8 @@ class KnownStore(PolyStore):
         self.divided.clear()
         self.maxima.clear()
         self.minima.clear()
+        self.forms.clear()
+        self.chains.clear()
 
     def forget_limits(self) -> None:
         """Drop intervals and signs, because a range has changed."""

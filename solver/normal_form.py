@@ -5,12 +5,13 @@ conversion of expressions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, piecewise, prim_exprs
-from rlx.solver.division import Quotients
+from rlx.solver.bits import Bits
 from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading
 
 _FEW = 6
@@ -19,7 +20,7 @@ _OPERANDS = 200
 """The maximum number of operands of one maximum or minimum that are put into order."""
 
 
-class Engine(Quotients):
+class Engine(Bits):
     """The operations of shape arithmetic on polynomials with facts about their atoms."""
 
     def positive_part(self, a: Poly, effort: int = intervals.EFFORT) -> Poly:
@@ -83,6 +84,24 @@ class Engine(Quotients):
         if len(operands) <= _OPERANDS:
             known.setdefault(result, tuple(operands))
         return result
+
+    def reduced(self, product: Poly) -> Poly:
+        """A product without squares of maxima ``max(P, 0)``, which are ``P*max(P, 0)``, and of
+        indicators.
+        """
+        for mono, coef in product.terms.items():
+            for place in range(len(mono) - 1):
+                index = mono[place]
+                if index != mono[place + 1] or self.atoms[index].kind not in ("relu", "ind"):
+                    continue
+                (inner,) = self.atoms[index].parts
+                smaller = self.of_mono((*mono[:place], *mono[place + 1 :]), coef)
+                if isinstance(inner, Poly):
+                    smaller = self.mul(smaller, inner)
+                return self.reduced(
+                    self.combine(((1, product), (-coef, self.of_mono(mono)), (1, smaller)))
+                )
+        return product
 
     def indicator(self, cond: Cond) -> Poly:
         """1 if a condition holds, otherwise 0."""
@@ -201,6 +220,10 @@ class Engine(Quotients):
                 return self.mul(a, b)
             case "ind", [Cond() as c]:
                 return self.indicator(c)
+            case "pow2", [Poly() as a]:
+                return self.power(a)
+            case "and" | "or" | "xor" as op, _:
+                return reduce(partial(self.bitwise, op), [p for p in new if isinstance(p, Poly)])
         return None
 
     reconsider = False
@@ -337,7 +360,7 @@ def _additions(engine: Engine, expr: PrimExpr) -> list[PrimExpr]:
 _Binary = Callable[[Engine, Poly, Poly], Part]
 
 _BINARY: dict[type[PrimExpr], _Binary] = {
-    tir.Mul: lambda e, a, b: e.mul(a, b),
+    tir.Mul: lambda e, a, b: e.reduced(e.mul(a, b)),
     tir.FloorDiv: lambda e, a, b: e.div(a, b),
     tir.FloorMod: lambda e, a, b: e.mod(a, b),
     tir.TruncDiv: lambda e, a, b: e.truncdiv(a, b),
@@ -367,6 +390,9 @@ def _node(engine: Engine, node: PrimExpr) -> Part:
             return variable(engine, node)
         case tir.And() | tir.Or() | tir.Not():
             return _logic(engine, node)
+        case tir.Call(op=op, args=args) if prim_exprs.bitwise(node):
+            a, b = (as_poly(engine, _operand(engine, each)) for each in args)
+            return engine.power(b) if op == "shift_left" else engine.bitwise(op[8:], a, b)
         case tir.Select() | tir.Call() if prim_exprs.interpreted(node):
             c, t, f = (_operand(engine, child) for child in tir.children(node))
             return _choice(engine, as_cond(engine, c), t, f)

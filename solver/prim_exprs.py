@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import prod
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
@@ -45,24 +46,32 @@ def variables_among(nodes: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
     return tuple(node for node in nodes if type(node) is tir.Var)
 
 
-_BITS = 4096
-"""Shifts by fewer bits are multiplications and divisions."""
+BITS = 64
+"""Only shifts by fewer bits have a value."""
 
 
 def _power_of_two(node: PrimExpr) -> PrimExpr | None:
-    if isinstance(node, tir.IntImm) and 0 <= node.value < _BITS:
+    if isinstance(node, tir.IntImm) and 0 <= node.value < BITS:
         return tir.IntImm(1 << node.value)
     return None
 
 
 def _shift_left(a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
     power = _power_of_two(b)
-    return None if power is None else tir.Mul(a, power)
+    if power is not None:
+        return tir.Mul(a, power)
+    one = isinstance(a, tir.IntImm) and a.value == 1
+    return None if one else tir.Mul(a, tir.Call("shift_left", (ONE, b), INT64))
 
 
-def _shift_right(a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
-    power = _power_of_two(b)
-    return None if power is None else tir.FloorDiv(a, power)
+def _shift_right(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return tir.FloorDiv(a, _power_of_two(b) or tir.Call("shift_left", (ONE, b), INT64))
+
+
+def _bitwise_not(a: PrimExpr) -> PrimExpr:
+    kind = _declared(a)
+    ones = dtype_range(kind)[1] if kind.code == "uint" else -1
+    return tir.Sub(tir.IntImm(ones), a)
 
 
 _INTRINSICS: dict[tuple[str, int], Callable[..., PrimExpr | None]] = {
@@ -71,6 +80,7 @@ _INTRINSICS: dict[tuple[str, int], Callable[..., PrimExpr | None]] = {
     ("ceildiv", 2): lambda a, b: tir.FloorDiv(tir.Sub(tir.Add(a, b), ONE), b),
     ("shift_left", 2): _shift_left,
     ("shift_right", 2): _shift_right,
+    ("bitwise_not", 1): _bitwise_not,
 }
 """Integer intrinsics by name and number of arguments, in terms of the operators."""
 
@@ -95,6 +105,19 @@ def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
 def has_call(nodes: Iterable[PrimExpr]) -> bool:
     """Whether the nodes contain an expandable intrinsic."""
     return any(type(node) is tir.Call and node.op in _EXPANDED for node in nodes)
+
+
+_BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left"))
+
+
+def bitwise(node: PrimExpr) -> bool:
+    """Whether this is an operation on the bits of two numbers, or ``1 << k``."""
+    return type(node) is tir.Call and node.op in _BITWISE and len(node.args) == 2
+
+
+def is_power(node: PrimExpr) -> bool:
+    """Whether this is ``1 << k``, of which all other shifts by a variable are made."""
+    return type(node) is tir.Call and node.op == "shift_left"
 
 
 def conditional(node: PrimExpr) -> bool:
@@ -156,7 +179,7 @@ def interpreted(node: PrimExpr) -> bool:
         return True
     if isinstance(node, (tir.Var, tir.Cast)):
         return scalar(node.dtype)
-    return conditional(node)
+    return conditional(node) or bitwise(node)
 
 
 def scalar(kind: DataType) -> bool:
@@ -191,7 +214,7 @@ def _unknown_integer(node: PrimExpr) -> bool:
         return scalar(node.buffer.dtype)
     if not isinstance(node, tir.Call) or node.op.startswith(_EFFECTS):
         return False
-    if conditional(node) or (node.op, len(node.args)) in _INTRINSICS:
+    if interpreted(node) or (node.op, len(node.args)) in _INTRINSICS:
         return node.dtype is None or scalar(node.dtype)
     return node.dtype is not None and scalar(node.dtype)
 
@@ -246,6 +269,30 @@ def dtype_range(kind: DataType) -> tuple[int, int]:
     if kind.code == "uint":
         return (0, (1 << kind.bits) - 1)
     return (-(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1)
+
+
+_, MOST = dtype_range(INT64)
+
+
+def least_count(shape: Iterable[PrimExpr]) -> int:
+    """The product of dimensions if all shape variables are 1; 0 if they are not made of variables
+    and positive numbers by addition and multiplication.
+    """
+    return prod(map(_least, shape))
+
+
+def _least(dim: PrimExpr) -> int:
+    match dim:
+        case tir.IntImm(value=value):
+            return max(value, 0)
+        case tir.Var():
+            return 1
+        case tir.Add(a=a, b=b):
+            one, other = _least(a), _least(b)
+            return one + other if one and other else 0
+        case tir.Mul(a=a, b=b):
+            return _least(a) * _least(b)
+    return 0
 
 
 def conjunction(conditions: Iterable[PrimExpr]) -> PrimExpr:

@@ -22,6 +22,9 @@ _MEANS = {
 }
 
 
+_TRUE_FORM = "the normal form of the condition is true for all values"
+
+
 def explained(prover: Prover, goal: PrimExpr) -> str:
     """The steps that answer a question, or the weakest known simple assumption that would prove it.
 
@@ -34,7 +37,9 @@ def explained(prover: Prover, goal: PrimExpr) -> str:
     lines += _tactics(prover, goal)
     match verdict:
         case Proved(means=means, divisors=divisors):
-            lines.append(f"proved: {_MEANS.get(means, _by_smt(means))}")
+            same = means == "normal form" and not isinstance(goal, tir.EQ)
+            why = _TRUE_FORM if same else _MEANS.get(means, _by_smt(means))
+            lines.append(f"proved: {why}")
             where = "defined nowhere" if means == NEVER_DEFINED else "wherever it is defined"
             lines += [f"{where}: {show(d)} != 0" for d in divisors]
         case Refuted(example=example, means=means):
@@ -51,7 +56,8 @@ def explained(prover: Prover, goal: PrimExpr) -> str:
 
 def _by_smt(means: str) -> str:
     style = means.removeprefix("smt: ")
-    return f"Z3 finds no counterexample ({style} encoding; export it with --smtlib)"
+    encoding = f"bit {style}" if style.startswith("vectors") else f"{style} encoding"
+    return f"Z3 finds no counterexample ({encoding}; export it with --smtlib)"
 
 
 def _steps(prover: Prover, goal: PrimExpr) -> list[str]:

@@ -158,7 +158,7 @@ class Prover:
         return residue(self._session(read), read)
 
     def shortened(self, dim: PrimExpr) -> PrimExpr:
-        """As :meth:`simplify`, for a dimension that is asked for again and again: the answers in
+        """As :meth:`simplify` but with sums as they are, for a dimension that is asked for again and again: the answers in
         the present context are remembered. A dimension of many nodes, which did not become shorter
         as it grew, stays as it is.
         """
@@ -172,7 +172,9 @@ class Prover:
                 known.clear()
             try:
                 tir.postorder(dim, limit=_SHORTENED)
-                found = Prover.simplify(self, dim)
+                found = dim
+                if not isinstance(dim, (tir.Var, tir.IntImm)) or dim in state.definitions:
+                    found = self._session(dim).simplify(dim, factored=False)
                 if may_be_undefined(dim) and not may_be_undefined(found):
                     found = dim  # that it has a value is known where it stands
             except tir.TooLargeError:

@@ -11,7 +11,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import assumptions, intervals, normal_form, prim_exprs, search, smt
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import FUEL, LARGE, Work
-from rlx.solver.context import ContextState, Range, divisors, order
+from rlx.solver.context import ContextState, Int64State, Range, demands, divisors, order
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
@@ -108,14 +108,30 @@ class Question:
         return self._ordered[1]
 
     @cached_property
+    def bitwise(self) -> bool:
+        """Whether there are operations on bits, so that variables hold int64 values."""
+        return any(map(prim_exprs.bitwise, self._nodes))
+
+    @cached_property
     def ranges(self) -> tuple[Range, ...]:
         """The limits of the variables."""
         return tuple(self.state.range_of(v) for v in self.variables)
 
     @cached_property
+    def int64_ranges(self) -> tuple[Range, ...]:
+        """The limits of the variables within int64."""
+        state = Int64State(self.state.ranges, self.state.facts, self.state.definitions)
+        return tuple(state.range_of(v) for v in self.variables)
+
+    @cached_property
     def divisors(self) -> list[PrimExpr]:
         """The divisors, which must not be zero."""
         return divisors([self.goal, *self.near], self._nodes)
+
+    @cached_property
+    def demands(self) -> list[PrimExpr]:
+        """The conditions under which goal and facts are defined."""
+        return demands([self.goal, *self.near])
 
     @property
     def size(self) -> int:
@@ -139,7 +155,8 @@ class Question:
         disagrees.
         """
         try:
-            for var, (low, high) in zip(self.variables, self.ranges, strict=True):
+            limits = self.int64_ranges if self.bitwise else self.ranges
+            for var, (low, high) in zip(self.variables, limits, strict=True):
                 value = values[var]
                 if (low is not None and value < low) or (high is not None and value > high):
                     return None
@@ -165,9 +182,8 @@ class Question:
         if self.known_engine is None:
             engine = Engine(FUEL)
             self.work.lend(engine, self.size)
-            defined: list[PrimExpr] = [tir.NE(d, prim_exprs.ZERO) for d in self.divisors]
             ranges = list(zip(self.variables, self.ranges, strict=True))
-            self.consistent = assumptions.load(engine, ranges, (), [*defined, *self.facts])
+            self.consistent = assumptions.load(engine, ranges, (), [*self.demands, *self.facts])
             self.work.lend(engine, self.size)
             self.known_engine = engine
         return self.known_engine
@@ -176,7 +192,7 @@ class Question:
         """The reason why there are no values to consider."""
         engine = Engine(FUEL)
         self.work.lend(engine, self.size)
-        defined = [tir.NE(d, prim_exprs.ZERO) for d in divisors(self.facts)]
+        defined = demands(self.facts)
         ranges = list(zip(self.variables, self.ranges, strict=True))
         possible = assumptions.load(engine, ranges, (), [*defined, *self.facts])
         return NEVER_DEFINED if possible else CONTRADICTORY
@@ -186,11 +202,10 @@ class Question:
     def query(self, normalized: bool = False) -> smt.Query:
         """The question for an SMT solver, with the original or the normalised goal."""
         goal = self._normalized() if normalized else self.goal
-        defined: list[PrimExpr] = [tir.NE(d, prim_exprs.ZERO) for d in self.divisors]
         return smt.Query(
             self.variables,
             self.ranges,
-            (*self.facts, *defined),
+            (*self.facts, *self.demands),
             goal,
             frozenset(self._positive_divisors(goal)),
         )

@@ -28,7 +28,8 @@ NESTING_LIMIT = 1000
 _DIGIT_LIMIT = 4000
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>[0-9]+(?:_[0-9]+)*)(?![\w.])|(?P<word>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
+    r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+(?:_[0-9]+)*)(?![\w.])"
+    r"|(?P<word>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
     r"|(?P<string>\"[^\"]*\"|'[^']*')|(?P<symbol>//|<<|>>|&&|\|\||[=!<>]=|[-+*%<>(),&|^~!]))"
 )
 _SAY_INSTEAD = {
@@ -158,7 +159,11 @@ class _QuestionReader:
         """What to write instead of what cannot be read, where that is known."""
         number = re.match(r"\d[\d_]*(.?)", rest)
         if number is not None:
-            return _SAY_INSTEAD["."] if number[1] in (".", "e", "E") else "write numbers in decimal"
+            return (
+                _SAY_INSTEAD["."]
+                if number[1] in (".", "e", "E")
+                else "write numbers in decimal, or as 0x1f or 0b11"
+            )
         return _SAY_INSTEAD.get(rest[:2]) or _SAY_INSTEAD.get(rest[0], "")
 
     def _expect(self, symbol: str) -> None:
@@ -240,7 +245,7 @@ class _QuestionReader:
         if len(token) > _DIGIT_LIMIT:
             raise ValueError(f"a number has more than {_DIGIT_LIMIT} digits")
         self._advance()
-        return tir.IntImm(int(token))
+        return tir.IntImm(int(token, 0 if token[:2].lower() in ("0x", "0b") else 10))
 
     def _word(self, name: str) -> PrimExpr | None:
         if name in ("and", "or"):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import reduce
+from math import gcd
+
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL
+from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.normal_form import Engine
@@ -11,28 +15,29 @@ from rlx.solver.piecewise import clamped
 from rlx.solver.poly import Atom, Cond, Mono, Part, Poly
 
 _TERMS = 64
+_SEVERAL = 2
 _CONDITIONS = {"eq": tir.EQ, "ne": tir.NE, "ge": tir.GE}
 
 
-def rebuilt(engine: Engine, part: Part, limit: int | None = None) -> PrimExpr | None:
+def rebuilt(engine: Engine, part: Part, factored: bool = False) -> PrimExpr | None:
     """An expression for a polynomial or condition; None if it would be long.
 
     Equal parts of the normal form become the same object.
 
     Parameters
     ----------
-    limit
-        The maximum number of different parts.
+    factored
+        Whether a factor that several terms of a sum have is written once.
     """
-    return _Rebuilding(engine, limit).part(part)
+    return _Rebuilding(engine, factored).part(part)
 
 
 class _Rebuilding:
     """Converts one normal form; a part that occurs several times is converted once."""
 
-    def __init__(self, engine: Engine, limit: int | None) -> None:
+    def __init__(self, engine: Engine, factored: bool) -> None:
         self._engine = engine
-        self._limit = limit
+        self._factored = factored
         self._done: dict[Part | Atom, PrimExpr | None] = {}
 
     def part(self, part: Part) -> PrimExpr | None:
@@ -45,6 +50,7 @@ class _Rebuilding:
         if len(poly.terms) > _TERMS:
             return None
         rest, minima = self._minima(poly)
+        rest, remainders = self._remainders(rest)
         result: PrimExpr | None = None
         for coef, (a, b) in minima:
             left, right = self.part(a), self.part(b)
@@ -52,6 +58,23 @@ class _Rebuilding:
                 return None
             smaller = _times(tir.Min(left, right), coef)
             result = smaller if result is None else tir.Add(result, smaller)
+        for coef, (top, divisor) in remainders:
+            left, right = self.part(top), self.part(divisor)
+            if left is None or right is None:
+                return None
+            taken = _times(tir.FloorMod(left, right), abs(coef) if result is not None else coef)
+            if result is None:
+                result = taken
+            else:
+                result = tir.Sub(result, taken) if coef < 0 else tir.Add(result, taken)
+        if self._factored:
+            rest, products = self._products(rest)
+            for common, other in products:
+                left, right = self.part(common), self.part(other)
+                if left is None or right is None:
+                    return None
+                factored = tir.Mul(right, left)
+                result = factored if result is None else tir.Add(result, factored)
         ordered = sorted(rest.items(), key=lambda t: (t[1] < 0, not t[0], -len(t[0]), t[0]))
         for mono, coef in ordered:
             term = self._term(mono, abs(coef) if result is not None else coef)
@@ -81,6 +104,55 @@ class _Rebuilding:
                 terms[taken] = terms.get(taken, 0) + coef * size
             found.append((-coef, pair))
         return {m: c for m, c in terms.items() if c}, found
+
+    def _remainders(
+        self, terms: dict[Mono, int]
+    ) -> tuple[dict[Mono, int], list[tuple[int, tuple[Poly, Poly]]]]:
+        """The remaining terms, and multiples of remainders ``a % b``, whose normal form is
+        ``a - b*(a//b)``.
+        """
+        engine, left = self._engine, dict(terms)
+        found: list[tuple[int, tuple[Poly, Poly]]] = []
+        for index in sorted({i for mono in terms for i in mono}):
+            atom = engine.atoms[index]
+            if not atom.is_quotient:
+                continue
+            top, divisor = atom.parts
+            assert isinstance(top, Poly)
+            assert isinstance(divisor, Poly)
+            product = engine.sub(top, engine.mul(divisor, engine.of_atom(atom)))
+            mono, size = next(iter(product.terms.items()))
+            times, rest = divmod(left.get(mono, 0), size)
+            if (
+                times
+                and not rest
+                and all(left.get(m) == times * c for m, c in product.terms.items())
+            ):
+                left = {m: c for m, c in left.items() if m not in product.terms}
+                found.append((times, (top, divisor)))
+        return left, found
+
+    def _products(self, terms: dict[Mono, int]) -> tuple[dict[Mono, int], list[tuple[Poly, Poly]]]:
+        """The remaining terms, and products of a factor that several terms have."""
+        engine, left = self._engine, dict(terms)
+        found: list[tuple[Poly, Poly]] = []
+        while True:
+            counts = Counter(index for mono in left for index in set(mono))
+            index, count = max(counts.items(), key=lambda c: (c[1], -c[0]), default=(0, 0))
+            if count < _SEVERAL:
+                break
+            inside: dict[Mono, int] = {}
+            for mono, coef in left.items():
+                if index in mono:
+                    at = mono.index(index)
+                    inside[mono[:at] + mono[at + 1 :]] = coef
+            left = {mono: coef for mono, coef in left.items() if index not in mono}
+            found.append((engine.of_atom(engine.atoms[index]), engine.poly(inside)))
+        size = gcd(*left.values())
+        if size > 1 and sum(abs(c) == size for m, c in left.items() if m) >= _SEVERAL:
+            found.append((engine.const(size), engine.poly({m: c // size for m, c in left.items()})))
+            left = {}
+        return left, found
 
     def _term(self, mono: Mono, coef: int) -> PrimExpr | None:
         if not mono:
@@ -119,6 +191,12 @@ class _Rebuilding:
                 return tir.Mul(a, b)
             case "ind", [PrimExpr() as c]:
                 return tir.Select(c, prim_exprs.ONE, prim_exprs.ZERO)
+            case "pow2", [PrimExpr() as a]:
+                return tir.Call("shift_left", (prim_exprs.ONE, a), INT64)
+            case "and" | "or" | "xor" as op, [PrimExpr(), *_]:
+                known = [operand for operand in operands if operand is not None]
+                if len(known) == len(operands):
+                    return reduce(lambda a, b: tir.Call(f"bitwise_{op}", (a, b), INT64), known)
         return None
 
     def _condition(self, cond: Cond) -> PrimExpr | None:

@@ -71,6 +71,18 @@ def _branch(c: object, t: object, f: object) -> object:
     return c if c is _POISON else (t if c else f)
 
 
+def _power(one: int, exponent: int) -> int:
+    if 0 <= exponent < prim_exprs.BITS:
+        return one << exponent
+    raise ZeroDivisionError
+
+
+_BITS: dict[str, Callable[[int, int], int]] = {
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "shift_left": _power,
+}
 _LAZY = frozenset((tir.And, tir.Or, tir.Call))
 """The operations that may skip an operand."""
 
@@ -120,13 +132,17 @@ class Tape:
             self.usable = False
             return 0
         step: Callable[..., object] = _STEPS.get(type(node)) or _cast_step(node)
+        bits = prim_exprs.bitwise(node)
+        if bits:
+            assert isinstance(node, tir.Call)
+            step = _BITS[node.op]
         if lazy:
             match node:
                 case tir.And():
                     step = _lazy(False)
                 case tir.Or():
                     step = _lazy(True)
-                case tir.Call():
+                case tir.Call() if not bits:
                     step = _branch
                 case _:
                     step = _guarded(step)

@@ -217,8 +217,28 @@ class Session:
         """The goal with all facts."""
         return Question(goal, self.state, self._conditions.copy, self.work)
 
-    def simplify(self, expr: PrimExpr) -> PrimExpr:
-        """The normal form as an expression, if it is shorter."""
+    def simplify(self, expr: PrimExpr, factored: bool = True) -> PrimExpr:
+        """The normal form as an expression, if it is shorter; otherwise the same of the branches
+        of choices.
+
+        ``factored`` says whether a factor that several terms have is written once.
+        """
+        whole = self._simplified(expr, factored)
+        if whole is not expr or not any(map(prim_exprs.conditional, tir.postorder(expr))):
+            return whole
+
+        def inside(node: PrimExpr) -> PrimExpr | None:
+            if not prim_exprs.conditional(node):
+                return None
+            chosen, *branches = tir.children(node)
+            yes, no = (self._simplified(branch, factored) for branch in branches)
+            if isinstance(node, tir.Call):
+                return tir.Call(node.op, (chosen, yes, no), node.dtype)
+            return tir.Select(chosen, yes, no)
+
+        return self._simplified(tir.transform([expr], inside)[0], factored)
+
+    def _simplified(self, expr: PrimExpr, factored: bool) -> PrimExpr:
         # What is measured already is integer arithmetic that was looked at before.
         expanded, lengths = expr, self._lengths
         order = tir.postorder(expr, known=lengths)
@@ -230,10 +250,10 @@ class Session:
             return expr
         self._kept += len(order)
         with undisturbed():
-            new = self.shared.simplified(expanded, order, self.work)
+            new = self.shared.simplified(expanded, order, self.work, factored)
         if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
             return expr
-        if any(prim_exprs.conditional(node) for node in order) and _unguarded(new, expanded):
+        if any(map(prim_exprs.conditional, tir.postorder(expanded))) and _unguarded(new, expanded):
             return expr
         return new
 

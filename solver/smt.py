@@ -62,6 +62,10 @@ class Query(Record):
         facts = (*self.facts, *(c for c in conditions if c is not prim_exprs.TRUE))
         return Query(self.variables, self.ranges, facts, self.goal, self.positive)
 
+    def within(self, ranges: tuple[Range, ...]) -> Query:
+        """The same question with other ranges of the variables."""
+        return Query(self.variables, ranges, self.facts, self.goal, self.positive)
+
 
 class Answer(Record):
     """The answer of Z3: ``"unsat"``, ``"sat"`` with values by name, or ``"unknown"`` with a
@@ -79,100 +83,139 @@ STYLES = ("purified", "raw", "split")
 
 def encode(query: Query, style: str = "purified") -> str:
     """The SMT-LIB text of a question, without ``check-sat``."""
-    writer = _Writer(query, style)
-    for fact in query.facts:
-        writer.assertion(writer.truth(fact))
-    writer.assertion(f"(not {writer.truth(query.goal)})")
-    return "\n".join(writer.lines) + "\n"
-
-
-def _integer(value: int) -> str:
-    return str(value) if value >= 0 else f"(- {-value})"
+    return Writer(query, style).text(query)
 
 
 Written = tuple[str, bool]
 """The text of an expression, and whether it is a truth value."""
 
 
-def _truth(written: Written) -> str:
-    text, boolean = written
-    return text if boolean else f"(distinct {text} 0)"
+class Writer:
+    """Collects declarations and assertions; every node is written once.
 
-
-def _number(written: Written) -> str:
-    text, boolean = written
-    return f"(ite {text} 1 0)" if boolean else text
-
-
-class _Writer:
-    """Collects declarations and assertions; every node is written once."""
+    Attributes
+    ----------
+    known
+        What is written for a node.
+    """
 
     def __init__(self, query: Query, style: str) -> None:
-        self.lines: list[str] = []
+        self._lines: list[str] = []
         self._style = style
         self._positive = query.positive
-        self._known: dict[PrimExpr, Written] = {}
+        self.known: dict[PrimExpr, Written] = {}
         self._quotients: dict[tuple[str, str], tuple[str, str]] = {}
         self._count = 0
         for place, (var, (low, high)) in enumerate(zip(query.variables, query.ranges, strict=True)):
             name = f"v{place}"
-            self._known[var] = name, False
-            self.lines.append(f"(declare-const {name} Int)")
+            self.known[var] = name, False
+            self._lines.append(f"(declare-const {name} {self.sort()})")
             if low is not None:
-                self.assertion(f"(<= {_integer(low)} {name})")
+                self._assertion(self.at_most(self.constant(low), name))
             if high is not None:
-                self.assertion(f"(<= {name} {_integer(high)})")
+                self._assertion(self.at_most(name, self.constant(high)))
 
-    def assertion(self, text: str) -> None:
-        self.lines.append(f"(assert {text})")
+    def text(self, query: Query) -> str:
+        """The whole text: declarations, facts, and the opposite of the goal."""
+        for fact in query.facts:
+            self._assertion(self._truth(tir.fold(fact, self._node, self.known)))
+        self._assertion(f"(not {self._truth(tir.fold(query.goal, self._node, self.known))})")
+        return "\n".join(self._lines) + "\n"
 
-    def truth(self, expr: PrimExpr) -> str:
-        """The text of an expression as a truth value."""
-        return _truth(tir.fold(expr, self._node, self._known))
+    # What another theory writes differently
+
+    def sort(self) -> str:
+        """The sort of numbers."""
+        return "Int"
+
+    def constant(self, value: int) -> str:
+        """A number."""
+        return str(value) if value >= 0 else f"(- {-value})"
+
+    def at_most(self, low: str, high: str) -> str:
+        """``low <= high``"""
+        return f"(<= {low} {high})"
+
+    def written(self, node: PrimExpr, operands: list[Written]) -> Written:
+        """The text of a node."""
+        if isinstance(node, tir.Binary):
+            return self._binary(node, *operands)
+        match node:
+            case tir.IntImm(value=value):
+                return self.constant(int(value)), False
+            case tir.Not():
+                return f"(not {self._truth(*operands)})", True
+            case tir.Cast(dtype=kind) if kind == BOOL:
+                return self._truth(*operands), True
+            case tir.Cast():
+                return self.cast(node, *operands), False
+            case tir.Call() if prim_exprs.bitwise(node):
+                return self._bits(node, *map(self.number, operands)), False
+            case tir.Select() | tir.Call():
+                c, t, f = operands
+                if t[1] and f[1]:
+                    return f"(ite {self._truth(c)} {t[0]} {f[0]})", True
+                return f"(ite {self._truth(c)} {self.number(t)} {self.number(f)})", False
+        raise TypeError(f"{type(node).__name__} is not integer arithmetic")
+
+    def cast(self, node: tir.Cast, value: Written) -> str:
+        """A number in another integer type."""
+        text = self.number(value)
+        limits = prim_exprs.wraps_to(node)
+        if limits is None:
+            return text
+        low, high = limits
+        size = self.constant(high - low + 1)
+        _, rest = self._floor(f"(- {text} {self.constant(low)})", size, True)
+        return f"(+ {rest} {self.constant(low)})"
+
+    def number(self, written: Written) -> str:
+        """A truth value as 1 or 0."""
+        text, boolean = written
+        return f"(ite {text} {self.constant(1)} {self.constant(0)})" if boolean else text
+
+    def _truth(self, written: Written) -> str:
+        text, boolean = written
+        return text if boolean else f"(distinct {text} {self.constant(0)})"
+
+    # Integers
+
+    def _assertion(self, text: str) -> None:
+        self._lines.append(f"(assert {text})")
 
     def _name(self, prefix: str) -> str:
         self._count += 1
         return f"{prefix}{self._count}"
 
     def _node(self, node: PrimExpr, operands: list[Written]) -> Written:
-        text, boolean = self._written(node, operands)
+        text, boolean = self.written(node, operands)
         if len(text) > _INLINE:
             name = self._name("t")
-            self.lines.append(f"(define-fun {name} () {'Bool' if boolean else 'Int'} {text})")
+            sort = "Bool" if boolean else self.sort()
+            self._lines.append(f"(define-fun {name} () {sort} {text})")
             text = name
         return text, boolean
 
-    def _written(self, node: PrimExpr, operands: list[Written]) -> Written:
-        if isinstance(node, tir.Binary):
-            return self._binary(node, *operands)
-        match node:
-            case tir.IntImm(value=value):
-                return _integer(int(value)), False
-            case tir.Not():
-                return f"(not {_truth(*operands)})", True
-            case tir.Cast():
-                return self._cast(node, *operands)
-            case tir.Select() | tir.Call():
-                c, t, f = operands
-                if t[1] and f[1]:
-                    return f"(ite {_truth(c)} {t[0]} {f[0]})", True
-                return f"(ite {_truth(c)} {_number(t)} {_number(f)})", False
-        raise TypeError(f"{type(node).__name__} is not integer arithmetic")
-
-    def _cast(self, node: tir.Cast, value: Written) -> Written:
-        if node.dtype == BOOL:
-            return _truth(value), True
-        text = _number(value)
-        limits = prim_exprs.wraps_to(node)
-        if limits is None:
-            return text, False
-        low, high = limits
-        _, rest = self._floor(f"(- {text} {_integer(low)})", _integer(high - low + 1), True)
-        return f"(+ {rest} {_integer(low)})", False
+    def _bits(self, node: tir.Call, a: str, b: str) -> str:
+        """An operation on bits as some number, of which only a few limits are known: what is proved
+        holds, and each model is replayed.
+        """
+        found = self._name("b")
+        self._lines.append(f"(declare-const {found} Int)")
+        if node.op == "shift_left":
+            self._assertion(f"(>= {found} 1)")
+            return found
+        if node.op == "bitwise_and":
+            for each in (a, b):
+                self._assertion(f"(=> (>= {each} 0) (and (>= {found} 0) (<= {found} {each})))")
+        else:
+            limits = f"(and (>= {found} 0) (<= {found} (+ {a} {b})))"
+            self._assertion(f"(=> (and (>= {a} 0) (>= {b} 0)) {limits})")
+        return found
 
     def _binary(self, node: tir.Binary, left: Written, right: Written) -> Written:
         logical = isinstance(node, (tir.And, tir.Or))
-        operand = _truth if logical else _number
+        operand = self._truth if logical else self.number
         a, b, floor, rest, trunc = operand(left), operand(right), "", "", ""
         if isinstance(node, (tir.FloorDiv, tir.FloorMod)):
             floor, rest = self._floor(a, b, node.b in self._positive)
@@ -205,20 +248,20 @@ class _Writer:
 
     def _pure(self, a: str, b: str, positive: bool) -> tuple[str, str]:
         q, r = self._name("q"), self._name("r")
-        self.lines += [f"(declare-const {q} Int)", f"(declare-const {r} Int)"]
-        self.assertion(f"(= {a} (+ (* {b} {q}) {r}))")
+        self._lines += [f"(declare-const {q} Int)", f"(declare-const {r} Int)"]
+        self._assertion(f"(= {a} (+ (* {b} {q}) {r}))")
         up = f"(and (<= 0 {r}) (< {r} {b}))"
         down = f"(and (<= {r} 0) (< {b} {r}))"
         if positive:
             # Vacuous where a divisor that is not evaluated is zero.
-            self.assertion(f"(or (<= {b} 0) {up})" if not b.isdigit() else up)
+            self._assertion(f"(or (<= {b} 0) {up})" if not b.isdigit() else up)
             if self._style == "split":
-                self.assertion(f"(=> (and (> {b} 0) (>= {a} 0)) (>= {q} 0))")
-                self.assertion(f"(=> (and (> {b} 0) (< {a} 0)) (< {q} 0))")
-                self.assertion(f"(=> (and (> {b} 0) (>= {a} 0)) (<= {q} {a}))")
-                self.assertion(f"(=> (and (> {b} 0) (>= {a} {b})) (>= {q} 1))")
+                self._assertion(f"(=> (and (> {b} 0) (>= {a} 0)) (>= {q} 0))")
+                self._assertion(f"(=> (and (> {b} 0) (< {a} 0)) (< {q} 0))")
+                self._assertion(f"(=> (and (> {b} 0) (>= {a} 0)) (<= {q} {a}))")
+                self._assertion(f"(=> (and (> {b} 0) (>= {a} {b})) (>= {q} 1))")
         else:
-            self.assertion(f"(or (and (> {b} 0) {up}) (and (< {b} 0) {down}) (= {b} 0))")
+            self._assertion(f"(or (and (> {b} 0) {up}) (and (< {b} 0) {down}) (= {b} 0))")
         return q, r
 
 
@@ -322,7 +365,7 @@ def _asked(context: Any, text: str, rlimit: int, names: Sequence[str]) -> Answer
         found: dict[str, int] = {}
         for name in names:
             value = values.get(name)
-            found[name] = int(value.as_long()) if isinstance(value, z3.IntNumRef) else 0
+            found[name] = _value(z3, value)
     except (
         z3.Z3Exception,
         ValueError,
@@ -331,8 +374,10 @@ def _asked(context: Any, text: str, rlimit: int, names: Sequence[str]) -> Answer
     return Answer("sat", found)
 
 
-def script(query: Query, style: str = "purified") -> str:
-    """A complete SMT-LIB 2 script, for any solver."""
-    names = [f"; v{i} is {v.name}" for i, v in enumerate(query.variables)]
-    head = ["; unsat: the goal holds wherever it is defined", *names, "(set-logic ALL)"]
-    return "\n".join(head) + "\n" + encode(query, style) + "(check-sat)\n"
+def _value(z3: Any, value: object) -> int:
+    match value:
+        case z3.IntNumRef():
+            return int(value.as_long())
+        case z3.BitVecNumRef():
+            return int(value.as_signed_long())
+    return 0

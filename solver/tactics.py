@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record
-from rlx.solver import condition_proofs, intervals, normal_form, prim_exprs, smt
+from rlx.solver import condition_proofs, differences, intervals, normal_form, prim_exprs, smt
 from rlx.solver.context import ContextState, Range
 from rlx.solver.generalize import generalizations
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
+_CHAIN = 40
+"""The number of facts from which chains of them are followed."""
 _FIRST = 48
 _MORE = 600
 """The numbers of points tried first and later."""
@@ -24,6 +26,7 @@ _SMT_AGAIN = 200_000
 """The work limits of Z3 on each encoding, in rounds; questions that it decides need at most
 half.
 """
+_SMT_VECTORS = 400_000
 _SMT_TEXT = 10_000
 _SMT_POWER = 4
 """Longer texts and higher powers get proportionally less work, because a unit of work takes longer
@@ -53,11 +56,14 @@ class Tactic(Record):
 
 
 def by_normal_form(question: Question) -> Verdict | None:
-    """Proved if the normal form of the condition is true. A large question gets little fuel at
-    first.
+    """Proved if the normal form of the condition is true, or a chain of many facts leads to it. A
+    large question gets little fuel at first.
     """
     if question.shared is None:
         return None
+    limits = question.state.range_of
+    if len(question.near) >= _CHAIN and differences.proves(question.goal, question.near, limits):
+        return Proved("bounds")
     question.hasty = question.large
     goal, order, work = question.goal, question.order, question.work
     if question.shared.proves(goal, order, work, hasty=question.hasty):
@@ -112,7 +118,8 @@ def by_generalization(question: Question) -> Verdict | None:
     for stronger in _generalized(question):
         found = _conditions(stronger)
         if found is not None:
-            return found
+            # What contradicts the facts may be that divisors are not zero.
+            return found if stronger.consistent else Proved(question.vacuous(), found.divisors)
     return None
 
 
@@ -126,6 +133,10 @@ def by_smt(question: Question) -> Verdict | None:
     if question.tape.degree > _SMT_DEGREE:
         question.tried.append("a power is too high for SMT")
         return None
+    if question.bitwise:
+        found = _by_bit_vectors(question)
+        if found is not None:
+            return found
     texts = _texts(question)
     names = [f"v{i}" for i in range(len(question.variables))]
     power = max(question.tape.degree, _SMT_POWER)
@@ -235,6 +246,28 @@ def _generalized(question: Question) -> Iterator[Question]:
 
 
 # SMT
+
+
+def _by_bit_vectors(question: Question) -> Verdict | None:
+    """The question over vectors that are wide enough for all of its values."""
+    from rlx.solver import bit_vectors
+
+    query = question.query()
+    query = query.within(question.int64_ranges)
+    bits = bit_vectors.width(query)
+    if bits is None:
+        question.tried.append("the values are too large for bit vectors")
+        return None
+    names = [f"v{i}" for i in range(len(question.variables))]
+    granted = question.work.for_smt(_SMT_VECTORS)
+    answer = smt.solve(bit_vectors.encode(query, bits), granted, names)
+    style = f"vectors of {bits} bits"
+    if answer.status == "unsat":
+        return Proved(f"smt: {style}", tuple(question.divisors))
+    if answer.status == "sat":
+        return _from_model(question, answer, names, style)
+    question.tried.append(f"smt {style}: {answer.reason or answer.status}")
+    return None
 
 
 def _texts(question: Question) -> dict[str, str]:

@@ -202,6 +202,14 @@ JUDGEMENTS = (
         "<X, F, H> -> <Y, F', H'>",
         r"<.+, F, H> -> .+",
         "with the frames F and the store H the redex X becomes Y: a value, or the next redex",
+        ("rlx.semantics.machine",),
+    ),
+    Judgement(
+        "part of a step",
+        "within <X, F, H> -> <Y, F', H'>",
+        r"within <.+, F, H> -> .+",
+        "in a step, with the frames F and the store H, X becomes Y; the step is named by another"
+        " rule, the one that matches its redex",
         ("rlx.semantics.machine", "rlx.semantics.arrays"),
     ),
     Judgement(

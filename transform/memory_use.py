@@ -151,17 +151,17 @@ def memory_use(module: IRModule, entry: str) -> MemoryUse:
     functions = {
         gv.name_hint: gv for gv, f in module.functions.items() if isinstance(f, ast.Function)
     }
-    return _Module(module).entry(functions[entry])
+    return _ModuleMemory(module).entry(functions[entry])
 
 
-class _State(NamedTuple):
+class _Alive(NamedTuple):
     """What is alive at a place: the bytes, and whose they are."""
 
     total: Polynomial
     living: tuple[Living, ...]
 
 
-class _Module:
+class _ModuleMemory:
     """What is known of the functions of a module."""
 
     def __init__(self, module: IRModule) -> None:
@@ -172,7 +172,7 @@ class _Module:
         self.unknown: dict[tuple[str, Span | None, str], None] = {}
         self._atoms: list[tir.PrimExpr] = []
         self._numbers: dict[tir.PrimExpr, int] = {}
-        self._found: dict[ast.GlobalVar, tuple[_State, ...]] = {}
+        self._found: dict[ast.GlobalVar, tuple[_Alive, ...]] = {}
         self._under_way: set[ast.GlobalVar] = set()
 
     def entry(self, callee: ast.GlobalVar) -> MemoryUse:
@@ -192,7 +192,7 @@ class _Module:
             {var.name: most for var, most in upper_bounds(function).items()},
         )
 
-    def peaks(self, callee: ast.GlobalVar) -> tuple[_State, ...]:
+    def peaks(self, callee: ast.GlobalVar) -> tuple[_Alive, ...]:
         """The largest states of a call of a function; empty while it calls itself."""
         if callee in self._under_way:
             self.unknown[(callee.name_hint, None, "it calls itself: one call of it is counted")] = (
@@ -203,11 +203,11 @@ class _Module:
             function = self.module.functions[callee]
             assert isinstance(function, ast.Function)
             self._under_way.add(callee)
-            self._found[callee] = tuple(_Walk(self, function, callee.name_hint).found)
+            self._found[callee] = tuple(_LiveWalk(self, function, callee.name_hint).found)
             self._under_way.discard(callee)
         return self._found[callee]
 
-    def called(self, call: ast.Call, callee: ast.GlobalVar) -> Iterator[_State]:
+    def called(self, call: ast.Call, callee: ast.GlobalVar) -> Iterator[_Alive]:
         """What a call needs, in the sizes of the caller."""
         info = self.info.get(callee)
         args = [self.info.get(arg) for arg in call.args]
@@ -221,11 +221,11 @@ class _Module:
             living = tuple(
                 each._replace(size=tir.substitute(each.size, images)) for each in state.living
             )
-            yield _State(self.polynomial(tir.substitute(self.expr(state.total), images)), living)
+            yield _Alive(self.polynomial(tir.substitute(self.expr(state.total), images)), living)
 
-    def _largest(self, states: Sequence[_State]) -> Sequence[_State]:
+    def _largest(self, states: Sequence[_Alive]) -> Sequence[_Alive]:
         """Without those that are, for all sizes, at most another one."""
-        kept: list[_State] = []
+        kept: list[_Alive] = []
         for state in sorted(states, key=lambda s: len(s.total.terms), reverse=True):
             mine = self.expr(state.total)
             if not any(
@@ -233,7 +233,7 @@ class _Module:
                 for other in kept
             ):
                 kept.append(state)
-        return kept or [_State(Polynomial({}), ())]
+        return kept or [_Alive(Polynomial({}), ())]
 
     def _constants(self, callee: ast.GlobalVar) -> int:
         """The bytes of those of a function and of the functions that it calls, each once."""
@@ -366,17 +366,17 @@ class _Cells(MemoryWalk):
         return found
 
 
-class _Walk:
+class _LiveWalk:
     """The bindings of a function in order, with what is alive at each."""
 
-    def __init__(self, module: _Module, function: ast.Function, name: str) -> None:
+    def __init__(self, module: _ModuleMemory, function: ast.Function, name: str) -> None:
         self.module, self.name = module, name
         self.cells = _Cells(module.summaries)
         self.cells.summary(function)
-        self.found: list[_State] = []
-        self.sequence(function.body, _State(Polynomial({}), ()))
+        self.found: list[_Alive] = []
+        self.sequence(function.body, _Alive(Polynomial({}), ()))
 
-    def sequence(self, body: ast.Expr, outside: _State) -> None:
+    def sequence(self, body: ast.Expr, outside: _Alive) -> None:
         """A body or a branch, where this is alive around it."""
         rows = list(bindings_in(body))
         last: dict[Cell, int] = {}
@@ -389,7 +389,7 @@ class _Walk:
         total = outside.total
         for at, binding in enumerate(rows):
             value = binding.value
-            state = _State(total, (*outside.living, *(living for _, living in alive.values())))
+            state = _Alive(total, (*outside.living, *(living for _, living in alive.values())))
             if isinstance(value, ast.If):
                 self.sequence(value.true_branch, state)
                 self.sequence(value.false_branch, state)
@@ -411,22 +411,22 @@ class _Walk:
     def _note(
         self,
         total: Polynomial,
-        outside: _State,
+        outside: _Alive,
         alive: Mapping[Cell, tuple[Polynomial, Living]],
     ) -> None:
         if not any(_at_most(total, other.total) for other in self.found):
             living = (*outside.living, *(living for _, living in alive.values()))
             self.found = [o for o in self.found if not _at_most(o.total, total)]
-            self.found.append(_State(total, living))
+            self.found.append(_Alive(total, living))
 
-    def _callee(self, call: ast.Call, state: _State) -> None:
+    def _callee(self, call: ast.Call, state: _Alive) -> None:
         """What a call needs besides."""
         callee = call.op
         if isinstance(callee, ast.GlobalVar):
             if isinstance(self.module.module.functions.get(callee), ast.Function):
                 for inner in self.module.called(call, callee):
                     both = state.total + inner.total
-                    self._note(both, _State(both, (*state.living, *inner.living)), {})
+                    self._note(both, _Alive(both, (*state.living, *inner.living)), {})
         elif isinstance(callee, ast.Var):
             why = "it is called as a value: what it needs is not known"
             self.module.unknown[(callee.name_hint, call.span, why)] = None

@@ -27,14 +27,17 @@ class FamilyQuestion(Record):
     truth: bool
 
 
-KNOWN, HELD_OUT = "", "held_out_"
+KNOWN, HELD_OUT, BITS = "", "held_out_", "bits_"
+GIVEN = " given "
+"""What stands before the assumptions of questions with bit operations, which have ``|`` themselves."""
 
 
 def cases(part: str = KNOWN) -> list[FamilyQuestion]:
     """All questions of a part, each once."""
     found: dict[tuple[str, tuple[str, ...]], FamilyQuestion] = {}
+    mark = GIVEN if part == BITS else "|"
     for truth, name in ((True, f"{part}identities.txt"), (False, f"{part}falsehoods.txt")):
-        for case in _read((_FOLDER / name).read_text(encoding="utf-8"), truth):
+        for case in read((_FOLDER / name).read_text(encoding="utf-8"), truth, mark):
             found.setdefault((case.goal, case.assume), case)
     return list(found.values())
 
@@ -46,16 +49,17 @@ STYLES = ("tvm", "jax", "pytorch", "xla", "tinygrad")
 def style(name: str) -> list[FamilyQuestion]:
     """The questions in the style of a compiler, each once; the headings say which are true."""
     text = (_FOLDER / "styles" / f"{name}.txt").read_text(encoding="utf-8")
-    return list({(case.goal, case.assume): case for case in _read(text, truth=True)}.values())
+    return list({(case.goal, case.assume): case for case in read(text, truth=True)}.values())
 
 
 def rules() -> list[FamilyQuestion]:
     """The rewrite rules ``left -> right | conditions``, as equations; nothing says which hold."""
     text = (_FOLDER / "rules.txt").read_text(encoding="utf-8")
-    return list({(case.goal, case.assume): case for case in _read(text, truth=True)}.values())
+    return list({(case.goal, case.assume): case for case in read(text, truth=True)}.values())
 
 
-def _read(text: str, truth: bool) -> Iterator[FamilyQuestion]:
+def read(text: str, truth: bool, mark: str = "|") -> Iterator[FamilyQuestion]:
+    """The questions of a file; ``mark`` stands before their assumptions."""
     family, constants = "", dict[str, list[str]]()
     for line in text.splitlines():
         if line.startswith("["):
@@ -68,7 +72,7 @@ def _read(text: str, truth: bool) -> Iterator[FamilyQuestion]:
         elif line and not line.startswith("#"):
             for values in product(*constants.values()):
                 filled = line.format(**dict(zip(constants, values, strict=True)))
-                goal, _, assumed = filled.partition("|")
+                goal, _, assumed = filled.partition(mark)
                 facts = tuple(part.strip() for part in assumed.split(";") if part.strip())
                 yield FamilyQuestion(family, goal.strip(), facts, truth)
 

@@ -5,7 +5,6 @@ with them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import prod
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.message_text import show
@@ -30,13 +29,12 @@ from rlx.grammar.nodes.struct_infos import (
 )
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
-from rlx.solver.prim_exprs import dtype_range
+from rlx.solver.prim_exprs import MOST, least_count
 from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
     from rlx.checker.derive.knowledge import Knowledge
 
-_, MOST = dtype_range(INT64)
 """The largest number of elements."""
 
 
@@ -174,26 +172,29 @@ def kept(found: StructInfo, wanted: StructInfo) -> StructInfo:
 
 
 @rule("D19", "derivation")
-def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo) -> None:
-    """A tensor has at most as many elements as an int64 can count."""
-    least = prod(map(_least, info.shape.values)) if isinstance(info.shape, ShapeExpr) else 0
+def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStructInfo) -> None:
+    """A dimension is an int64, and a tensor has at most as many elements as one can count."""
+    shape = info if isinstance(info, ShapeStructInfo) else info.shape
+    values = shape.values if isinstance(shape, ShapeStructInfo | ShapeExpr) else None
+    for dim in values or ():
+        least = least_count((dim,))
+        if not need("D19-dimension", least <= MOST):
+            message = f"{var.name_hint!r} is {show(info)}: {show(dim)} is at least {least:,}"
+            help = f"no dimension is larger than 2**63 - 1, that is {MOST:,}"
+            _too_large(state, var, "D19-dimension", message, help)
+            return
+    if values is None or isinstance(info, ShapeStructInfo):
+        return
+    least = least_count(values)
     if not need("D19-count", least <= MOST):
         message = f"{var.name_hint!r} is {show(info)}: it would have at least {least:,} elements"
         help = f"no tensor has more than 2**63 - 1 elements, that is {MOST:,}"
-        state.add("D19-count", "error", message, var.annotation_span or var.span, help=help)
-        state.poison.add(var)
+        _too_large(state, var, "D19-count", message, help)
 
 
-def _least(dim: tir.PrimExpr) -> int:
-    """A dimension if all shape variables in it are 1; 0 if it is no product of these and numbers."""
-    match dim:
-        case tir.IntImm(value=value):
-            return value
-        case tir.Var():
-            return 1
-        case tir.Mul(a=a, b=b):
-            return _least(a) * _least(b)
-    return 0
+def _too_large(state: Knowledge, var: ast.Var, code: str, message: str, help: str) -> None:
+    state.add(code, "error", message, var.annotation_span or var.span, help=help)
+    state.poison.add(var)
 
 
 def hold(state: Knowledge, var: ast.Var, value: ast.Expr) -> None:

@@ -122,11 +122,10 @@ class DerivationState(Knowledge):
         if self.captured and self.is_open(info):
             self.poison.add(var)
             self.unsaid.add(var)
-        if type(info) is TensorStructInfo:
-            if info.shape is not None and var not in self.poison:
-                naming.elements(self, var, info)
-            if lacking(info.dtype) is not None:
-                self.poison.add(var)  # well-formedness has said so
+        if isinstance(info, TensorStructInfo | ShapeStructInfo) and var not in self.poison:
+            naming.elements(self, var, info)
+        if type(info) is TensorStructInfo and lacking(info.dtype) is not None:
+            self.poison.add(var)  # well-formedness has said so
         if type(info) is ShapeStructInfo:
             self.shapes.add(var)
             self.scope.shapes.append(var)

@@ -16,8 +16,10 @@ from itertools import pairwise
 from rlx.grammar.nodes.node import Record
 
 NAME = ".gitignore"
-LARGEST = 1 << 20
-"""Bytes of a `.gitignore` file that is read; no person writes a larger one."""
+LARGEST, LONGEST = 1 << 16, 512
+"""Bytes of a `.gitignore` file that is read, and characters of a pattern for one name that may match;
+no person writes more. `fnmatch` reads a pattern to its end for each bracket that is not closed.
+"""
 
 
 class IgnorePattern(Record):
@@ -136,5 +138,7 @@ def _regex(part: str) -> re.Pattern[str]:
     """The pattern of one name, which takes no more time on long ones (`fnmatch` sees to it)."""
     from fnmatch import translate
 
+    if len(part) > LONGEST:
+        return re.compile(r"(?!)")
     plain = re.sub(r"\\(.)", lambda found: f"[{found[1]}]" if found[1] in "*?[" else found[1], part)
     return re.compile(translate(plain), re.DOTALL)

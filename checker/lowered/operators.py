@@ -14,5 +14,7 @@ TENSOR = frozenset({"relax.memory.alloc_tensor", "relax.vm.alloc_tensor"})
 """Those that lay a tensor into a piece of memory."""
 KILLS = frozenset({"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"})
 """Those that end an object."""
-LOWERED = frozenset(STORAGE) | TENSOR | KILLS | {"relax.call_builtin_with_ctx"}
+LOWERED = (
+    frozenset(STORAGE) | TENSOR | KILLS | {"relax.call_builtin_with_ctx", "relax.vm.call_tir_dyn"}
+)
 """A program that calls one of these is a lowered one."""

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from rlx.checker.prim_funcs.expressions import dimension
 from rlx.checker.prim_funcs.out_of_bounds import bounds
 from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey
-from rlx.checker.prim_funcs.statements import statement
+from rlx.checker.prim_funcs.statements import elements, statement
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import IRModule
@@ -26,7 +26,7 @@ def prim_funcs(
     errors: Sequence[Span | None] = (),
     captured: Collection[Node] = frozenset(),
 ) -> list[Diagnostic]:
-    """Every violation of TIR01 to TIR15 in the PrimFuncs of a module.
+    """Every violation of TIR01 to TIR16 in the PrimFuncs of a module.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ def prim_funcs(
             enter_parameters(state)
             for extent in _computed_extents(function):
                 dimension(state, extent)
+            for buffer in function.buffer_map.values():
+                elements(state, buffer)
             statement(state, function.body)
             if not state.diagnostics and not state.incomplete:
                 bounds(state)

@@ -1,4 +1,4 @@
-"""The statements of PrimFuncs: TIR05, TIR07, TIR08, and scopes."""
+"""The statements of PrimFuncs: TIR05, TIR07, TIR08, TIR14, TIR16, and scopes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.grammar.read.kept_text import KeptName, kept_names
 from rlx.grammar.read.prim_types import Typed, is_float, scalar, type_text
 from rlx.grammar.read.script_vocabulary import is_known
-from rlx.spec.registry import rule
+from rlx.solver.prim_exprs import MOST, least_count
+from rlx.spec.registry import need, rule
 
 _AXES = frozenset(["S", "R", "scan", "opaque"])
 _LONG = 100
@@ -192,6 +193,7 @@ def _buffer(state: PrimFuncCheck, buffer: tir.Buffer) -> None:
     """
     for extent in buffer.shape:
         dimension(state, extent)
+    elements(state, buffer)
     own = {v for v in shape_vars_of(buffer) if v not in buffer.shape}
     for name, given in buffer.attrs.items():
         if name in ("strides", "elem_offset"):
@@ -202,6 +204,16 @@ def _buffer(state: PrimFuncCheck, buffer: tir.Buffer) -> None:
     if isinstance(data, tir.PrimExpr) and value(state, data).kind == "buffer":
         words = "`data` takes the memory of a buffer, not the buffer itself"
         state.report("TIR04-number", words, data.span, help=f"write `{data.text}.data`")  # type: ignore[attr-defined]
+
+
+@rule("TIR16", "PrimFunc")
+def elements(state: PrimFuncCheck, buffer: tir.Buffer) -> None:
+    """A buffer has at most as many elements as an int64 can count."""
+    least = least_count(buffer.shape)
+    if not need("TIR16-count", least <= MOST) and state.once((buffer, "count")):
+        words = f"the buffer {buffer.name!r} would have at least {least:,} elements"
+        help = f"no buffer has more than 2**63 - 1 elements, that is {MOST:,}"
+        state.report("TIR16-count", words, buffer.span, help=help)
 
 
 def _attributes(state: PrimFuncCheck, attrs: Any) -> None:

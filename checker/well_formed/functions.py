@@ -248,16 +248,18 @@ def _call_of_value(state: WellFormedCheck, call: ast.Call, callee: ast.Var) -> N
             label="recursion",
             help="move the call out of the dataflow block",
         )
-    elif callee not in state.local_functions and state.global_name in state.called_as_values:
-        assert state.global_name is not None
-        name = state.global_name.name_hint
-        state.report(
-            "WF07-possible",
-            f"{callee.name_hint!r} may be a function that calls {name!r}: a dataflow block of"
-            f" {name!r} would then call {name!r}",
-            call.span,
-            severity="warning",
-        )
+    elif callee not in state.local_functions:
+        own = state.global_name
+        reached = own if own in state.called_as_values else _holder_as_value(state)
+        if reached is not None:
+            name = reached.name_hint
+            state.report(
+                "WF07-possible",
+                f"{callee.name_hint!r} may be a function that calls {name!r}: a dataflow block of"
+                f" {name!r} would then call {name!r}",
+                call.span,
+                severity="warning",
+            )
 
 
 def _holder_reached(state: WellFormedCheck, callee: ast.Var) -> ast.Var | ast.GlobalVar | None:
@@ -277,6 +279,16 @@ def _holder_reached(state: WellFormedCheck, callee: ast.Var) -> ast.Var | ast.Gl
                 return at
             stack.extend(state.calls(at))
     return None
+
+
+def _holder_as_value(state: WellFormedCheck) -> ast.Var | None:
+    """A local function around the place that is used as a value anywhere."""
+    if not state.holders or state.global_name is None:
+        return None
+    inside = list(expressions(state.module.functions[state.global_name]))
+    uses = Counter(expr for expr in inside if isinstance(expr, ast.Var))
+    called = Counter(expr.op for expr in inside if type(expr) is ast.Call)
+    return next((holder for holder in state.holders if uses[holder] > called[holder]), None)
 
 
 def if_in_dataflow(state: WellFormedCheck, expr: ast.If, span: Span | None) -> None:

@@ -14,7 +14,7 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.vdevices import declared, kind_of
 from rlx.grammar.nodes.visit import expressions, reached
 from rlx.grammar.suggest import did_you_mean
-from rlx.solver.order import free_vars
+from rlx.solver.order import free_shape_vars, free_vars
 from rlx.spec.registry import reported, rule
 
 Next = tuple[ast.Expr, Span | None]
@@ -271,7 +271,8 @@ def exported_type_stays_inside(
 ) -> None:
     """What a text says of the type of an exported variable names no variable of the block."""
     for info in declared:
-        for name in free_vars(info):
+        scalars = (state.scalars.get(size) for size in free_shape_vars(info))
+        for name in (*free_vars(info), *scalars):
             if type(name) is ast.DataflowVar and state.once((var, name)):
                 state.report(
                     "WF01-type",

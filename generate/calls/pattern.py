@@ -70,7 +70,7 @@ class MadeSlot(Record):
 Slot = TensorSlot | TupleSlot | ShapeSlot | PrimSlot | Given | MadeSlot
 
 
-class CallPattern(Record):
+class ArgumentPattern(Record):
     """The arguments of a call.
 
     Attributes
@@ -110,7 +110,7 @@ def letter(name: str) -> tir.Var:
     return var
 
 
-def parse(text: str) -> CallPattern:
+def parse(text: str) -> ArgumentPattern:
     """Read a pattern.
 
     Raises
@@ -125,7 +125,7 @@ def parse(text: str) -> CallPattern:
     places = [*args, *(slots for _, slots in attrs)]
     groups = tuple(dict.fromkeys(g for slots in places for s in slots for g in _groups(s)))
     counts = (*(len(GROUPS[g]) for g in groups), *(len(p) for p in places if len(p) > 1))
-    return CallPattern(args, attrs, groups, counts)
+    return ArgumentPattern(args, attrs, groups, counts)
 
 
 def _alternatives(node: python.expr) -> tuple[Slot, ...]:

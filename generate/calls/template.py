@@ -13,7 +13,7 @@ from itertools import product
 from rlx.generate.calls.generic import generic
 from rlx.generate.calls.pattern import (
     GROUPS,
-    CallPattern,
+    ArgumentPattern,
     Given,
     MadeSlot,
     PrimSlot,
@@ -153,7 +153,7 @@ class Family:
 
 
 def _over(
-    pattern: CallPattern, kind: str, rank: int, choices: Sequence[int]
+    pattern: ArgumentPattern, kind: str, rank: int, choices: Sequence[int]
 ) -> Sequence[int] | None:
     """The choices that make the first argument a tensor of this type and rank."""
     slot = pattern.args[0][0] if pattern.args else None
@@ -168,7 +168,7 @@ def _over(
     return (*choices[:at], kinds.index(kind), *choices[at + 1 :])
 
 
-def _derive(operator: Operator, pattern: CallPattern, places: Sequence[int]) -> Template | None:
+def _derive(operator: Operator, pattern: ArgumentPattern, places: Sequence[int]) -> Template | None:
     kinds = {g: dtype(GROUPS[g][k]) for g, k in zip(pattern.groups, places, strict=False)}
     rest = iter(places[len(pattern.groups) :])
     args = tuple(slots[next(rest) if len(slots) > 1 else 0] for slots in pattern.args)

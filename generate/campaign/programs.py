@@ -33,7 +33,7 @@ AGAINST: dict[str, Options] = {
 """What programs may contain, by whom they are put before."""
 
 
-SIZES = {"run": 3, "passes": 5}
+SIZES = {"run": 3, "passes": 5, "refine": 4}
 """About how many bindings programs have where much is done with each; small ones say more in the
 same time.
 """

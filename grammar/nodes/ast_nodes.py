@@ -10,6 +10,7 @@ the node that contains an annotation has the span of this occurrence (``annotati
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import VOID, DataType
@@ -275,6 +276,18 @@ class Function(Expr):
     name_span: Span | None = None
     comments: tuple[str, ...] = ()
     span: Span | None = None
+
+    def bind_params(self, values: Mapping[str | Var, object]) -> Function:
+        """See :func:`rlx.transform.bind_params`."""
+        return import_module(_BINDING).bind_params(self, values)  # type: ignore[no-any-return]
+
+    def bind_symbolic_vars(self, sizes: Mapping[str | tir.Var, int | PrimExpr]) -> Function:
+        """See :func:`rlx.transform.bind_symbolic_vars`."""
+        return import_module(_BINDING).bind_symbolic_vars(self, sizes)  # type: ignore[no-any-return]
+
+
+_BINDING = "rlx.transform.passes.parameters"
+"""The module that binds parameters, by name, because it is above this one."""
 
 
 class If(Expr):

@@ -64,6 +64,62 @@ def item(tuple_value: ast.Expr, index: object) -> ast.TupleGetItem:
     return ast.TupleGetItem(tuple_value, number, here())
 
 
+def no_truth(given: object) -> NoReturn:
+    """Answer Python's question whether a value is true.
+
+    Raises
+    ------
+    MisuseError
+        Always: only a run knows it.
+    """
+    words = (
+        f"Python asks whether {given} is true, which only a run knows. For an element"
+        " write rlx.op.where(condition, a, b), for conditions rlx.op.logical_and(a, b), and to"
+        " compare nodes `is` or `is not None`"
+    )
+    raise MisuseError(words, here())
+
+
+def length(given: ast.Expr) -> int:
+    """The number of fields of a tuple.
+
+    Raises
+    ------
+    MisuseError
+        If it is not known to be a tuple.
+    """
+    if isinstance(given, ast.Tuple):
+        return len(given.fields)
+    info = given.struct_info_annotation if isinstance(given, ast.Var) else None
+    if isinstance(info, ast.TupleStructInfo):
+        return len(info.fields)
+    found = str(given)
+    if isinstance(given, ast.Var) and info is not None:
+        raise MisuseError(
+            f"only a tuple has fields; {found} is {info}. Its dimensions are x.struct_info.shape,"
+            " and rlx.op.shape_of(x) is its shape as a value",
+            here(),
+        )
+    raise MisuseError(
+        f"the number of fields of {found} is not known before it is emitted: write"
+        " t = bb.emit(…), then a, b = t, or t[0]",
+        here(),
+    )
+
+
+def missing(given: object, name: str) -> str:
+    """What to write instead of an attribute that an expression does not have."""
+    words = f"{type(given).__name__!r} object has no attribute {name!r}"
+    if name in ("shape", "dtype", "ndim"):
+        known = (
+            f"x.struct_info.{name}"
+            if isinstance(given, ast.Var)
+            else f"x = bb.emit(…), then x.struct_info.{name}"
+        )
+        words += f": write {known}; rlx.op.shape_of(x) is the shape as a value"
+    return words
+
+
 def is_number(given: object) -> bool:
     """Whether a value is a bare Python number, which gets its type from the other operand."""
     return isinstance(given, bool | int | float) and not _of_numpy(given)
@@ -252,7 +308,10 @@ __all__ = [
     "expr",
     "is_number",
     "item",
+    "length",
+    "missing",
     "negative",
+    "no_truth",
     "prim",
     "python_number",
     "scalar",

@@ -6,8 +6,10 @@ and ``!=`` compare identities, because nodes are used as keys: write ``rlx.op.eq
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 C = TypeVar("C")
 """Makes a call of an operator: :class:`rlx.grammar.nodes.ast.Call`, which inherits from classes of this
@@ -21,6 +23,8 @@ _MAKERS = "rlx.grammar.nodes.overloaded"
 """The module that makes the nodes, given by name, because it needs subclasses of the classes
 here.
 """
+
+_INSIDE = f"{__name__.partition('.')[0]}."
 
 
 def _value(name: str, *operands: object) -> Any:
@@ -118,10 +122,25 @@ class ValueOperators(Generic[C, F]):
     def __getitem__(self, index: int) -> F:
         return import_module(_MAKERS).item(self, index)  # type: ignore[no-any-return]
 
-    __iter__ = None
-    """The length of a value is not known to Python, so it cannot be unpacked: write ``x[0]``,
-    ``x[1]``.
-    """
+    def __bool__(self) -> bool:
+        """Whether an expression is there, for rlx itself; other code means its value, which only a
+        run has.
+        """
+        if not sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
+            import_module(_MAKERS).no_truth(self)
+        return True
+
+    def __len__(self) -> int:
+        return import_module(_MAKERS).length(self)  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[F]:
+        return iter([self[index] for index in range(len(self))])
+
+    if not TYPE_CHECKING:  # a checker would take every attribute for one that is there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(import_module(_MAKERS).missing(self, name))
+
     __contains__ = None
 
     def __call__(self, *args: object) -> C:

@@ -133,7 +133,7 @@ def free_vars(expr: Expr) -> tuple[Var, ...]:
     return tuple(var for var in used if var not in bound)
 
 
-def called_globals(expr: Expr) -> tuple[GlobalVar, ...]:
+def called_globals(expr: Node) -> tuple[GlobalVar, ...]:
     """The distinct global functions that an expression mentions (calls or passes as values), in
     order.
     """

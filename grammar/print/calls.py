@@ -159,6 +159,13 @@ class ExprPrinter:
                 return f"R.call_packed({', '.join(parts)})"
             case _:
                 head = self.text(op)
+        if self._begins(call, "R.emit_with_") and isinstance(op, ast.Op):
+            word = self.dialect.out_info.removeprefix("out_")
+            types = tuple_text([self._made(info) for info in call.sinfo_args])
+            boxes = map(self._is_bare_number, args)
+            fields = zip(map(self.text, args), boxes, strict=True)
+            given = tuple_text([f"R.prim_value({t})" if box else t for t, box in fields])
+            return f"R.emit_with_{word}({quoted(op.op_name)}, {given}, {types})"
         plain = isinstance(op, ast.Op) and not op.op_name.startswith(STRING_OPERATORS)
         texts = list(map(self.plain if plain else self.value_or_string, args))
         if isinstance(op, ast.GlobalVar) and args and self._is_bare_number(args[0]):
@@ -187,8 +194,18 @@ class ExprPrinter:
             case ast.Op(op_name=name), (info,) if name in OUT_OPERATORS:
                 out = f"{self.dialect.out_info}={self._out(info, name)}"
                 return [out, *self._shape_vars(call), *keywords]
-        listed = tuple_text([self.info.part(info) or self.info.body(info) for info in infos])
+        makes = isinstance(call.op, ast.Op) and call.op.op_name in _MADE_TYPES
+        write = self._made if makes else self._listed
+        listed = tuple_text([write(info) for info in infos])
         return [*keywords, f"{self.dialect.info_args}={listed}"]
+
+    def _listed(self, info: ast.StructInfo) -> str:
+        return self.info.part(info) or self.info.body(info)
+
+    def _made(self, info: ast.StructInfo) -> str:
+        """A type for a function that does not turn a bare `R.Any` into one."""
+        text = self._listed(info)
+        return text if text.endswith(")") else f"{text}()"
 
     def _shape_vars(self, call: ast.Call) -> list[str]:
         if isinstance(call.op, ast.Op) and call.op.op_name in _CALL_TIR:
@@ -245,6 +262,8 @@ class ExprPrinter:
 
 
 _CALL_TIR = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_grad")
+_MADE_TYPES = ("relax.call_inplace_packed", "relax.invoke_pure_closure")
+"""Operators for which TVM does not turn a bare `R.Any` among the type arguments into a type."""
 _SHAPES: dict[str, Callable[[ExprPrinter, ast.Call], list[str]]] = {
     **dict.fromkeys(_CALL_TIR, ExprPrinter.with_shape_vars),
     "relax.call_dps_packed": ExprPrinter.with_name,

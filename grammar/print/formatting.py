@@ -85,6 +85,8 @@ def _format(text: str, path: str, version: str, width: int) -> Formatted:
         ]
         return Formatted(None, tuple(lines), CHANGED)
     kept = _metadata(text)
+    if parsed.modules and _foreign_line(text, parsed.modules, kept) is not None:
+        return _within_python(text, path, version, parsed, width)
     reason = _left_alone(text, parsed.modules, kept, path, version)
     if reason is not None:
         return Formatted(None, (reason,), FAILED)
@@ -97,12 +99,40 @@ def _format(text: str, path: str, version: str, width: int) -> Formatted:
     return _written(text, path, version, parsed, width)
 
 
+def _within_python(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
+    """A text with Python around its definitions, each of which is formatted where it stands."""
+    from rlx.grammar.print.within_python import UnformattedError, format_within
+    from rlx.grammar.read.parser import parse
+    from rlx.grammar.read.versions import is_old, uses
+
+    def write(part: str) -> tuple[str | None, str | None]:
+        made = _format(part, "", version, width)
+        reasons = [each.partition("not formatted: ")[2] for each in made.complaints]
+        return made.text, next(filter(None, reasons), None)
+
+    try:
+        made = format_within(text, parsed.modules, dialect(version), write)
+    except UnformattedError as error:
+        where = _place(parsed, path, error.at)
+        reason = error.reason or "it depends on the Python code around it"
+        return Formatted(None, (f"{where}: not formatted: {reason}",), FAILED)
+    old = is_old(uses(text, parsed.modules))
+    modules = [expressible(module, dialect(version), text, old) for module in parsed.modules]
+    lost = lost_at(replace(parsed, modules=tuple(modules)), parse(made, path))
+    if lost is None:
+        return Formatted(made)
+    reason = "not formatted: it depends on the Python code around it"
+    return Formatted(None, (f"{_place(parsed, path, lost)}: {reason}",), FAILED)
+
+
 def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
     """The text as a dialect writes it, if that reads back as the same program."""
     from rlx.grammar.read.parser import parse
+    from rlx.grammar.read.versions import is_old, uses
 
+    old = is_old(uses(text, parsed.modules))
     try:
-        modules = [expressible(module, dialect(version)) for module in parsed.modules]
+        modules = [expressible(module, dialect(version), text, old) for module in parsed.modules]
     except InexpressibleError as error:
         where = _place(parsed, path, error.span[0] if error.span else 0)
         return Formatted(None, (f"{where}: not formatted: {error.words}",), FAILED)
@@ -113,9 +143,10 @@ def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> 
     if lost is None:
         settled = _printed(printed, again.modules, _metadata(printed), version, width)
         if settled != printed:  # other names than before: those of the second text stay
-            lost = lost_at(parsed, parse(settled, path))
+            again = parse(settled, path)
+            lost = lost_at(parsed, again)
         if lost is None:
-            return Formatted(settled)
+            return _read_there(settled, again, path, version)
     opaque = [d.span for d in parsed.diagnostics if d.code == "PARSE-opaque" and d.span]
     reason = _misread(again, version)
     if opaque:
@@ -125,6 +156,18 @@ def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> 
         )
     reason = f"{_place(parsed, path, lost)}: not formatted: {reason}"
     return Formatted(None, (reason,), FAILED)
+
+
+def _read_there(text: str, parsed: Parsed, path: str, version: str) -> Formatted:
+    """A text, unless it has a spelling that its version does not read."""
+    from rlx.grammar.read.versions import uses
+
+    for use in uses(text, parsed.modules):
+        if not use.readers.reads(version):
+            return Formatted(
+                None, (f"{path}: not formatted: dialect {version} has no `{use.form}`",), FAILED
+            )
+    return Formatted(text)
 
 
 def translated(

@@ -135,11 +135,14 @@ def _statement(line: str, inner: Sequence[Inner], width: int) -> list[str]:
 
 
 class SpacedToken(Record):
-    """A token of a printed statement: its text, the space in front of it, its position."""
+    """A token of a printed statement: its text, the space in front of it, its position, and that of
+    the bracket that closes it; one that opens none is its own end.
+    """
 
     text: str
     gap: str
     index: int
+    end: int
 
 
 class Line(Record):
@@ -151,12 +154,18 @@ class Line(Record):
 
 
 def _tokens(code: str) -> list[SpacedToken]:
-    found: list[SpacedToken] = []
-    end = 0
-    for word in WORD.finditer(code):
-        found.append(SpacedToken(word[0], " " if word.start() > end else "", len(found)))
-        end = word.end()
-    return found
+    words = list(WORD.finditer(code))
+    ends, opened = list(range(len(words))), list[int]()
+    for at, word in enumerate(words):
+        if word[0] in _OPEN:
+            opened.append(at)
+        elif word[0] in _CLOSE and opened:
+            ends[opened.pop()] = at
+    behind = [0, *(word.end() for word in words)]
+    return [
+        SpacedToken(word[0], " " if word.start() > behind[at] else "", at, ends[at])
+        for at, word in enumerate(words)
+    ]
 
 
 def _joined(tokens: Sequence[SpacedToken]) -> str:
@@ -164,27 +173,20 @@ def _joined(tokens: Sequence[SpacedToken]) -> str:
 
 
 def _closing(tokens: Sequence[SpacedToken], at: int) -> int:
-    depth = 0
-    for place in range(at, len(tokens)):
-        if tokens[place].text in _OPEN:
-            depth += 1
-        elif tokens[place].text in _CLOSE:
-            depth -= 1
-            if not depth:
-                return place
-    return len(tokens) - 1
+    """The place of the bracket that closes the one at a place, in a part of a statement."""
+    return at + tokens[at].end - tokens[at].index
 
 
 def _outside(tokens: Sequence[SpacedToken]) -> Iterator[tuple[int, SpacedToken]]:
     """The tokens that stand in no bracket, and are none, with their positions."""
-    depth = 0
-    for at, token in enumerate(tokens):
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
         if token.text in _OPEN:
-            depth += 1
-        elif token.text in _CLOSE:
-            depth -= 1
-        elif not depth:
+            at = _closing(tokens, at)
+        elif token.text not in _CLOSE:
             yield at, token
+        at += 1
 
 
 def _groups(tokens: Sequence[SpacedToken]) -> list[tuple[int, int]]:
@@ -449,7 +451,7 @@ def _commented(tokens: Sequence[SpacedToken], pad: str, inner: Inner, width: int
 def _forced(tokens: Sequence[SpacedToken], place: _Places) -> dict[int, bool]:
     """The brackets that comments break, and whether each element needs a line of its own."""
     found: dict[int, bool] = {}
-    around, closing = _brackets(tokens)
+    around = _around(tokens)
     for comment, gap in place.comments:
         own = around[gap + 1]
         if own < 0:
@@ -458,7 +460,7 @@ def _forced(tokens: Sequence[SpacedToken], place: _Places) -> dict[int, bool]:
         while outer >= 0 and not found.get(outer):
             found[outer] = True
             outer = around[outer]
-        at_end = gap + 1 == closing.get(own)
+        at_end = gap + 1 == tokens[own].end
         edge = at_end and (comment.alone or place.of(comment.first) == own + 1)
         found[own] = found.get(own, False) or not (edge or gap == own)
     return found
@@ -493,21 +495,17 @@ def _plain(word: str) -> str:
     return f'"{word[1:-1]}"' if word[:1] == "'" and word[-1:] == "'" else word
 
 
-def _brackets(tokens: Sequence[SpacedToken]) -> tuple[list[int], dict[int, int]]:
-    """The innermost opening bracket around the place in front of each token and at the end, or -1;
-    and the closing bracket of each opening one.
-    """
+def _around(tokens: Sequence[SpacedToken]) -> list[int]:
+    """The innermost opening bracket around the place in front of each token and at the end, or -1."""
     around = [-1]
-    closing: dict[int, int] = {}
     for at, token in enumerate(tokens):
         own = around[-1]
         if token.text in _OPEN:
             own = at
         elif token.text in _CLOSE and own >= 0:
-            closing[own] = at
             own = around[own]
         around.append(own)
-    return around, closing
+    return around
 
 
 def _as_in_source(

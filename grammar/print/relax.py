@@ -216,16 +216,6 @@ class FunctionPrinter:
 
     def _statement(self, binding: ast.Binding, pad: str) -> None:
         match binding:
-            case ast.VarBinding(var=ast.Var(shape_var=tir.Var() as bound) as var) if (
-                not self.dialect.prim_types
-            ):
-                # Before 0.26 only a cast gives a shape variable a number.
-                info = ast.PrimStructInfo(bound.dtype, bound)
-                value = var if isinstance(binding.value, ast.If) else binding.value
-                if value is var:
-                    self._var_binding(binding, pad)
-                cast = f"R.match_cast({self._inline(value, pad)}, {self.exprs.info.body(info)})"
-                self.lines.append(f"{pad}{self._target(var)} = {cast}")
             case ast.VarBinding():
                 self._var_binding(binding, pad)
             case ast.MatchCast(var=var, value=value, struct_info=info):

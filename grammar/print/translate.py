@@ -1,20 +1,21 @@
 """Programs as a dialect can write them.
 
-Three constructs of older versions have no spelling of their own since 0.26 or 0.27: shape variables
+Some constructs of older versions have no spelling of their own since 0.26 or 0.27: shape variables
 that ``R.call_tir`` passes behind its results (``tir_vars=``), scalars that say their value
-(``R.Prim(value=n)``), and ``dtype="void"``, which left the data type open. Where another construct
-means the same, it replaces them.
+(``R.Prim(value=n)``), ``dtype="void"``, which left the data type open, and type arguments of
+operators that derive their type. Before 0.26, only a cast gave a shape variable its number. Where
+another construct means the same, it replaces them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar.dialects import Dialect
+from rlx.grammar.dialects import OUT_OPERATORS, Dialect
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, changed, replace, walk
+from rlx.grammar.nodes.node import Span, changed, replace, same, walk
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import numbers, whole
 
@@ -24,7 +25,24 @@ CALLS_TIR = (
 )
 """The operators that call a PrimFunc of the module."""
 
-_DATA_TYPES = ("dtype", "out_dtype")
+_TYPED = frozenset(
+    f"relax.{name}"
+    for name in (
+        *("call_pure_packed", "call_inplace_packed", "call_builtin_with_ctx"),
+        *("invoke_closure", "invoke_pure_closure"),
+    )
+)
+"""The operators whose type arguments are the type of the result."""
+
+_OPEN = {
+    **dict.fromkeys(("relax.ones_like", "relax.zeros_like"), 1),
+    **dict.fromkeys(("relax.cumprod", "relax.cumsum", "relax.eye_like", "relax.full"), 2),
+    **dict.fromkeys(("relax.full_like", "relax.matmul", "relax.memory.view"), 2),
+    **{f"relax.nn.conv{n}d": 9 for n in (1, 2, 3)},
+    **{f"relax.nn.conv{n}d_transpose": 10 for n in (1, 2, 3)},
+    **{f"relax.image.resize{n}d": 10 for n in (2, 3)},
+}
+"""The operators whose data type may be open, and its place among the arguments."""
 
 
 class InexpressibleError(Exception):
@@ -44,8 +62,19 @@ class InexpressibleError(Exception):
         self.span = span
 
 
-def expressible(module: ast.IRModule, dialect: Dialect) -> ast.IRModule:
+def expressible(
+    module: ast.IRModule, dialect: Dialect, text: str = "", of_2022: bool = False
+) -> ast.IRModule:
     """The module with what the dialect cannot write replaced by what means the same.
+
+    Parameters
+    ----------
+    module, dialect
+        The module, and the dialect to write it in.
+    text
+        The source, if there is one.
+    of_2022
+        Whether the text is from 2022, when a call with a value did not have to be bound.
 
     Raises
     ------
@@ -53,8 +82,8 @@ def expressible(module: ast.IRModule, dialect: Dialect) -> ast.IRModule:
         If nothing means the same.
     """
     if not dialect.prim_value:
-        return module
-    translation = _Translation(module, dialect)
+        return _ByCasts().module(module)
+    translation = _Translation(module, dialect, text, of_2022)
     made = translation.module(module)
     return _moved(made, translation.layouts, dialect)
 
@@ -69,14 +98,17 @@ class _Translation(Rewriter):
         and of these.
     """
 
-    def __init__(self, module: ast.IRModule, dialect: Dialect) -> None:
+    def __init__(self, module: ast.IRModule, dialect: Dialect, text: str, of_2022: bool) -> None:
         super().__init__()
         self.dialect = dialect
+        self.text = text
+        self.of_2022 = of_2022
         self.prim_funcs = {
             gv for gv, function in module.functions.items() if isinstance(function, tir.PrimFunc)
         }
         self.layouts: dict[ast.GlobalVar, tuple[int, int]] = {}
         self.bound: set[tir.Var] = set()
+        self.values: dict[ast.Var, ast.Expr] = {}
 
     def _refuse(self, words: str, span: Span | None) -> InexpressibleError:
         return InexpressibleError(f"dialect {self.dialect.version} {words}", span)
@@ -86,10 +118,34 @@ class _Translation(Rewriter):
     def call(self, call: ast.Expr) -> ast.Expr:
         made = super().call(call)
         assert isinstance(made, ast.Call)
-        if not self.dialect.void_dtypes and any(map(_is_void, made.attrs.items())):
-            attrs = {key: value for key, value in made.attrs.items() if not _is_void((key, value))}
-            made = replace(made, attrs=attrs)
+        if not self.dialect.void_dtypes and made.op_name in _OPEN:
+            made = _without_void(made, _OPEN[made.op_name])
+        if not self.dialect.void_dtypes and made.op_name == "relax.layout_transform":
+            made = self._without_separators(made)
+        if made.sinfo_args:
+            made = self._without_types(made)
         return self._call_tir(made) if made.op_name in CALLS_TIR else made
+
+    def _without_separators(self, call: ast.Call) -> ast.Call:
+        given = {key for key in call.attrs if key.endswith("axis_separators")}
+        if any(call.attrs[key] for key in given):
+            raise self._refuse("has no axis_separators in R.layout_transform", call.span)
+        attrs = {key: value for key, value in call.attrs.items() if key not in given}
+        return replace(call, attrs=attrs) if given else call
+
+    def _without_types(self, call: ast.Call) -> ast.Call:
+        """A call without type arguments that its callee does not need."""
+        if call.span is not None and self.text.startswith("R.emit_with_", call.span[0]):
+            return call
+        match call.op:
+            case ast.Op(op_name=name) if name not in _TYPED and name not in OUT_OPERATORS:
+                return replace(call, sinfo_args=())
+            case ast.GlobalVar():
+                return replace(call, sinfo_args=())
+            case ast.Var():
+                words = "has no type arguments for the call of a variable"
+                raise self._refuse(words, call.span)
+        return call
 
     def _call_tir(self, call: ast.Call) -> ast.Call:
         callee, given, *rest = call.args
@@ -126,7 +182,36 @@ class _Translation(Rewriter):
             if isinstance(info, ast.PrimStructInfo) and type(value) is tir.Var and not known:
                 self._scalar(param, info, value)
         self.bound.update(function.shape_vars)
+        self._note(function.body)
+        if function.ret_struct_info is not None and self._gives(
+            function.body, function.ret_struct_info
+        ):
+            function = replace(function, ret_struct_info=_unvalued(function.ret_struct_info))
         return super().function(function)
+
+    def _note(self, body: ast.Expr) -> None:
+        """Remember the values of the variables that a body binds."""
+        for node in walk(body):
+            if isinstance(node, ast.VarBinding):
+                self.values[node.var] = node.value
+
+    def _gives(self, value: ast.Expr, info: ast.StructInfo | None) -> bool:
+        """Whether a value is made of scalars that have the values in a type."""
+        match value:
+            case ast.SeqExpr(body=body):
+                return self._gives(body, info)
+            case ast.If(true_branch=first, false_branch=second):
+                return self._gives(first, info) and self._gives(second, info)
+            case ast.Var() if value in self.values:
+                return self._gives(self.values[value], info)
+        match info:
+            case ast.TupleStructInfo(fields=infos) if isinstance(value, ast.Tuple):
+                same = len(infos) == len(value.fields)
+                return same and all(map(self._gives, value.fields, infos))
+            case ast.PrimStructInfo(value=tir.PrimExpr() as number):
+                scalar = value.shape_var if isinstance(value, ast.Var) else None
+                return _says(value, number) or (scalar is not None and scalar is number)
+        return info is None or _unvalued(info) is info
 
     def _scalar(self, var: ast.Var, info: ast.PrimStructInfo, value: tir.Var) -> ast.Var:
         """A scalar that gives a shape variable its value is this variable."""
@@ -144,9 +229,13 @@ class _Translation(Rewriter):
 
     def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
         var, info = binding.var, binding.var.struct_info_annotation
-        if isinstance(info, ast.PrimStructInfo) and _says(binding.value, info.value):
-            plain = replace(info, value=None)
-            self.renamed[var] = replace(var, struct_info_annotation=plain)
+        if info is not None and self._gives(binding.value, info):
+            plain = _unvalued(info)
+            if plain is not info:
+                self.renamed[var] = replace(var, struct_info_annotation=plain)
+        value = binding.value
+        if self.of_2022 and isinstance(value, ast.Call) and isinstance(value.op, ast.ExternFunc):
+            binding = replace(binding, value_span=None)  # it is printed as a binding
         return super().var_binding(binding)
 
     def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
@@ -155,10 +244,43 @@ class _Translation(Rewriter):
             var = binding.var
             if var is None or var.name_hint == "_":
                 var = ast.Var(value.name, span=binding.span)
-            new = self.renamed[var] = replace(var, shape_var=value)
+            said = var.struct_info_annotation
+            if isinstance(said, ast.PrimStructInfo) and said.value is value:
+                said = _unvalued(said)
+            new = replace(var, shape_var=value, struct_info_annotation=said)
+            self.renamed[var] = new
             made = replace(binding, var=new, struct_info=replace(info, value=None), shape_vars=())
             return (changed(made, value=self.expr(binding.value)),)
+        if isinstance(info, ast.TupleStructInfo) and _unvalued(info) is not info:
+            return self._cast_of_tuple(binding, info)
         return super().match_cast(binding)
+
+    def _cast_of_tuple(
+        self, binding: ast.MatchCast, info: ast.TupleStructInfo
+    ) -> tuple[ast.Binding, ...]:
+        """A cast whose scalars give shape variables their values: each is a field of the result."""
+        var, left = binding.var, list(binding.shape_vars)
+        if var is None or var.name_hint == "_":
+            var = ast.Var("fields", span=binding.span)
+        said = var.struct_info_annotation
+        if said is not None and structural_equal(said, info):
+            var = self.renamed[var] = replace(var, struct_info_annotation=_unvalued(said))
+        fields, scalars, named = [], [], []
+        for index, field in enumerate(info.fields):
+            value = field.value if isinstance(field, ast.PrimStructInfo) else None
+            if type(value) is tir.Var and value in left:
+                left.remove(value)
+                plain = ast.PrimStructInfo(value.dtype)
+                name = ast.Var(value.name, plain, value.span, shape_var=value)
+                scalars.append(ast.VarBinding(name, ast.TupleGetItem(var, index)))
+                named.append(value)
+                field = plain
+            fields.append(field)
+        if any(_mentions(field, number) for field in fields for number in named):
+            raise self._refuse("declares the scalars of a cast in front of it", binding.span)
+        cast = replace(binding, var=var, struct_info=ast.TupleStructInfo(tuple(fields)))
+        made = super().match_cast(replace(cast, shape_vars=tuple(left)))
+        return (*made, *scalars)
 
     def struct_info(self, info: ast.StructInfo) -> ast.StructInfo:
         if isinstance(info, ast.PrimStructInfo) and info.value is not None:
@@ -167,12 +289,61 @@ class _Translation(Rewriter):
         return super().struct_info(info)
 
 
-def _is_void(attribute: tuple[str, object]) -> bool:
-    """Whether an attribute leaves a data type open."""
-    key, value = attribute
-    return key in _DATA_TYPES and (
-        value == "void" or (isinstance(value, DataType) and value.is_void)
-    )
+class _ByCasts(Rewriter):
+    """Gives shape variables their numbers by casts, as the versions before 0.26 do."""
+
+    def define(self, var: ast.Var) -> ast.Var:
+        return self.renamed.get(var) or super().define(var)
+
+    def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
+        var, number = binding.var, binding.var.shape_var
+        if number is None:
+            return super().var_binding(binding)
+        plain = self.renamed[var] = replace(var, shape_var=None)
+        value, made = self.expr(binding.value), []
+        if isinstance(value, ast.If):
+            chosen = replace(plain)
+            made, value = [replace(binding, var=chosen, value=value)], chosen
+        info = ast.PrimStructInfo(number.dtype, number)
+        return (*made, ast.MatchCast(plain, value, info, (number,), span=binding.span))
+
+    def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
+        number = None if binding.var is None else binding.var.shape_var
+        if binding.var is None or number is None:
+            return super().match_cast(binding)
+        plain = self.renamed[binding.var] = replace(binding.var, shape_var=None)
+        info = ast.PrimStructInfo(number.dtype, number)
+        made = replace(binding, var=plain, value=self.expr(binding.value), struct_info=info)
+        return (replace(made, shape_vars=(*binding.shape_vars, number)),)
+
+
+def _unvalued(info: ast.StructInfo) -> ast.StructInfo:
+    """A type in which scalars do not say their values; parameters of functions do."""
+    match info:
+        case ast.PrimStructInfo(value=tir.PrimExpr()):
+            return replace(info, value=None)
+        case ast.TupleStructInfo(fields=fields):
+            return changed(info, fields=same(fields, map(_unvalued, fields)))
+    return info
+
+
+def _without_void(call: ast.Call, place: int) -> ast.Call:
+    """A call that leaves its data type open by not mentioning it."""
+    void = {
+        key: value
+        for key, value in call.attrs.items()
+        if key in ("dtype", "out_dtype") and _is_void(value)
+    }
+    if void:
+        attrs = {key: value for key, value in call.attrs.items() if key not in void}
+        call = replace(call, attrs=attrs)
+    if len(call.args) == place + 1 and _is_void(getattr(call.args[place], "value", None)):
+        call = replace(call, args=call.args[:place])
+    return call
+
+
+def _is_void(value: object) -> bool:
+    return value == "void" or (isinstance(value, DataType) and value.is_void)
 
 
 def _scalars(numbers: object) -> tuple[ast.Expr, ...] | None:

@@ -25,6 +25,7 @@ from rlx.grammar.read.partial_nodes import (
     describe,
 )
 from rlx.grammar.read.reports import ReadContext
+from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.suggest import closest, did_you_mean
 
 _WORDS = {"None": None, "True": True, "False": False}
@@ -72,6 +73,11 @@ class NamesAround:
             and self.scope.look_up(word) is None
             and around.holds(word)
         )
+
+    def library(self, word: str) -> str | None:
+        """The array library that a captured name is imported from."""
+        around = self.context.around
+        return None if around is None else around.library(word)
 
     def part_of(self, owner: Entry, part: str) -> CapturedName | None:
         """An attribute or a call of a captured value, which is also captured."""
@@ -319,7 +325,7 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
     """`x.shape`, and attributes that PrimFuncs keep as text."""
     type_of = isinstance(value, Form) and name == "ty" and context.scope.in_prim_func()
     if isinstance(value, tir.Buffer | tir.PrimExpr) or type_of:
-        return tir.OpaqueExpr(context.text_of(span), span)
+        return tir.OpaqueExpr(on_one_line(context.text, span), span)
     if name == "shape" and isinstance(value, ast.Expr):
         where = (span[0], span[1] - len(".shape"))
         return ast.Call(ast.op("relax.shape_of"), (value,), arg_spans=(where,), span=span)

@@ -25,6 +25,7 @@ from rlx.grammar.read.partial_nodes import (
 )
 from rlx.grammar.read.prototype import OPERATORS_OF_2022, PROTOTYPE_OPERATORS, is_prototype
 from rlx.grammar.read.reports import NOT_UNDERSTOOD
+from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.suggest import closest, did_you_mean
 
 _BUILTINS = ("float", "range", "TypeVar", "len", "print", "int", "bool")
@@ -80,6 +81,12 @@ class CallActions(ExpressionActions):
         if value is not None:
             return self._call_method(Entry(value, start, start + len(word)), rest, given)
         if self.around.holds(word):
+            values = [*given.positional, *given.keywords.values()]
+            library = self.around.library(word)
+            if library and any(isinstance(each.value, ast.Expr) for each in values):
+                self.context.reports.kept.add(head_span)
+                words = f"`{head}` is a function of {library}, which does not take Relax values"
+                raise Rejected(words, *head_span, "use an operator, `R.…`", certain=True)
             return self.around.captured(word, head + "(…)", given.span)
         if word in ALIASES:
             if word == "relax":  # `relax.op.add` is what `R.add` calls
@@ -177,7 +184,7 @@ class CallActions(ExpressionActions):
             return FORMS[arguments.head](self.context, arguments)
         if self.scope.in_prim_func():  # a function without `T.` is kept as text
             self.context.reports.note(NOT_UNDERSTOOD, arguments.span)
-            return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
+            return tir.OpaqueExpr(on_one_line(self.context.text, arguments.span), arguments.span)
         if self._is_operator_of_2022(head):
             return self._operator("relax." + PROTOTYPE_OPERATORS.get(head, head), arguments)
         return self._call_expr(self.scope.undefined(head, span), arguments)
@@ -219,7 +226,7 @@ class CallActions(ExpressionActions):
                     pass
                 case _, "astype", [given] if not arguments.keywords:
                     return tir.converted(value, self.coerce.data_type(given), arguments.span)
-            return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
+            return tir.OpaqueExpr(on_one_line(self.context.text, arguments.span), arguments.span)
         where = (self.context.text.find(method, owner.end), arguments.head_end)
         meant = did_you_mean(closest(method, METHODS))
         help = meant or f"write it as an operator: R.{method}(…)"
@@ -289,7 +296,7 @@ class SubscriptActions(ExpressionActions):
             words = f"{value.buffer.name!r} is a scalar, not a buffer: it cannot be indexed"
             raise Rejected(words, *span, help, certain=True)
         if isinstance(value, tir.PrimExpr):
-            return tir.OpaqueExpr(self.context.text_of(span), span)
+            return tir.OpaqueExpr(on_one_line(self.context.text, span), span)
         python = isinstance(value, dict | Sequence | str)  # it is computed before TVM sees it
         raise Rejected(f"{describe(value)} cannot be indexed", *span, kept=python)
 
@@ -304,7 +311,7 @@ class SubscriptActions(ExpressionActions):
             return Form(text, items, {})
         if self.scope.in_prim_func():
             if "." in text:
-                return tir.OpaqueExpr(self.context.text_of(span), span)
+                return tir.OpaqueExpr(on_one_line(self.context.text, span), span)
             unknown = self._unknown_buffer(text, name.span)
             return tir.BufferLoad(unknown, self._indices(items), span)
         return _get_item(self.coerce.expr(name), items, span)

@@ -21,6 +21,7 @@ from rlx.grammar.read.partial_nodes import (
     describe,
 )
 from rlx.grammar.read.script_vocabulary import is_known, meant_by
+from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ class ScalarCoercion:
             case ast.Call() if (found := arithmetic.as_prim(self, value)) is not None:
                 return found
             case tir.Buffer() if self.scope.in_prim_func():
-                return tir.OpaqueExpr(self.text_of(span), span)  # a kind that TIR04 reports
+                return tir.OpaqueExpr(
+                    on_one_line(self.source, span), span
+                )  # a kind that TIR04 reports
         raise Rejected(f"expected a dimension or another scalar, found {describe(value)}", *span)
 
     def _number(self, entry: Entry, literal: DataType) -> tir.PrimExpr:
@@ -267,7 +270,7 @@ class ScalarCoercion:
         """An argument of an intrinsic: a scalar, or uninterpreted text."""
         value = entry.value
         if isinstance(value, (Sequence, dict, tir.Buffer)) or value is None:
-            return tir.OpaqueExpr(self.text_of(entry.span), entry.span)
+            return tir.OpaqueExpr(on_one_line(self.source, entry.span), entry.span)
         if isinstance(value, Name) and "." in value.text:
             return tir.OpaqueExpr(value.text, entry.span)
         return self.prim(entry, dtype("int32"))

@@ -11,6 +11,7 @@ from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.partial_nodes import Form, Name, Sequence, describe
 from rlx.grammar.read.prim_scalars import scalar_buffer
 from rlx.grammar.read.reports import ReadContext, Reports
+from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.suggest import closest, did_you_mean
 
 KEYWORDS = (
@@ -105,8 +106,7 @@ class PrimBuffers:
     def _attribute(self, entry: Entry) -> object:
         value = entry.value
         if isinstance(value, Form) and value.head in _LAYOUTS:
-            text = " ".join(self.coerce.text_of(entry.span).split())
-            return tir.OpaqueExpr(text, entry.span)
+            return tir.OpaqueExpr(on_one_line(self.coerce.source, entry.span), entry.span)
         if isinstance(value, Name) and "." in value.text:
             return tir.OpaqueExpr(value.text, entry.span)
         if isinstance(value, Sequence):

@@ -55,6 +55,7 @@ class Reports:
         self._starts: list[int] = []
         self._note_starts: list[int] = []
         self._unexpected: list[tuple[Token, frozenset[str]]] = []
+        self.kept: set[Span] = set()
         self._cascade: Cascade | None = None
         self._decorators: list[int] | None = None
         self._numbers: dict[Span | None, int] = {}
@@ -196,13 +197,15 @@ class Reports:
         return (starts[number - 1] if number else 0, end)
 
     def take_back(self, span: Span) -> None:
-        """Remove the diagnostics in a stretch of text.
+        """Remove the diagnostics in a stretch of text, but for those at a place in ``kept``.
 
         The stretch is still known to contain errors.
         """
         start, end = span
         self.diagnostics[:] = [
-            d for d in self.diagnostics if d.span is None or not start <= d.span[0] <= end
+            d
+            for d in self.diagnostics
+            if d.span is None or d.span in self.kept or not start <= d.span[0] <= end
         ]
 
 

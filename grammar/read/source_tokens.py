@@ -49,6 +49,32 @@ def parts_of(text: str, span: Span) -> Iterator[Token]:
         yield from parts_of(text, (at, found.end))
 
 
+def on_one_line(text: str, span: Span) -> str:
+    """A stretch of text between brackets without its line breaks, comments, and the commas in front
+    of a closing bracket that a broken line has.
+    """
+    if "\n" not in text[slice(*span)]:
+        return text[slice(*span)]
+    shown, at, fields = "", span[0], [0]
+    for found in parts_of(text, span):
+        broken = "\n" in text[at : found.start]
+        opens = OPENING.get(found.type, 0)
+        if opens < 0 and broken:
+            shown = shown.removesuffix(",") if fields[-1] > 0 else shown
+        elif broken:
+            shown += "" if shown.endswith(("(", "[", "{")) else " "
+        else:
+            shown += text[at : found.start]
+        if found.type == "COMMA":
+            fields[-1] += 1
+        elif opens > 0:  # the comma of a tuple of one field is no such comma
+            fields.append(-1 if found.type == "LPAR" else 0)
+        elif opens < 0:
+            del fields[max(1, len(fields) - 1) :]
+        shown, at = shown + found.value, found.end
+    return shown
+
+
 def words_in(text: str, span: Span) -> Iterator[str]:
     """The words in a stretch of text, those of dotted names apart, keywords included."""
     for found in parts_of(text, span):

@@ -35,7 +35,7 @@ from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
-from rlx.grammar.read.syntax_messages import explain_unexpected
+from rlx.grammar.read.syntax_messages import explain_unexpected, python_statement
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
 
@@ -188,6 +188,9 @@ class StretchReader:
         if self.reports.has_errors_in_line(token.start) or self._is_known(token, start):
             return
         message, help = explain_unexpected(token, expected)
+        statement = python_statement(self.text, token.start)
+        if statement is not None:
+            message, help = statement, None
         start, end = shown_span(token)
         layout = layout or token.type in ("RPAR", "RSQB", "RBRACE")
         span = (start, min(end, max(len(self.text), 1)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import islice
 
@@ -36,6 +37,9 @@ IMPORTED = {
     **{f"tvm.{m}.script": "T" for m in TIR_MODULES},
 }
 """The names of modules and functions in Relax texts, by their import paths in Python."""
+
+ARRAY_LIBRARIES = ("torch", "numpy", "jax", "tensorflow")
+"""Libraries whose functions take arrays of their own."""
 
 _BUILT_IN = frozenset(vars(builtins)) - {"_", "display", "get_ipython"}
 """The names that every Python file has; not those that a shell adds."""
@@ -157,6 +161,10 @@ class Surroundings:
                     return ".".join([word, *parts[count:]])
         return dotted
 
+    def paths(self, name: str) -> AbstractSet[str]:
+        """The paths that a name is imported by."""
+        return self._aliases.get(name, set())
+
     def language(self, name: str) -> str:
         """The prefix (``R``, ``T``, ``I``) for which a name is imported from TVMScript, or empty."""
         paths = self._aliases.get(name, ())
@@ -232,6 +240,10 @@ class Surroundings:
             holder = holder.outer
 
 
+def _any_from(library: str, paths: AbstractSet[str]) -> bool:
+    return any(path.partition(".")[0] == library for path in paths)
+
+
 class PythonAround:
     """The Python code around one definition, as seen by the definition.
 
@@ -268,6 +280,11 @@ class PythonAround:
         """Whether the surrounding code binds a name, but for `relax` of texts of 2022."""
         old = name == "relax" and is_prototype(self.around.text)
         return not old and self.value(name) is not ...
+
+    def library(self, name: str) -> str | None:
+        """The array library that a name is imported from; None for any other name."""
+        paths = self.around.paths(name)
+        return next((root for root in ARRAY_LIBRARIES if _any_from(root, paths)), None)
 
     def canonical(self, word: str) -> str:
         """See :meth:`Surroundings.canonical`."""

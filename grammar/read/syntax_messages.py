@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from rlx.grammar.lines import line_start
 from rlx.grammar.read.entries import END, Token
 from rlx.grammar.read.lexer import PUNCTUATION
 
@@ -40,6 +43,17 @@ def explain_unexpected(token: Token, expected: frozenset[str]) -> tuple[str, str
     wanted = _wanted(expected)
     message = f"expected {wanted}, found {found}" if wanted else f"unexpected {found}"
     return message, _hint(token, expected)
+
+
+_STATEMENTS = re.compile(
+    r"\s*(async|del|except|finally|from|global|import|match|nonlocal|raise|try|yield)\b(?!\s*[=.(\[,])"
+)
+
+
+def python_statement(text: str, at: int) -> str | None:
+    """The message about a statement of Python that TVM does not read; None for any other."""
+    found = _STATEMENTS.match(text, line_start(text, at), at)
+    return None if found is None else f"TVM does not read `{found[1]}` statements"
 
 
 def _found(token: Token) -> str:

@@ -31,12 +31,18 @@ def operator_call(m: OlderMachine, expr: ast.Call, scope: OlderScope) -> Evaluat
     return m.outside.value(expr, tuple(operands), tuple(operands.values()), numbers)
 
 
-_PLAIN = (ast.PrimValue, ast.StringImm, ast.DataTypeImm, ast.ExternFunc, ast.ShapeExpr)
+_PLAIN = (ast.PrimValue, ast.StringImm, ast.DataTypeImm, ast.ExternFunc, ast.GlobalVar, ast.Op)
 
 
 def _operands(call: ast.Call) -> list[Expr]:
-    """The parts of a call that are evaluated before it, in order; the others are attributes."""
+    """The parts of a call that are evaluated before it, in order; the others are attributes.
+
+    An operator may take a shape as an attribute. A packed function is looked up behind its
+    arguments, so a dimension without a value ends the run first.
+    """
     found: list[Expr] = []
+    packed = any(isinstance(part, ast.ExternFunc) for part in (call.op, *call.args[:1]))
+    plain = _PLAIN if packed else (*_PLAIN, ast.ShapeExpr)
 
     def add(part: object) -> None:
         if isinstance(part, ast.Tuple) and part.fields:
@@ -45,7 +51,7 @@ def _operands(call: ast.Call) -> list[Expr]:
         elif isinstance(part, tuple | list):
             for inner in part:
                 add(inner)
-        elif isinstance(part, Expr) and not isinstance(part, (*_PLAIN, ast.GlobalVar, ast.Op)):
+        elif isinstance(part, Expr) and not isinstance(part, plain):
             found.append(part)
 
     for arg in call.args:

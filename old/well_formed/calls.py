@@ -43,7 +43,8 @@ def recursive_result(
     if isinstance(name, ast.GlobalVar):
         recursive = name in state.recursive
     else:
-        recursive = any(expr is name for expr in expressions(function.body))
+        calls = (expr for expr in expressions(function.body) if isinstance(expr, ast.Call))
+        recursive = any(call.op is name for call in calls)
     if recursive:
         message = f"{name.name_hint!r} is recursive, so its result must be annotated"
         help = "annotate it: `-> R.Tensor[…]`"

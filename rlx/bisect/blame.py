@@ -68,11 +68,14 @@ class Fine(Record):
         Why others were not.
     known
         The differences by choice that were met, as the paths of their findings.
+    refined
+        What was proved of each pass that changed the program: the pass, the status and the reason.
     """
 
     compared: int = 0
     not_compared: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
+    refined: tuple[tuple[str, str, str], ...] = ()
 
 
 class Pipeline(Record):
@@ -94,6 +97,8 @@ class Pipeline(Record):
         The folder of findings whose differences by choice are no pass's fault; None for none.
     build
         Whether the result of the pipeline is built.
+    refine
+        Whether it is proved after each pass that the program means the same for all sizes.
     """
 
     expression: str = "default"
@@ -103,3 +108,4 @@ class Pipeline(Record):
     memory: int | None = None
     known: str | None = None
     build: bool = False
+    refine: bool = False

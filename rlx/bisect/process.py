@@ -39,6 +39,7 @@ class Process:
         options = [] if pipeline.memory is None else ["--memory", str(pipeline.memory)]
         options += [] if pipeline.known is None else ["--known", pipeline.known]
         options += ["--build"] if pipeline.build else []
+        options += ["--refine"] if pipeline.refine else []
         self.command = [
             *python("-m", "rlx.bisect.worker", *options, "--"),
             *(pipeline.expression, pipeline.target),
@@ -75,7 +76,9 @@ class Process:
         if process.tell(text):
             for said in process.answers(self.patience):
                 if "fine" in said:
-                    return Fine(said["fine"], tuple(said["not_compared"]), tuple(said["known"]))
+                    refined = tuple(map(tuple, said["refined"]))
+                    skipped, known = tuple(said["not_compared"]), tuple(said["known"])
+                    return Fine(said["fine"], skipped, known, refined)
                 if "problem" in said:
                     return way.problem(said)
                 if "raised" in said:

@@ -43,6 +43,7 @@ def nothing(fine: Fine, pipeline: Pipeline, path: str) -> str:
         if not fine.compared:
             lines[0] += ", as far as the checks show: no run was compared"
         lines += [f"  not compared: {visible(why)}" for why in dict.fromkeys(fine.not_compared)]
+    lines += [f"  {name}: {status} ({visible(said)})" for name, status, said in fine.refined]
     lines += [f"  different by choice: {visible(path)}" for path in dict.fromkeys(fine.known)]
     return "\n".join(lines) + "\n"
 
@@ -72,6 +73,10 @@ def record(found: Blame | Fine, pipeline: Pipeline, path: str, program: str) -> 
             "compared": found.compared,
             "not_compared": list(found.not_compared),
             "known": list(found.known),
+            "refined": [
+                {"pass": name, "status": status, "said": said}
+                for name, status, said in found.refined
+            ],
         }
     return json_text(made) + "\n"
 

@@ -55,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
     say(ready=options.pipeline)
     with limited(options.memory):
         for line in sys.stdin:
-            watch = Watch(options.sizes, options.seed, table)
+            watch = Watch(options.sizes, options.seed, table, options.refine)
             _examine(json.loads(line), take, Telling(say, watch))
     return 0
 
@@ -73,6 +73,7 @@ def _parser() -> CommandParser:
     add("--memory", metavar="MEMORY", type=natural)
     add("--known", metavar="DIR")
     add("--build", action="store_true")
+    add("--refine", action="store_true")
     return parser
 
 
@@ -181,7 +182,12 @@ def _examine(text: str, take: Callable[[str, Telling], None], told: Telling) -> 
             told.say(raised=cause(error), message=words(error))
     else:
         watch = told.watch
-        told.say(fine=watch.compared, not_compared=watch.not_compared, known=watch.known)
+        told.say(
+            fine=watch.compared,
+            not_compared=watch.not_compared,
+            known=watch.known,
+            refined=[(each.pass_name, each.status, each.said) for each in watch.refined],
+        )
 
 
 def cause(error: Exception) -> str:

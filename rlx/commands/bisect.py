@@ -71,6 +71,7 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
         options.memory,
         options.known or (KNOWN if os.path.isdir(KNOWN) else None),
         options.pipeline == "default" and not options.no_build,
+        options.refine,
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
@@ -185,6 +186,11 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     add("--target", default="llvm", help="the target that the passes compile for (default: llvm)")
     add("--no-run", action="store_true", help="check only; do not compare what the program returns")
+    add(
+        "--refine",
+        action="store_true",
+        help="prove after each pass that the program means the same for all sizes, where possible",
+    )
     add(
         "--sizes",
         type=_sizes,

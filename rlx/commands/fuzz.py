@@ -60,11 +60,12 @@ class _Oracles(tuple[str, ...]):
         return super().__contains__(name) or (isinstance(name, str) and ":" in name)
 
 
-ORACLES = _Oracles(("check", "derive", "run", "passes", "roundtrip"))
+ORACLES = _Oracles(("check", "derive", "run", "passes", "roundtrip", "refine"))
 
 EPILOG = """\
 Oracles: check (legal programs are accepted), derive (types agree with the rules), run (values agree with the
-rules), passes (every pass preserves legality and meaning), roundtrip (a printed program reads back).
+rules), passes (every pass preserves legality and meaning), roundtrip (a printed program reads back), refine (no pass is
+refuted for any size, and sums of whole numbers are exact).
 my_module:function, or my_file.py:function, is your own oracle. It is called with one rlx.IRModule at a time. It rejects
 a program if it raises an exception, or returns a string or False.
 A campaign continues an earlier one with the same --out, --seed and oracle. A finding is new if no file below --known or
@@ -306,7 +307,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         default="check",
         metavar="ORACLE",
         help=(
-            "what to look for: check, derive, run, passes, roundtrip, or my_module:function"
+            "what to look for: check, derive, run, passes, roundtrip, refine, or my_module:function"
             " (default: check)"
         ),
     )

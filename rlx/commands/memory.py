@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
@@ -14,46 +14,9 @@ from rlx.grammar.streams import json_text, say, write_data
 from rlx.semantics.run.options import UsageError
 
 if TYPE_CHECKING:
-    from rlx.grammar.diagnostic import Source
+    from rlx.commands.memory_report import Answer, Axis, Plan
     from rlx.grammar.nodes.ast import IRModule
-    from rlx.grammar.nodes.node import Span
-    from rlx.grammar.nodes.tir import PrimExpr
     from rlx.transform.memory_use import MemoryUse
-
-BARS = 16
-"""The points of a chart in the terminal."""
-POINTS = 64
-"""The points of a chart in a page."""
-WIDTH = 48
-
-
-class Plan(NamedTuple):
-    """What a plan of the memory needs; without a use, why there is none."""
-
-    by: str
-    use: MemoryUse | None
-    why_not: str = ""
-
-
-class Answer(NamedTuple):
-    """What is known of a function: what it needs, and what plans of its memory take."""
-
-    need: MemoryUse
-    plans: tuple[Plan, ...]
-
-
-class Axis(NamedTuple):
-    """The sizes over which a chart goes: a shape variable from its first to its last value."""
-
-    name: str
-    first: int
-    last: int
-
-    def values(self, count: int) -> list[int]:
-        """At most so many values, at even distances."""
-        span = self.last - self.first
-        steps = min(count - 1, span)
-        return [self.first + span * k // steps for k in range(steps + 1)] if steps else [self.first]
 
 
 def main(argv: Sequence[str], prog: str = "rlx memory") -> int:
@@ -124,6 +87,7 @@ def _parser(prog: str) -> CommandParser:
 
 
 def _said(options: argparse.Namespace) -> str:
+    from rlx.commands.memory_report import lines, record
     from rlx.semantics.run.options import checked_report
 
     sizes = _sizes(options.at)
@@ -144,8 +108,8 @@ def _said(options: argparse.Namespace) -> str:
 
         write(options.html, page(answers, sizes, axis, report.source))
     if options.format == "json":
-        return json_text(_record(options.file, answers, sizes, axis, report.source)) + "\n"
-    return "".join(f"{line}\n" for line in _lines(answers, sizes, axis, report.source))
+        return json_text(record(options.file, answers, sizes, axis, report.source)) + "\n"
+    return "".join(f"{line}\n" for line in lines(answers, sizes, axis, report.source))
 
 
 # ------------------------------------------------------------ what is asked
@@ -164,6 +128,8 @@ def _sizes(given: Sequence[str]) -> dict[str, int]:
 
 def _axis(given: str) -> Axis:
     """The values of `--chart`."""
+    from rlx.commands.memory_report import Axis
+
     name, _, span = (word.strip() for word in given.partition("="))
     first, _, last = (word.strip() for word in span.partition(":"))
     if not (name and all(word.isdecimal() and word.isascii() for word in (first, last))):
@@ -225,6 +191,7 @@ def _all_given(need: MemoryUse, names: set[str]) -> None:
 
 
 def _answer(module: IRModule, entry: str, tvm: bool) -> Answer:
+    from rlx.commands.memory_report import Answer
     from rlx.transform.lowering.local_functions import LambdaLift
     from rlx.transform.lowering.structure import Normalize
     from rlx.transform.memory_use import memory_use
@@ -237,6 +204,7 @@ def _answer(module: IRModule, entry: str, tvm: bool) -> Answer:
 
 
 def _our_plan(module: IRModule, entry: str) -> Plan:
+    from rlx.commands.memory_report import Plan
     from rlx.transform.legalization import legalize
     from rlx.transform.lowering.memory import StaticPlanBlockMemory
     from rlx.transform.lowering.passes import PassError
@@ -254,6 +222,7 @@ def _our_plan(module: IRModule, entry: str) -> Plan:
 
 def _tvm_plan(module: IRModule, entry: str) -> Plan:
     from rlx import api
+    from rlx.commands.memory_report import Plan
     from rlx.grammar.read.parser import parse
     from rlx.subject import SubjectError
     from rlx.transform.lowering.structure import Normalize
@@ -269,185 +238,3 @@ def _tvm_plan(module: IRModule, entry: str) -> Plan:
     if errors or len(read.modules) != 1:
         return Plan("TVM", None, f"its text is not read: {'; '.join(errors[:1])}")
     return Plan("TVM", memory_use(Normalize()(read.modules[0]), entry))
-
-
-# ------------------------------------------------------------ for people
-
-
-def _lines(
-    answers: Sequence[Answer], sizes: Mapping[str, int], axis: Axis | None, source: Source
-) -> Iterator[str]:
-    for place, answer in enumerate(answers):
-        if place:
-            yield ""
-        yield from of_function(answer, sizes, source)
-        if axis is not None:
-            yield ""
-            yield from _bars(answer, sizes, axis)
-
-
-def of_function(answer: Answer, sizes: Mapping[str, int], source: Source) -> Iterator[str]:
-    """What is known of a function, in lines for people."""
-    need = answer.need
-    at = sizes if all(name in sizes for name in need.sizes) else {}
-    shown = bool(at) or not need.sizes
-    yield need.entry + (
-        f" at {', '.join(f'{name}={at[name]}' for name in need.sizes)}" if at else ""
-    )
-    rows: list[tuple[str, PrimExpr | int, str]] = [
-        ("arguments", need.arguments, ""),
-        ("constants", need.constants, ""),
-        ("alive at once", need.peak, ""),
-        *(
-            (f"plan of {plan.by}", plan.use.peak if plan.use else 0, plan.why_not)
-            for plan in answer.plans
-        ),
-    ]
-    for title, size, why in rows:
-        said = f"none: {why}" if why else with_number(size, at, shown)
-        yield f"  {title:<14} {said}"
-    if need.bounds:
-        declared = ", ".join(f"{name} <= {most}" for name, most in need.bounds.items())
-        said = f"declared: {declared}"
-        if all(name in need.bounds for name in need.sizes):
-            said += f"; alive at once there: {bytes_text(need.highest(need.bounds)[0])}"
-        yield f"  {'upper bounds':<14} {said}"
-    peaks = [need.highest(at)[1]] if shown else need.peaks
-    for peak in peaks:
-        if not peak.living:
-            continue
-        yield ""
-        yield f"  alive together, {with_number(peak.size, at, shown)}:"
-        width = max(len(each.name) for each in peak.living)
-        for each in peak.living:
-            place = f"line {line(each.span, source)}" if each.span else ""
-            inside = "" if each.function == need.entry else f" of {each.function}"
-            where = ", ".join(filter(None, [place + inside]))
-            yield f"    {each.name:<{width}}  {with_number(each.size, at, shown)}  {where}".rstrip()
-    if need.unknown:
-        yield ""
-        yield "  not counted:"
-        for name, span, why in need.unknown:
-            place = f" (line {line(span, source)})" if span else ""
-            yield f"    {name}{place}: {why}"
-
-
-def _bars(answer: Answer, sizes: Mapping[str, int], axis: Axis) -> Iterator[str]:
-    rows = curves(answer, sizes, axis, BARS)
-    largest = max((value for _, values in rows for value in values.values()), default=0) or 1
-    titles = list(rows[0][1])
-    width = max(len(str(value)) for value, _ in rows)
-    yield f"  {axis.name:>{width}}"
-    for value, values in rows:
-        for place, title in enumerate(titles):
-            filled = round(values[title] * WIDTH / largest)
-            head = f"{value:>{width}}" if not place else " " * width
-            yield f"  {head}  {'█' * filled:<{WIDTH}} {bytes_text(values[title])} {title}"
-
-
-def curves(
-    answer: Answer, sizes: Mapping[str, int], axis: Axis, count: int
-) -> list[tuple[int, dict[str, int]]]:
-    """The bytes of each curve of a chart, by its title, at each value of the axis."""
-    rows = []
-    for value in axis.values(count):
-        at = {**sizes, axis.name: value}
-        found = {"alive at once": answer.need.highest(at)[0]}
-        for plan in answer.plans:
-            if plan.use is not None:
-                found[f"plan of {plan.by}"] = plan.use.highest(at)[0]
-        rows.append((value, found))
-    return rows
-
-
-def line(span: Span, source: Source) -> int:
-    """The line of a place, from 1."""
-    return source.position(span[0])[0]
-
-
-def with_number(size: PrimExpr | int, at: Mapping[str, int], shown: bool) -> str:
-    """A formula, and its value where the sizes are given."""
-    from rlx.transform.memory_use import number
-
-    if isinstance(size, int):
-        return bytes_text(size)
-    if not shown:
-        return f"{size} bytes"
-    value = bytes_text(number(size, at))
-    return value if value == f"{size} bytes" else f"{size} = {value}" if at else value
-
-
-def bytes_text(count: int) -> str:
-    """A number of bytes, as people read it."""
-    for unit, each in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= each:
-            return f"{count / each:.1f} {unit}"
-    return f"{count} bytes"
-
-
-# ------------------------------------------------------------ for machines
-
-
-def _record(
-    path: str,
-    answers: Sequence[Answer],
-    sizes: Mapping[str, int],
-    axis: Axis | None,
-    source: Source,
-) -> dict[str, Any]:
-    return {
-        "version": 1,
-        "path": path,
-        "sizes": dict(sizes),
-        "functions": [_function(answer, sizes, axis, source) for answer in answers],
-    }
-
-
-def _function(
-    answer: Answer, sizes: Mapping[str, int], axis: Axis | None, source: Source
-) -> dict[str, Any]:
-    need = answer.need
-    known = all(name in sizes for name in need.sizes)
-
-    def size(formula: PrimExpr) -> dict[str, Any]:
-        from rlx.transform.memory_use import number
-
-        return {"formula": str(formula), "bytes": number(formula, sizes) if known else None}
-
-    return {
-        "entry": need.entry,
-        "arguments": size(need.arguments),
-        "constants": need.constants,
-        "alive": size(need.peak),
-        "peaks": [
-            {
-                **size(peak.size),
-                "values": [
-                    {
-                        "name": each.name,
-                        "function": each.function,
-                        "line": line(each.span, source) if each.span else None,
-                        **size(each.size),
-                    }
-                    for each in peak.living
-                ],
-            }
-            for peak in need.peaks
-        ],
-        "plans": [
-            {"by": plan.by, "reason": plan.why_not or None}
-            | (size(plan.use.peak) if plan.use else {"formula": None, "bytes": None})
-            for plan in answer.plans
-        ],
-        "bounds": dict(need.bounds),
-        "not_counted": [
-            {"name": name, "line": line(span, source) if span else None, "reason": why}
-            for name, span, why in need.unknown
-        ],
-        "chart": None
-        if axis is None
-        else [
-            {axis.name: value, "bytes": values}
-            for value, values in curves(answer, sizes, axis, POINTS)
-        ],
-    }

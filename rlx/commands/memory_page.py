@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from rlx.commands.memory import POINTS, Answer, Axis, bytes_text, curves, of_function
+from rlx.commands.memory_report import POINTS, Answer, Axis, bytes_text, curves, of_function
 from rlx.grammar.diagnostic import Source
+from rlx.grammar.streams import visible
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 720, 320, 90, 40
 COLOURS = ("#2563eb", "#d97706", "#059669")
@@ -28,7 +29,7 @@ def page(
     answers: Sequence[Answer], sizes: Mapping[str, int], axis: Axis | None, source: Source
 ) -> str:
     """The page, complete in itself."""
-    title = f"Memory of {escape(source.path)}"
+    title = f"Memory of {_shown(source.path)}"
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -36,12 +37,17 @@ def page(
         f"<title>{title}</title><style>{_STYLE}</style></head><body><h1>{title}</h1>",
     ]
     for answer in answers:
-        parts.append(f"<h2>{escape(answer.need.entry)}</h2>")
+        parts.append(f"<h2>{_shown(answer.need.entry)}</h2>")
         if axis is not None:
             parts += _chart(answer, sizes, axis)
-        text = "\n".join(of_function(answer, sizes, source))
-        parts.append(f"<pre>{escape(text)}</pre>")
+        text = "\n".join(map(_shown, of_function(answer, sizes, source)))
+        parts.append(f"<pre>{text}</pre>")
     return "\n".join([*parts, "</body></html>\n"])
+
+
+def _shown(text: str) -> str:
+    """A text of the program in one line of the page."""
+    return escape(visible(text))
 
 
 def _chart(answer: Answer, sizes: Mapping[str, int], axis: Axis) -> Iterator[str]:
@@ -55,7 +61,7 @@ def _chart(answer: Answer, sizes: Mapping[str, int], axis: Axis) -> Iterator[str
         return f"{x:.1f},{20 + up * (1 - count / largest):.1f}"
 
     said = f"Bytes over {axis.name}, at most {bytes_text(largest)}"
-    yield f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(said)}">'
+    yield f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{_shown(said)}">'
     for part in range(5):
         y = 20 + up * (1 - part / 4)
         yield (
@@ -65,7 +71,7 @@ def _chart(answer: Answer, sizes: Mapping[str, int], axis: Axis) -> Iterator[str
         yield f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{bytes_text(largest * part // 4)}</text>'
     for value, anchor in ((axis.first, "start"), (axis.last, "end")):
         x = place(value, 0).split(",")[0]
-        words = f"{escape(axis.name)} = {value}"
+        words = f"{_shown(axis.name)} = {value}"
         yield f'<text x="{x}" y="{HEIGHT - 16}" text-anchor="{anchor}">{words}</text>'
     for number, title in enumerate(rows[0][1]):
         colour = COLOURS[number % len(COLOURS)]
@@ -75,6 +81,6 @@ def _chart(answer: Answer, sizes: Mapping[str, int], axis: Axis) -> Iterator[str
         yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"{dashes}/>'
         yield (
             f'<text x="{LEFT + 12}" y="{36 + 18 * number}" style="fill: {colour}">'
-            f"{escape(title)}</text>"
+            f"{_shown(title)}</text>"
         )
     yield "</svg>"

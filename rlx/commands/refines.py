@@ -10,6 +10,7 @@ from rlx.grammar.streams import complain, complain_line, json_text, say, write_d
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from rlx.grammar.nodes.ast import IRModule
     from rlx.refine.answer import Refinement
 
 EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
@@ -35,34 +36,21 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx refines") -> int:
         options = parser.parse_args(argv)
     except SystemExit as stop:
         return int(stop.code or 0)
-    from pathlib import Path
+    modules = loaded(options.before, options.after, prog)
+    if modules is None:
+        return _USAGE
+    from rlx.refine.question import compare
 
-    from rlx import api
-    from rlx.checker.check import IllFormedError
-    from rlx.grammar.read.parser import ParseError
-    from rlx.subject import SubjectError, why_unreadable
-
-    for path in (options.before, options.after):
-        try:
-            Path(path).open("rb").close()
-        except OSError as error:
-            complain_line(f"{prog}: {why_unreadable(path, error)}")
-            return _USAGE
     try:
-        found = api.refines(
-            Path(options.before),
-            Path(options.after),
+        found = compare(
+            *modules,
             options.entry,
             options.floats,
             options.faults,
             options.assume,
             options.contract,
         )
-    except IllFormedError as error:
-        complain(f"{error.report}")
-        complain_line(f"{prog}: only programs without errors are compared")
-        return _USAGE
-    except (ParseError, SubjectError, ValueError, OSError) as error:
+    except ValueError as error:
         complain_line(f"{prog}: {error}")
         return _USAGE
     if options.format == "json":
@@ -70,13 +58,40 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx refines") -> int:
     else:
         say(f"{found}\n")
         if options.explain:
-            say("".join(f"{line}\n" for line in found.steps))
+            say(f"{found.explanation}\n")
+            if found.suggestion is not None:
+                say(f"proved if {found.suggestion}: --assume '{found.suggestion}'\n")
     return EXIT_CODES[found.status]
+
+
+def loaded(before: str, after: str, prog: str) -> tuple[IRModule, IRModule] | None:
+    """The programs in files, in normal form; None if one cannot be compared, and that was said."""
+    from pathlib import Path
+
+    from rlx import api
+    from rlx.grammar.read.parser import ParseError
+    from rlx.subject import SubjectError, chosen, why_unreadable
+
+    found = []
+    for path in (before, after):
+        try:
+            report = api.check(Path(path))
+            if not report.ok:
+                complain(f"{report}")
+                complain_line(f"{prog}: only programs without errors are compared")
+                return None
+            found.append(chosen(report.modules, report.source))
+        except (UnicodeDecodeError, OSError) as error:
+            complain_line(f"{prog}: {why_unreadable(path, error)}")
+            return None
+        except (ParseError, SubjectError) as error:
+            complain_line(f"{prog}: {error}")
+            return None
+    return found[0], found[1]
 
 
 def _parser(prog: str) -> ArgumentParser:
     from rlx.grammar.command_line import CommandParser
-    from rlx.refine.contracts import CONTRACTS
 
     parser = CommandParser(
         prog=prog,
@@ -93,28 +108,40 @@ def _parser(prog: str) -> ArgumentParser:
         help="the function to compare (default: every public function of BEFORE)",
     )
     parser.add_argument(
+        "--faults",
+        choices=("may vanish", "kept"),
+        default="may vanish",
+        help="whether AFTER may return a value where BEFORE fails (default: may vanish)",
+    )
+    add_options(parser, "BEFORE")
+    parser.add_argument(
+        "--explain", action="store_true", help="show how the answer was found, step by step"
+    )
+    return parser
+
+
+def add_options(parser: ArgumentParser, before: str) -> None:
+    """Add the options of commands that compare programs, of which the first has a name."""
+    from rlx.refine.contracts import BY_PASS, CONTRACTS
+
+    parser.add_argument(
         "--floats",
         choices=("bitwise", "real"),
         default="bitwise",
         help="floats have the same bits, or are equal as exact real numbers (default: bitwise)",
     )
     parser.add_argument(
-        "--faults",
-        choices=("may vanish", "kept"),
-        default="may vanish",
-        help="whether AFTER may return a value where BEFORE fails (default: may vanish)",
-    )
-    parser.add_argument(
         "--assume",
         action="append",
         default=[],
         metavar="CONDITION",
-        help="a condition on the shape variables of BEFORE, such as 'n %% 4 == 0'; repeatable",
+        help=f"a condition on the shape variables of {before}, such as 'n %% 4 == 0'; repeatable",
     )
     parser.add_argument(
         "--contract",
-        choices=tuple(CONTRACTS),
-        help="how the interface changed",
+        choices=(*CONTRACTS, *BY_PASS),
+        metavar="CONTRACT",
+        help=f"how the interface changed: {', '.join(CONTRACTS)}, or the name of a pass of TVM",
     )
     parser.add_argument(
         "--format",
@@ -122,22 +149,28 @@ def _parser(prog: str) -> ArgumentParser:
         default="human",
         help="the format of the answer (default: human)",
     )
-    parser.add_argument(
-        "--explain", action="store_true", help="show how the answer was found, step by step"
-    )
-    return parser
 
 
 def _record(options: Namespace, found: Refinement) -> dict[str, Any]:
-    example = found.counterexample
+    head = {"version": 1, "before": options.before, "after": options.after}
+    record = head | answer_record(found)
+    if options.explain:
+        record["suggestion"] = found.suggestion
+        record["steps"] = [
+            {"depth": step.depth, "kind": step.kind, "text": step.text} for step in found.steps
+        ]
+    return record
+
+
+def answer_record(found: Refinement) -> dict[str, Any]:
+    """An answer for other programs."""
+    example, unjoined = found.counterexample, found.unjoined
     return {
-        "version": 1,
-        "before": options.before,
-        "after": options.after,
         "status": found.status,
         "level": found.level,
         "entries": list(found.entries),
         "reason": found.reason,
+        "unjoined": None if unjoined is None else {"before": unjoined[0], "after": unjoined[1]},
         "counterexample": None
         if example is None
         else {
@@ -148,7 +181,6 @@ def _record(options: Namespace, found: Refinement) -> dict[str, Any]:
             "after": _listed(example.after),
             "difference": example.difference,
         },
-        "steps": list(found.steps),
     }
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from rlx.grammar.streams import complain_line, say
+from rlx.grammar.streams import complain_line, say, visible
 
 _LENGTH = 16_000_000
-_REFUSED = 1
+_REFUSED, _UNABLE = 1, 2
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> int:
@@ -17,7 +17,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> i
     Returns
     -------
     int
-        0 if each file is a proof, 1 if one is not or cannot be read, 2 for wrong usage.
+        0 if each file is a proof, 1 if one is not, 2 for one that cannot be read or wrong usage.
     """
     from rlx.grammar.command_line import CommandParser
     from rlx.solver.proofs import checker
@@ -25,7 +25,10 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> i
     parser = CommandParser(
         prog=prog,
         description="Check certificates, which rlx prove --certificate writes.",
-        epilog="exit status: 0 every file is a proof; 1 one is not; 2 wrong usage.",
+        epilog=(
+            "exit status: 0 every file is a proof; 1 one is not; 2 wrong usage, or a file cannot be"
+            " read."
+        ),
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a certificate; - for stdin")
     try:
@@ -40,12 +43,15 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> i
         except checker.RefusedError as error:
             code, message = error.args
             complain_line(f"{path}: refused: {message} ({code})")
-            status = _REFUSED
-        except (OSError, UnicodeDecodeError) as error:
-            complain_line(f"{path}: {error}")
-            status = _REFUSED
+            status = max(status, _REFUSED)
+        except OSError as error:
+            complain_line(f"{path}: {error.strerror or error}")
+            status = _UNABLE
+        except UnicodeDecodeError:
+            complain_line(f"{path}: refused: no certificate: the file is not UTF-8")
+            status = max(status, _REFUSED)
         else:
-            say(f"{path}: proved{_claimed(found)}\n")
+            say("\n  ".join(map(visible, [f"{path}: proved", *_claimed(found)])) + "\n")
     return status
 
 
@@ -56,15 +62,14 @@ def _text(path: str) -> str:
         return file.read(_LENGTH + 1)
 
 
-def _claimed(found: dict[str, object]) -> str:
-    """What a certificate proves."""
+def _claimed(found: dict[str, object]) -> list[str]:
+    """What a certificate proves, in lines; its texts are those of whoever wrote it."""
     goal, assume, variables = found["goal"], found["assume"], found["variables"]
     assert isinstance(assume, list)
     assert isinstance(variables, dict)
     limits = [_limits(name, *limits) for name, limits in variables.items()]
     lines = [f"{goal}", *(f"if {text}" for text in assume)]
-    lines += [f"for {', '.join(limits)}"] if limits else []
-    return "".join(f"\n  {line}" for line in lines)
+    return lines + ([f"for {', '.join(limits)}"] if limits else [])
 
 
 def _limits(name: str, low: int | None, high: int | None) -> str:

@@ -24,3 +24,6 @@ NOT_COMPARED = {
 """By the name of a pass, why runs are not compared. Other passes that change the parameters of a
 function are recognised by the parameters.
 """
+
+CHANGED_ON_PURPOSE = {name: why for name, why in NOT_COMPARED.items() if why in (_PRECISION, _MODE)}
+"""Those passes whose results mean something else by design."""

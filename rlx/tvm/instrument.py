@@ -9,7 +9,7 @@ from typing import Any
 
 from rlx.subject import flag, shown, whole_number
 from rlx.tvm.known import by_choice
-from rlx.tvm.watch import SIZES, Problem, Watch
+from rlx.tvm.watch import SIZES, Problem, Refined, Watch
 
 
 class Instrument:
@@ -27,6 +27,9 @@ class Instrument:
         collected.
     seed
         The seed of the inputs.
+    refine
+        Whether to prove after each pass that the module means the same, for all sizes and inputs.
+        What a run refutes is a problem; the rest is in `refined`.
     known
         A folder of findings; no pass is to blame for what one of the kind ``by-choice`` describes.
 
@@ -38,6 +41,9 @@ class Instrument:
         The passes after which the module was checked.
     not_compared
         Why runs before and after passes were not compared.
+    refined
+        Whether each pass that changed the module kept its meaning: the pass, and ``"proved"``,
+        ``"refuted"``, ``"only run"``, ``"unknown"`` or ``"not compared"``.
 
     Raises
     ------
@@ -56,11 +62,13 @@ class Instrument:
     seen: list[str]
     problems: list[Problem]
     not_compared: list[str]
+    refined: list[Refined]
 
     def __new__(
         cls,
         *,
         run: bool = False,
+        refine: bool = False,
         sizes: Sequence[int] = SIZES,
         stop: bool = True,
         seed: int = 0,
@@ -73,6 +81,7 @@ class Instrument:
             raise ImportError("rlx.tvm.Instrument needs TVM: install the extra `tvm`") from error
 
         flag("run", run)
+        flag("refine", refine)
         flag("stop", stop)
         whole_number("seed", seed, 0)
         if isinstance(sizes, str | bytes) or not isinstance(sizes, Sequence):
@@ -83,7 +92,7 @@ class Instrument:
         if known is not None and not isinstance(known, str | os.PathLike):
             raise TypeError(f"known: expected a folder, found {shown(known)}")
         table = [] if known is None else by_choice(Path(known))
-        watch = Watch(tuple(sizes) if run else (), seed, table)
+        watch = Watch(tuple(sizes) if run else (), seed, table, refine)
         return pass_instrument(_Watching)(watch, stop)
 
 
@@ -107,6 +116,11 @@ class _Watching:
     def not_compared(self) -> list[str]:
         """Why runs were not compared."""
         return self.watch.not_compared
+
+    @property
+    def refined(self) -> list[Refined]:
+        """Whether passes kept the meaning."""
+        return self.watch.refined
 
     def run_before_pass(self, module: Any, info: Any) -> None:
         """TVM is about to run a pass."""

@@ -56,6 +56,29 @@ class Problem(Record):
         return f"{self.pass_name}: {self.message}"
 
 
+class Refined(Record):
+    """Whether a pass kept the meaning of a module for all sizes.
+
+    Attributes
+    ----------
+    pass_name
+        The pass.
+    status
+        ``"proved"``, ``"refuted"``, ``"only run"`` (no proof, but runs agree), ``"unknown"`` or
+        ``"not compared"``.
+    said
+        The level of the proof, the difference, or why there is no proof.
+    """
+
+    pass_name: str
+    status: str
+    said: str
+
+    def __str__(self) -> str:
+        """``pass: status (said)``"""
+        return f"{self.pass_name}: {self.status} ({self.said})"
+
+
 class Watch:
     """Follows a module through passes.
 
@@ -68,6 +91,8 @@ class Watch:
         The numbers that shape variables get in runs before and after each pass; none for no runs.
     seed
         Of the inputs.
+    refine
+        Whether to prove, after each pass, that the module means the same for all sizes.
     table
         Findings: the differences by choice that no pass is to blame for.
 
@@ -83,12 +108,19 @@ class Watch:
         How many runs were compared.
     not_compared
         Why others were not.
+    refined
+        Whether each pass that changed the module kept its meaning.
     """
 
     def __init__(
-        self, sizes: Sequence[int] = (), seed: int = 0, table: Sequence[FindingFile] = ()
+        self,
+        sizes: Sequence[int] = (),
+        seed: int = 0,
+        table: Sequence[FindingFile] = (),
+        refine: bool = False,
     ) -> None:
-        self.sizes, self.seed, self.table = sizes, seed, table
+        self.sizes, self.seed, self.table, self.refine = sizes, seed, table, refine
+        self.refined: list[Refined] = []
         self.known: list[str] = []
         self.seen: list[str] = []
         self.problems: list[Problem] = []
@@ -133,7 +165,39 @@ class Watch:
             if self.sizes:
                 self.not_compared.append(f"{name}: the module has errors")
             return None
-        return self._other_meaning(name, before, text, report)
+        proved = self._proved(name, before, text, report) if self.refine else None
+        return proved or self._other_meaning(name, before, text, report)
+
+    def _proved(self, name: str, before: str, text: str, report: Report) -> Problem | None:
+        """What is wrong for some sizes; whatever is found is noted."""
+        from rlx.api import refines
+        from rlx.refine.contracts import BY_PASS
+        from rlx.tvm.contracts import CHANGED_ON_PURPOSE
+
+        short = name.rpartition(".")[2]
+        if short in CHANGED_ON_PURPOSE:
+            self.refined.append(Refined(name, "not compared", CHANGED_ON_PURPOSE[short]))
+            return None
+        try:
+            answer = refines(
+                before, text, floats="real", contract=short if short in BY_PASS else None
+            )
+        except ValueError as error:
+            self.refined.append(Refined(name, "not compared", str(error).partition("\n")[0]))
+            return None
+        if answer.proved:
+            how = "bit for bit" if answer.level == "bitwise" else "as exact real numbers"
+            self.refined.append(Refined(name, "proved", how))
+            return None
+        if answer.unknown:
+            self.refined.append(Refined(name, "unknown", answer.reason))
+            return None
+        said = str(answer).removeprefix("refuted: ")
+        what = Finding(*_WRONG, name, "another value", said, "E-evaluate", before, 0)
+        if self._chosen(what):
+            return None
+        self.refined.append(Refined(name, "refuted", answer.reason))
+        return self._problem(name, MEANING, said, before, report, text)
 
     def _other_meaning(self, name: str, before: str, text: str, report: Report) -> Problem | None:
         if not self.sizes:
@@ -150,6 +214,10 @@ class Watch:
             return None
         found = compared(earlier, self._meanings)
         self.compared += found.compared
+        if found.compared and self.refined and self.refined[-1].pass_name == name:
+            last = self.refined[-1]
+            if last.status == "unknown":
+                self.refined[-1] = Refined(name, "only run", last.said)
         self.not_compared += (f"{name}: {why}" for why in found.skipped)
         for function, why in found.ended.items():
             if function not in self._ended:

@@ -101,7 +101,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@rule("E-argument", "step")
+@rule("E-argument", "part of a step")
 def argument(value: Any, expected: str) -> Any:
     """The content of an argument, given as a value or as a keyword.
 

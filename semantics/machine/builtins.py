@@ -81,7 +81,7 @@ def _integer(value: Value) -> int:
     raise ValueError
 
 
-@rule("E-builtin-match", "step")
+@rule("E-builtin-match", "part of a step")
 def match(found: int, heap: Tensor, code: int, operand: int, what: str = "") -> None:
     """Match one dimension, or one number, by one code."""
     if code == STORE:
@@ -128,7 +128,7 @@ def _match_prim(
     return UNIT
 
 
-@rule("E-builtin-make", "step")
+@rule("E-builtin-make", "part of a step")
 def make(heap: Tensor, code: int, operand: int) -> int:
     """One number: the operand itself, or from the heap."""
     return operand if code == IMMEDIATE else int(heap.data[_place(heap, operand)])
@@ -146,7 +146,7 @@ def _make_prim(heap: Tensor, code: Scalar, operand: Scalar, kind: Value | None =
     return fitted_scalar(number, INT64 if kind is None else _data_type(kind))
 
 
-@rule("E-builtin-check", "step")
+@rule("E-builtin-check", "part of a step")
 def check(value: Value, kind: type, rank: int, wanted: object) -> None:
     """Check the kind of a value, its rank (or number of fields), and its element type; -1 and Void
     match everything, as no data type does.
@@ -203,7 +203,7 @@ def _check_func(value: Value, _: Value = NULL) -> Value:
     return UNIT
 
 
-@rule("E-builtin-reshape", "step")
+@rule("E-builtin-reshape", "part of a step")
 def _reshape(value: Tensor, shape: ShapeValue) -> Value:
     total = int(np.prod(shape.values, dtype=object))
     if total != value.data.size:
@@ -227,7 +227,7 @@ def _tensor_to_shape(value: Tensor) -> Value:
     return ShapeValue(tuple(int(size) for size in value.data))
 
 
-@rule("E-builtin-device", "step")
+@rule("E-builtin-device", "part of a step")
 def _to_device(value: Tensor, kind: Scalar, index: Scalar, _: Value = NULL) -> Value:
     target = _TARGETS.get(_integer(kind))
     if target is None:
@@ -239,7 +239,7 @@ _TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "roc
 """The targets of devices by DLPack's numbers."""
 
 
-@rule("E-builtin-draw", "step")
+@rule("E-builtin-draw", "part of a step")
 def _multinomial(prob: Tensor, sample: Tensor) -> Value:
     if prob.data.ndim != 2 or sample.data.size != prob.data.shape[0]:
         words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
@@ -258,7 +258,7 @@ def _check_string(value: Value, _: Value = NULL) -> Value:
     return UNIT
 
 
-@rule("E-builtin-device-held", "step")
+@rule("E-builtin-device-held", "part of a step")
 def _check_device(value: Value, target: StringValue, index: Scalar, _: Value = NULL) -> Value:
     wanted = (target.value, _integer(index))
     if isinstance(value, Tensor) and value.device not in (None, wanted):
@@ -266,7 +266,7 @@ def _check_device(value: Value, target: StringValue, index: Scalar, _: Value = N
     return UNIT
 
 
-@rule("E-builtin-shape-held", "step")
+@rule("E-builtin-shape-held", "part of a step")
 def _check_held_shape(value: Value, held: Value, _: Value = NULL) -> Value:
     if not isinstance(held, ShapeValue) or getattr(value, "shape", None) != held.values:
         _refuse("E-cast-dimension", f"the shape {show(held)}", show(value))
@@ -280,7 +280,7 @@ def _field(value: TupleValue, at: Scalar) -> Value:
     return value.fields[index]
 
 
-@rule("E-builtin-function", "step")
+@rule("E-builtin-function", "part of a step")
 def _check_function(value: Value, text: StringValue, sizes: ShapeValue, _: Value = NULL) -> Value:
     """Check a function against a type: the second parameter of a function without a body, whose
     first has the shape variables of that type.

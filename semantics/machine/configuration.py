@@ -225,7 +225,7 @@ def place(frame: Frame, index: int) -> Frame:
     return Frame(frame.code, frame.slots[:index], frame.outer, frame.caller, frame.resume)
 
 
-@rule("E-received", "step")
+@rule("E-received", "part of a step")
 def received(at: Instruction[Any], frame: Frame, value: Value) -> None:
     """Check the value of a call against its declared result."""
     if at.receive is not None:
@@ -247,7 +247,7 @@ def number_of(value: Value) -> int:
     )
 
 
-@rule("E-binding", "step")
+@rule("E-binding", "part of a step")
 def bind(
     at: Instruction[Any],
     c: Configuration,

@@ -29,7 +29,7 @@ def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration
     return bind(at, c, storage)
 
 
-@rule("E-alloc-device", "step")
+@rule("E-alloc-device", "part of a step")
 def _device(given: Arguments, c: Configuration) -> Device | None:
     """The device that an index stands for; the operators have several names for it."""
     read = next((given[name] for name in _INDEX if name in given), None)

@@ -24,7 +24,6 @@ FLOAT64 = dtype("float64")
 
 _PLAIN: dict[type, Callable[[Any], Plain]] = {
     v.Tensor: lambda x: x.data,
-    v.Storage: lambda x: x.data,
     v.ShapeValue: lambda x: x.values,
     v.Scalar: lambda x: x.value,
     v.TupleValue: lambda x: _plain_tuple(x, {}),
@@ -36,7 +35,7 @@ _PLAIN: dict[type, Callable[[Any], Plain]] = {
 
 
 def to_plain(value: v.Value) -> Plain:
-    """A value in plain form for NumPy code; functions remain values."""
+    """A value in plain form for NumPy code; functions and pieces of memory remain values."""
     convert = _PLAIN.get(type(value))
     return value if convert is None else convert(value)
 

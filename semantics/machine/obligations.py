@@ -95,7 +95,7 @@ def derived(
     return info, context.failed
 
 
-@rule("E-obligations", "step")
+@rule("E-obligations", "part of a step")
 def hold(operator: Operator, call: ast.Call, values: Sequence[Value], number: Number) -> None:
     """Reject a call if the operator's rule rejects these operands.
 

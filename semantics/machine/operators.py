@@ -137,7 +137,7 @@ class Keywords:
             self._bytes = sum(array.nbytes for array in _arrays(result))
         return result
 
-    @rule("E-result-memory", "step")
+    @rule("E-result-memory", "part of a step")
     def _fit(
         self,
         bound: float,

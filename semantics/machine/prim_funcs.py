@@ -235,7 +235,7 @@ def memory(values: Sequence[Value]) -> Iterator[Any]:
             yield value.data
 
 
-@rule("E-packed", "step")
+@rule("E-packed", "part of a step")
 def call_outside(
     store: Store, callee: Value, args: Sequence[Value], new: Sequence[Value] = ()
 ) -> tuple[Value, Version]:
@@ -313,7 +313,7 @@ def kernel_arguments(args: Sequence[Value]) -> list[Any]:
     return found
 
 
-@rule("E-prim-func", "step")
+@rule("E-prim-func", "part of a step")
 def run_prim_func(
     store: Store,
     callee: Value,
@@ -362,7 +362,7 @@ def _unwritten(
     return found
 
 
-@rule("E-alloc", "step")
+@rule("E-alloc", "part of a step")
 def allocate(shape: Sequence[int], dtype: Any) -> Any:
     """New memory.
 

@@ -291,7 +291,7 @@ def collecting_less() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-@rule("E-fuel", "step", refuses=True)
+@rule("E-fuel", "part of a step", refuses=True)
 def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
     """The outcome of a run that has used up its fuel."""
     return faults.OutOfFuelStop("E-fuel-left", f"the run did not end within {fuel} steps")

@@ -99,7 +99,7 @@ def _result(body: Any, info: ast.StructInfo) -> CallResult | None:
     return CallResult(lambda frame: argument(held(frame), "shape"), info.dtype, device)
 
 
-@rule("E-results", "step")
+@rule("E-results", "part of a step")
 def _new(found: Results, frame: Frame) -> list[Tensor]:
     """The results, newly allocated where no argument is overwritten."""
     if found.each is None:
@@ -113,7 +113,7 @@ def _new(found: Results, frame: Frame) -> list[Tensor]:
     ]
 
 
-@rule("E-arguments", "step")
+@rule("E-arguments", "part of a step")
 def _arguments(at: Instruction[Any], frame: Frame) -> list[Value]:
     args = at.operands[1](frame)
     if not isinstance(args, TupleValue):  # D14 refuses what is none, and warns of what may be none
@@ -250,7 +250,7 @@ def call_inplace_packed(at: Instruction[Results], c: Configuration) -> Configura
     return bind(at, c, value, c.version.store.version)
 
 
-@rule("E-believed", "step")
+@rule("E-believed", "part of a step")
 def _believed(
     store: Store,
     callee: Value,

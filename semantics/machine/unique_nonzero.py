@@ -16,7 +16,7 @@ from rlx.semantics.values import Scalar, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 
 
-@rule("E-builtin-unique", "step")
+@rule("E-builtin-unique", "part of a step")
 def _unique(x: Tensor, *rest: Value) -> Value:
     """The distinct elements, ascending or in order of appearance, and on demand three more
     tensors.

@@ -286,7 +286,7 @@ def library(source: str) -> tuple[Any, Any]:
                     raise
         return _loaded(source, toolchain())
     except OSError as error:
-        unavailable(f"the compiled kernel cannot be stored or loaded: {error}")
+        unavailable(f"the compiled kernel cannot be stored or loaded: {error.strerror or error}")
 
 
 _doubted: set[str] = set()

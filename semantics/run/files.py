@@ -49,6 +49,8 @@ def load(path: Path, info: ast.StructInfo) -> Value:
         If the file cannot be read, or has another kind of content.
     """
     try:
+        if path.exists() and not path.is_file():  # to be read twice; a pipe would be waited for
+            raise FileError(f"{path} is not a file with an array")
         with path.open("rb") as file:
             if not file.read(6).startswith(_MAGIC[path.name[-4:]]):
                 raise FileError(f"{path} is not a {path.name[-4:]} file: its header is wrong")

@@ -389,6 +389,9 @@ def _blurs(joined: StructInfo, part: StructInfo, prover: Prover) -> bool:
             return True
         case TupleStructInfo(fields=js), TupleStructInfo(fields=ps):
             return any(_blurs(j, p, prover) for j, p in zip(js, ps, strict=True))
+        case FuncStructInfo(params=tuple()), FuncStructInfo(params=tuple()):
+            # Its own parameters are met, which keeps their dimensions.
+            return _blurs(joined.ret, part.ret, prover)
         case FuncStructInfo(), _:
             return joined is not part and not (
                 subtype(joined, part, prover).proved and subtype(part, joined, prover).proved

@@ -1,10 +1,7 @@
-"""A checker of proofs about integers, in the calculus of `spec/proofs.md`. It imports nothing of
-rlx: `python checker.py < FILE` works without the package.
-
-A certificate claims that a goal holds wherever it is defined, for all integers within ranges that
-satisfy assumptions. Its proof is a refutation: the first facts are the ranges, the assumptions,
-divisors that are not zero, and the negated goal. Each step adds one fact, and states it exactly as
-this file writes it; the last is ``False``. With the divisor zero, a quotient is some number here."""
+"""A checker of proofs in the calculus of `spec/proofs.md`. It imports nothing of rlx, and works
+without the package: `python checker.py < FILE`. A certificate claims that a goal holds wherever it
+is defined, for all integers within ranges that satisfy assumptions. Its proof begins with these, the
+divisors that are not zero, and the negated goal; each step adds a fact, the last is ``False``."""
 
 from __future__ import annotations
 
@@ -83,9 +80,8 @@ def join(kind: str, *conds: Cond) -> Cond:
 
 
 class ProofChecker:
-    """The facts of a proof, and the rules that add to them. Atoms are variables (``"var"``),
-    quotients (``"div"``), ``max(P, 0)`` (``"max"``), and 1 or 0 for a condition (``"choice"``).
-    """
+    """The facts of a proof, and the rules that add to them. Atoms are a ``"var"``, a quotient
+    ``"div"``, ``"max"`` of a number and 0, common ``"bits"``, and a ``"choice"`` of 1 or 0."""
 
     def __init__(self) -> None:
         self.atoms: list[tuple[str, tuple[Any, ...]]] = []
@@ -136,11 +132,20 @@ class ProofChecker:
         top, below = value(a), value(b)
         if below and top is not None:
             return shift({}, top // below)
-        return (
-            a
-            if below == 1
-            else self.atom("div", tuple(sorted(a.items())), tuple(sorted(b.items())))
-        )
+        keys = [tuple(sorted(poly.items())) for poly in (a, b)]
+        return a if below == 1 else self.atom("div", *keys)
+
+    def common(self, a: Poly, b: Poly) -> Poly:
+        """The common bits: those of a constant mask are remainders, other ones an atom."""
+        mask, other = (value(a), b) if value(b) is None else (value(b), a)
+        if mask is None:
+            keys = sorted(tuple(sorted(poly.items())) for poly in (a, b))
+            return a if a == b else self.atom("bits", *keys)
+        if mask < 0:
+            return combine((1, other), (-1, self.common(other, shift({}, ~mask))))
+        edges = [1 << i for i in range(mask.bit_length() + 1) if (mask ^ mask << 1) >> i & 1]
+        parts = [((-1) ** i * size, shift({}, size)) for i, size in enumerate(edges)]
+        return combine(*((size, self.div(other, power)) for size, power in parts))
 
     def choose(self, cond: Cond, a: Poly, b: Poly) -> Poly:
         """``a`` if a condition holds, otherwise ``b``."""
@@ -237,8 +242,7 @@ class ProofChecker:
         facts = [] if name == "sum" else [self.fact(each) for each in given.get("uses", ())]
         sorts = " ".join(sort for sort, _ in facts)
         fit = {sorts, sorts.replace("eq", "ge")} & {*wanted.split(", ")}
-        right = bool(fit) and count in (len(polys), -1)
-        self.need("PF01-of", right, "the rule takes other facts or polynomials")
+        self.need("PF01-of", bool(fit) and count in (len(polys), -1), "other facts or polynomials")
         known = [dict(parts) if sort in _SIGNS else {} for sort, parts in facts]
         found = {"code": code, "point": {(index,): 1}, "operands": operands, "depth": depth}
         found |= {"polys": polys, "facts": known, "kinds": sorts}
@@ -256,8 +260,7 @@ class ProofChecker:
     def number(self, text: object) -> Poly:
         """A polynomial, written as this file writes it."""
         found = self.parse(text)
-        right = isinstance(found, dict) and self.text(found) == text
-        self.need("PF01-stated", right, "a polynomial is written differently")
+        self.need("PF01-stated", isinstance(found, dict) and self.text(found) == text, "misspelled")
         return found  # type: ignore[return-value]
 
     def parse(self, text: object) -> Poly | Cond:
@@ -272,7 +275,6 @@ class ProofChecker:
         return self.visit(tree)
 
     def visit(self, node: ast.expr) -> Poly | Cond:
-        """The number or condition that a part of a text is."""
         match node:
             case ast.Constant(value=bool() as known):
                 return TRUE if known else FALSE
@@ -309,7 +311,6 @@ class ProofChecker:
         return {}
 
     def binary(self, word: str, a: Poly, b: Poly) -> Poly:
-        """An operator on two numbers."""
         self.spend(len(a) + len(b) + 1)
         if word in ("FloorDiv", "Mod", "truncdiv", "truncmod"):
             self.divisors += [] if value(b) else [b]
@@ -321,6 +322,9 @@ class ProofChecker:
             known, key = value(difference), tuple(sorted(difference.items()))
             larger = self.atom("max", key) if known is None else shift({}, max(known, 0))
             return combine((1, b), (1, larger)) if word == "max" else combine((1, a), (-1, larger))
+        if word in ("BitAnd", "BitOr", "BitXor"):
+            both, times = self.common(a, b), -1 if word == "BitOr" else -2
+            return both if word == "BitAnd" else combine((1, a), (1, b), (times, both))
         self.need("PF01-text", word in ("Add", "Sub", "Mult"), f"{word} is not known")
         sign = -1 if word == "Sub" else 1
         return self.mul(a, b) if word == "Mult" else combine((1, a), (sign, b))
@@ -378,8 +382,7 @@ class ProofChecker:
         return beside("ge", result)
 
     def division(self, step: Step) -> Cond:
-        """PF04: the remainder of a quotient is at least 0 and less than a positive divisor; signs
-        are turned for a negative one. PF05: what leaves such a remainder is the quotient."""
+        """PF04: the limits of a remainder, for both signs. PF05: a quotient by its remainder."""
         (top, divisor), exact = map(dict, step.operands), step.code == "PF05"
         known = value(divisor)
         signs = step.facts[: known is None]
@@ -398,8 +401,7 @@ class ProofChecker:
         return both[step.rule == "floor-high"]
 
     def pair(self, step: Step) -> Cond:
-        """PF06: what is not 0 and at least 0 is at least 1. PF07: what is at least 0 and at most 0
-        is 0. PF09: nothing is both 0 and not 0."""
+        """PF06: not 0 and at least 0. PF07: at least 0 and at most 0. PF09: both 0 and not 0."""
         a, b = step.facts
         equal = b == shift(a, 0, -1) or (b == a and step.code != "PF07")
         self.need(f"{step.code}-equal", equal, "the facts are about different numbers")
@@ -414,8 +416,7 @@ class ProofChecker:
         return beside("ne", step.polys[0])
 
     def extreme(self, step: Step) -> Cond:
-        """PF10: ``max(P, 0)`` is at least 0 and P, and one of them. PF11: a choice is 1 where its
-        condition holds, otherwise 0."""
+        """PF10: what ``max(P, 0)`` is. PF11: a choice is 1 where its condition holds, else 0."""
         part, cond, wanted = step.rule.partition("-")[2], step.operands[0], Poly({(): 1})
         if step.code == "PF10":
             cond, wanted = beside("ge", dict(cond)), dict(cond)
@@ -427,8 +428,7 @@ class ProofChecker:
         return join("or", yes, join("and", negate(cond), beside("eq", step.point)))
 
     def branch(self, step: Step) -> Cond:
-        """PF12: all alternatives of a fact are impossible. PF13: all values between two limits are.
-        PF14: what cannot be false is a fact."""
+        """PF12: no alternative is possible. PF13: no value is. PF14: what cannot be false."""
         proofs, conds, gives = step.proofs, list[Cond](), FALSE
         match step.code:
             case "PF12":

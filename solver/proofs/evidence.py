@@ -35,7 +35,8 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
         How the prover proved it.
     """
     from rlx.solver.proofs.checker import RefusedError
-    from rlx.solver.proofs.producer import distinct_names, found
+    from rlx.solver.proofs.draft import distinct_names
+    from rlx.solver.proofs.producer import found
 
     expanded, *facts = prim_exprs.expand([goal, *constraints(state)])
     known = [fact for fact in facts if prim_exprs.uninterpreted(tir.postorder(fact)) is None]

@@ -89,7 +89,9 @@ def test_the_repository_around_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_file_of_patterns_that_never_ends_the_search(tmp_path: Path) -> None:
-    (tmp_path / ".gitignore").write_text(f"{'*a' * 100}b\n{'**/' * 100}x\n[\n\\\n" * 20)
+    (tmp_path / ".gitignore").write_text(
+        f"{'*a' * 100}b\n{'**/' * 100}x\n[\n\\\n" * 20 + "[!" * 30_000
+    )
     path = tmp_path / ("a" * 200 + ".rlx")
     path.write_text("")
     assert find([str(tmp_path)])[0] == [str(path)]

@@ -275,9 +275,17 @@ LINES: dict[str, dict[str, Draw]] = {
         "--floats": _choice("bitwise", "real"),
         "--faults": _choice("may vanish", "kept"),
         "--assume": _goal,
-        "--contract": _choice("by-name", "packed", "lifted", "sizes"),
+        "--contract": _choice("by-name", "packed", "lifted", "lazy", "sizes", "BundleModelParams"),
         **FORMAT,
         "--explain": _nothing,
+    },
+    "diff": {
+        "A": _file,
+        "B": _file,
+        "--floats": _choice("bitwise", "real"),
+        "--assume": _goal,
+        "--contract": _choice("by-name", "packed", "lifted", "sizes"),
+        **FORMAT,
     },
     "run": {
         **RUN,
@@ -317,7 +325,9 @@ LINES: dict[str, dict[str, Draw]] = {
     "fuzz": {
         "--memory": _choice("1G", "1G", "512M", "0", "64", "1e300", "-1", "nan", "x", ""),
         "--against": _choice("tvm", "tvn"),
-        "--oracle": _choice("check", "derive", "run", "passes", "roundtrip", "no_such:f", "x"),
+        "--oracle": _choice(
+            "check", "derive", "run", "passes", "roundtrip", "refine", "no_such:f", "x"
+        ),
         "--time": _choice("0.2s", "0", "nan", "-1s", "1e3", "5x", ""),
         "--jobs": _choice("1", "0", "-1"),
         "--seed": _choice("1", "-7", "99999999999999999999", "x"),
@@ -350,6 +360,7 @@ LINES: dict[str, dict[str, Draw]] = {
         "--target": _choice("llvm", "cuda", "no_such", ""),
         "--no-run": _nothing,
         "--no-build": _nothing,
+        "--refine": _nothing,
         "--known": _file,
         "--sizes": _choice("2,1", "0", "-1", "", "99999999999999999999"),
         "--no-reduce": _nothing,

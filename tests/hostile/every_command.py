@@ -62,15 +62,8 @@ STARTING = ("reduce", "bisect", "fuzz", "lsp", "memory")
 
 OFTEN = ("check", "fmt", "run", "step", "lower", "build", "why", "lsp")
 SELDOM = (
-    "reduce",
-    "disasm",
-    "relay",
-    "prove",
-    "verify-proof",
-    "refines",
-    "explain",
-    "generate",
-    "memory",
+    *("reduce", "disasm", "relay", "prove", "verify-proof", "refines", "diff", "explain"),
+    *("generate", "memory"),
 )
 HARDLY = ("bisect", "fuzz", "completion")
 

@@ -177,7 +177,7 @@ def _names_of_z3() -> Iterator[str]:
 def lines(outside: Path) -> list[Line]:
     """A line for each command, and for what commands do in other ways."""
     program = (EXAMPLES / "broken" / "unbound.rlx").read_bytes()
-    made = str(outside / "made.rlxexe")
+    made, proof = str(outside / "made.rlxexe"), str(outside / "proof.json")
     listed = [
         *(["check", "mlp.rlx"], ["check", "."], ["check", "--format", "sarif", "unbound.rlx"]),
         *(["check", "--types", "mlp.rlx"], ["check", "--fix", "--", "unbound.rlx"], ["--version"]),
@@ -186,6 +186,8 @@ def lines(outside: Path) -> list[Line]:
         *(["step", "mlp.rlx"], ["build", "mlp.rlx", "--legalize", "-o", made]),
         *(["lower", "mlp.rlx", "--legalize"], ["relay", "to-relax", "some.relay"]),
         *(["relay", "run", "some.relay"], ["generate", "-n", "2"], ["explain", "D14"]),
+        *([*GOAL, "--certificate", proof], ["verify-proof", proof]),
+        *(["refines", "mlp.rlx", "large0.rlx", "--explain"], ["memory", "mlp.rlx"]),
         *(["completion", "bash"], ["reduce", "mlp.rlx", "--test", "/bin/grep -q softmax"]),
         ["fuzz", "--time", "1s", "--jobs", "1", "--out", str(outside / "fuzz")],
         ["bisect", "mlp.rlx", "--no-run", "--no-reduce"],

@@ -271,6 +271,10 @@ def commands(path: str, folder: Path, rng: random.Random | None) -> Iterator[lis
         ["run", made, "--format", "json"],
         ["run", made],
         ["step", made, "--limit", "50"],
+        ["memory", path, "--html", str(folder / "page.html")],
+        ["memory", path, "--format", "json"],
+        ["refines", path, path, "--explain"],
+        ["refines", path, path, "--format", "json"],
     ]
     lines = Path(path).read_bytes().count(b"\n") + 1
     places = range(1, lines + 1) if rng is None else [rng.randint(1, lines)]
@@ -431,6 +435,13 @@ LINES = [
     ["prove", f"n >= 0 and {SHORT}"],
     ["prove", "n >= 0", "--lower", f"n={SHORT}"],
     ["prove", "n >= 0", "--assume", SHORT, "--explain"],
+    ["prove", f"(n >= 0#{EVIL}\n)", "--explain", "--proof"],
+    ["prove", "n >= 0", "--certificate", f"nowhere/{SHORT}"],
+    ["verify-proof", SHORT],
+    ["memory", SHORT],
+    ["memory", os.devnull, "--at", SHORT, "--chart", SHORT],
+    ["refines", SHORT, SHORT],
+    ["refines", os.devnull, os.devnull, "--entry", SHORT, "--assume", SHORT],
     ["run", SHORT],
     ["run", "x", "--input", SHORT],
     ["step", SHORT, "--rule", SHORT],

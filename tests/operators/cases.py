@@ -901,7 +901,6 @@ ILLEGAL: list[tuple[str, Case]] = [
     ("OBL-axis-repeated", case("sum", X, axis=[0, -2])),
     ("OBL-axis-repeated", case("expand_dims", X, axis=[0, 0])),
     ("OBL-permute-axes", case("permute_dims", X, axes=[0])),
-    ("OBL-reshape-infer", case("reshape", unknown(2), (-1, 2))),
     ("OBL-reshape-infer", case("reshape", X, (-1, -1))),
     ("OBL-reshape-count", case("reshape", tensor((3, 4)), (5, 2))),
     ("OBL-concat-dims", case("concat", (X, tensor((n, 5))))),

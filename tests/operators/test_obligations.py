@@ -61,7 +61,6 @@ MORE: list[tuple[str, Case]] = [
     ("OBL-fields-index", case("vision.get_valid_counts", tensor((2, 5, 6)), id_index=6)),
     ("OBL-fields-index", case("vision.get_valid_counts", tensor((2, 5, 6)), id_index=-2)),
     ("OBL-layout-factor", case("nn.max_pool2d", tensor((2, 4, 8, 8, 1)), layout="NCHW16c")),
-    ("OBL-reshape-infer", case("reshape", unknown(2), (0, 5))),
     ("D14-argument", case("permute_dims", tensor((4,)), axes=0)),
     ("OBL-layout-axes", case("nn.conv2d", IMAGE, KERNEL, out_layout="channels last")),
     ("OBL-window-length", case("nn.conv2d", IMAGE, KERNEL, strides=[1, 1, 1])),
@@ -206,3 +205,9 @@ def test_unknown_operands_raise_no_obligation() -> None:
         found = derive(name, *operands, *((0,) if name == "take" else ()))
         assert found.reports == [], name
         assert found.recorder.required == 0
+
+
+@pytest.mark.parametrize("wanted", [(0, 5), (-1, 2)])
+def test_a_length_that_nobody_knows_is_a_warning(wanted: tuple[int, int]) -> None:
+    found = derive("reshape", unknown(2), wanted)
+    assert [report[:2] for report in found.reports] == [("OBL-reshape-infer", "warning")]

@@ -1,7 +1,8 @@
-"""``python -m tests.refine.laws COUNT SEED``: what is proved, a run never contradicts.
+"""``python -m tests.refine.laws COUNT SEED [FOLDER]``: what is proved, a run never contradicts.
 
 Random programs are compared with themselves in other words (renamed, printed and read again, after our own passes), and with
-mutants of which one operand, operator, number or axis is different. The machine is the judge of both.
+mutants of which one operand, operator, number or axis is different; pairs of a folder (``tests/refine/passes.py`` makes them)
+with such mutants of AFTER. The machine is the judge.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import rlx
 from rlx.checker.check import check_text
@@ -20,6 +22,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.print.printer import print_module
 from rlx.refine.contracts import InterfaceError
+from rlx.refine.question import CONTRADICTED
 from rlx.refine.runs import differing
 
 FEATURES = frozenset({"symbolic", "match_cast", "tuples", "dataflow", "if", "call_tir", "scalars"})
@@ -39,12 +42,50 @@ def program(seed: int) -> str | None:
     return text if check_text(text).ok else None
 
 
+LOOPS = (
+    (" + ", (" - ",)),
+    (" - ", (" + ",)),
+    (" * ", (" + ",)),
+    (" < ", (" <= ",)),
+    (" <= ", (" < ",)),
+    (" // ", (" % ",)),
+    (" % ", (" // ",)),
+    ("T.max(", ("T.min(",)),
+    ("T.min(", ("T.max(",)),
+)
+"""Parts of PrimFuncs, and what stands in a mutant instead."""
+
+
+def loop_changes(line: str) -> Iterator[str]:
+    """A line of a PrimFunc with one number, operation, comparison or pair of indices changed."""
+    if "=" not in line and " in " not in line and not line.lstrip().startswith("if "):
+        return
+    if line.lstrip().startswith(("T.reads", "T.writes", "def ", "#", "@", "T.func_attr")):
+        return
+    for found in re.finditer(r"(?<![\w.])\d+(?![\w.])", line):
+        for other in {int(found[0]) + 1, max(int(found[0]) - 1, 0)} - {int(found[0])}:
+            yield f"{line[: found.start()]}{other}{line[found.end() :]}"
+    for old, news in LOOPS:
+        for found in re.finditer(re.escape(old), line):
+            for new in news:
+                yield f"{line[: found.start()]}{new}{line[found.end() :]}"
+    for found in re.finditer(r"\[(\w+), (\w+)", line):
+        if found[1] != found[2]:
+            yield f"{line[: found.start()]}[{found[2]}, {found[1]}{line[found.end() :]}"
+
+
 def mutants(text: str, rng: random.Random, most: int) -> Iterator[str]:
     """Programs that differ in one place."""
     lines = text.splitlines()
     changes = []
+    inside = False
     for number, line in enumerate(lines):
+        if line.lstrip().startswith("@"):
+            inside = "prim_func" in line
         head, equals, call = line.partition(" = R.")
+        if inside:
+            changes += [(number, changed) for changed in loop_changes(line)]
+            continue
         if not equals:
             continue
         for found in re.finditer(r"\b\d+\b", call):
@@ -92,6 +133,8 @@ def contradictions(count: int, seed: int, answers: Counter[str]) -> Iterator[str
                 answers["mutant rejected"] += 1
                 continue
             answers[f"mutant {found.status}"] += 1
+            if CONTRADICTED in found.explanation:
+                yield f"seed {k}: a proof was contradicted: {found}\n{text}\n{mutant}"
             if not found.proved:
                 continue
             for entry in found.entries:
@@ -100,11 +143,40 @@ def contradictions(count: int, seed: int, answers: Counter[str]) -> Iterator[str
                     yield f"seed {k}: proved ({found.level}), but {example}\n{text}\n{mutant}"
 
 
-def main(count: int = 100, seed: int = 0) -> int:
+def of_pairs(
+    folder: Path, count: int, seed: int, answers: Counter[str], most: int = 4
+) -> Iterator[str]:
+    """Pairs of a folder whose AFTER is changed in one place, answered against their runs."""
+    paths = sorted(folder.glob("*.before.rlx"))
+    random.Random(seed).shuffle(paths)
+    for path in paths[:count]:
+        before = path.read_text("utf-8")
+        after = path.with_name(path.name.replace(".before.", ".after.")).read_text("utf-8")
+        for mutant in mutants(after, random.Random(seed), most):
+            try:
+                found = rlx.refines(before, mutant, floats="real")
+            except ValueError:
+                answers["mutant rejected"] += 1
+                continue
+            answers[f"mutant {found.status}"] += 1
+            if CONTRADICTED in found.explanation:
+                yield f"{path.name}: a proof was contradicted: {found}\n{mutant}"
+            for entry in found.entries if found.proved else ():
+                example = differing(module(before), module(mutant), entry)
+                if example is not None:
+                    yield f"{path.name}: proved ({found.level}), but {example}\n{mutant}"
+
+
+def main(count: int = 100, seed: int = 0, folder: str = "") -> int:
     """Print the contradictions, and how many pairs there were."""
     answers: Counter[str] = Counter()
     wrong = 0
-    for words in contradictions(count, seed, answers):
+    found = (
+        of_pairs(Path(folder), count, seed, answers)
+        if folder
+        else contradictions(count, seed, answers)
+    )
+    for words in found:
         wrong += 1
         print(words)
     print(dict(sorted(answers.items())), f"{wrong} contradictions")
@@ -112,4 +184,5 @@ def main(count: int = 100, seed: int = 0) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    numbers = list(map(int, sys.argv[1:3]))
+    sys.exit(main(*numbers[:2], folder="".join(sys.argv[3:4])))

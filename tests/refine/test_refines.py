@@ -82,6 +82,33 @@ def main(x: R.Tensor(("n", 4), "float32"), params: R.Tuple(R.Tensor((4,), "float
     assert rlx.refines(BEFORE, fixed, contract="sizes").proved
 
 
+LAZY = """
+@R.function(pure=False)
+def main():
+    n = T.int64()
+    a = R.call_packed("get_item", 0, sinfo_args=(R.Object,))
+    x = R.match_cast(a, R.Tensor((n, 4), "float32"))
+    b = R.call_packed("get_item", 1, sinfo_args=(R.Object,))
+    y = R.match_cast(b, R.Tensor((4,), "float32"))
+    z = R.nn.relu(R.add(x, y))
+    done = R.call_packed("set_item", 0, z, sinfo_args=(R.Tuple,))
+    return R.tuple()
+"""
+
+
+def test_inputs_that_a_function_gives() -> None:
+    """Parameters and results go through functions, by number; the name of the pass says so, too."""
+    with pytest.raises(InterfaceError, match="lazy"):
+        rlx.refines(BEFORE, LAZY)
+    for contract in ("lazy", "LazyTransformParams"):
+        assert rlx.refines(BEFORE, LAZY, contract=contract).proved
+    wrong = BEFORE.replace("R.add(x, y)", "R.add(x, x)").replace(
+        "y: R.Tensor((4,)", 'y: R.Tensor(("n", 4)'
+    )
+    after = LAZY.replace("R.Tensor((4,)", "R.Tensor((n, 4)")
+    assert rlx.refines(wrong, after, contract="lazy").refuted
+
+
 def test_assumptions() -> None:
     """A rewrite that holds for some sizes."""
     before = """

@@ -79,7 +79,7 @@ _NODES: dict[str, Any] = {
 }
 
 
-def _header(example: Example) -> tuple[dict[str, str], str, str]:
+def header(example: Example) -> tuple[dict[str, str], str, str]:
     """What the first line gives, the result that it expects, and the program below it."""
     head, _, text = example.text.partition("\n")
     said, _, result = head.removeprefix("#").partition("=>")
@@ -89,7 +89,7 @@ def _header(example: Example) -> tuple[dict[str, str], str, str]:
 
 def run(example: Example, rule: Rule) -> list[str]:
     """How a run ends: with the code of the premise that failed, or with what the first line says."""
-    _, result, _ = _header(example)
+    _, result, _ = header(example)
     printed: list[str] = []
     outcome = outcome_of(example, printed)
     if isinstance(outcome, Returned):
@@ -102,7 +102,7 @@ def run(example: Example, rule: Rule) -> list[str]:
 def outcome_of(example: Example, printed: list[str] | None = None) -> Outcome:
     """How a run ends; what it prints is added to the list."""
     printed = [] if printed is None else printed
-    options, _, text = _header(example)
+    options, _, text = header(example)
     fuel = int(options.pop("fuel", 10_000))
     backend = options.pop("backend", "steps")
     loops = options.pop("iterations", None)
@@ -122,7 +122,7 @@ def outcome_of(example: Example, printed: list[str] | None = None) -> Outcome:
 
 def prim_func(example: Example, rule: Rule) -> list[str]:
     """How the run of a PrimFunc ends: with a code, its value, or what its first buffer holds then."""
-    options, result, text = _header(example)
+    options, result, text = header(example)
     (function,) = (f for m in parse(text).modules for f in m.functions.values())
     assert isinstance(function, tir.PrimFunc)
     compiled = options.pop("backend", "") == "native"
@@ -216,7 +216,7 @@ def order(example: Example, rule: Rule) -> list[str]:
 
 def vm(example: Example, rule: Rule) -> list[str]:
     """How the run of an executable ends: with the code of the premise that failed, or with what the first line says."""
-    options, result, text = _header(example)
+    options, result, text = header(example)
     fuel = int(options.pop("fuel", 1000))
     printed: list[str] = []
     machine = VirtualMachine(Executable.from_text(text), PACKED, output=printed.append)

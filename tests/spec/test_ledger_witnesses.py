@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from rlx import run
+from rlx import SubjectError, run
 from rlx.checker.check import Report, check_text
 from rlx.checker.normal_form import normal_form
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.read.parser import parse, parse_prim_expr
-from rlx.spec import rules
 
 
 def _check(signature: str, body: str, result: str = "") -> Report:
@@ -85,8 +85,21 @@ def test_ledger_42_effects_keep_their_order() -> None:
     assert order == ["g", "f", "h"]
 
 
-def test_ledger_43_there_are_five_criteria() -> None:
-    assert [name for name in rules() if name.startswith("NF")] == [f"NF{i}" for i in range(1, 6)]
+def test_ledger_43_normalisation_produces_the_form_of_a_call() -> None:
+    # By the letter, only the second of these texts is well-formed.
+    given = 'x: R.Tensor((4,), "int8"), t: R.Tuple(R.Tensor((4,), "int8"))'
+    call = 'y = R.call_dps_packed("f", {}, out_sinfo=R.Tensor((4,), "int8"))\nreturn y'
+    for args in ("t", "(x,)", "x"):
+        report = _check(given, call.format(args))
+        assert report.ok, args
+        (module,) = report.modules
+        assert normal_form(normalize(module)) == []
+    (before,) = parse(
+        f"@R.function\ndef main({given}):\n    "
+        + call.format("t").split("\n")[0]
+        + "\n    return y"
+    ).modules
+    assert [d.code for d in normal_form(before)] == ["NF5-form"]
 
 
 def test_ledger_44_a_value_may_call_back() -> None:
@@ -199,6 +212,8 @@ def test_ledger_57_a_module_may_have_no_entry_yet() -> None:
     )
     (found,) = check_text(text).diagnostics
     assert (found.code, found.severity) == ("WF12-entry", "warning")
+    with pytest.raises(SubjectError):
+        run(text, inputs=[np.ones(2, "float32")])
 
 
 def test_ledger_87_a_kernel_has_another_symbol() -> None:
@@ -284,6 +299,14 @@ def main(c: R.Tensor((), "bool"), x: R.Tensor((2,), "float32")) -> R.Object:
     assert type(wrong).__name__ in ("CheckFailed", "Fault")
 
 
+def test_ledger_90_a_function_may_be_a_closure() -> None:
+    # By the letter, a type without parameters is incompatible with one that has some.
+    given = "f: R.Callable(ret=R.Object, purity=True), x: R.Object"
+    body = "g: R.Callable((R.Object,), R.Object, purity=True) = f\nreturn g(x)"
+    (found,) = _check(given, body).diagnostics
+    assert (found.code, found.severity) == ("D11-annotation", "warning")
+
+
 def test_ledger_91_an_annotation_places_a_tensor() -> None:
     text = """
 @I.ir_module
@@ -304,3 +327,18 @@ def test_ledger_92_a_mask_is_a_warning() -> None:
     for order, severity in (("x, m", "warning"), ("m, x", "error")):
         (found,) = check_text(text.format(order)).diagnostics
         assert (found.code, found.severity) == ("OBL-agree-dtype", severity)
+
+
+def test_ledger_95_an_operand_may_have_no_device() -> None:
+    text = """
+@I.ir_module
+class M:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("cuda", 0)]})
+    @R.function
+    def main(x: R.Tensor((2,), "float32"), z: R.Tensor((2,), "float32", "cuda:0")):
+        y = R.exp(x)
+        w = R.add(z, R.const(1, "float32"))
+        return (y, w)
+"""
+    assert _codes(check_text(text)) == []
+    assert run(text, inputs=[np.ones(2, "float32")] * 2).ok

@@ -25,12 +25,33 @@ from rlx.grammar.nodes.visit import called_globals
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.solver.order.substitute import dimensions
-from rlx.transform import lambda_lifting, passes
+from rlx.transform import (
+    CanonicalizeBindings,
+    ConvertToDataflow,
+    DeadCodeElimination,
+    EliminateCommonSubexpr,
+    FoldConstant,
+    InlinePrivateFunctions,
+    RemoveUnusedOutputs,
+    RemoveUnusedParameters,
+    lambda_lifting,
+    passes,
+)
 from rlx.transform.passes.alike import key
 from rlx.transform.shapes.deduce import deduce_shapes
 from rlx.transform.shapes.propagate import propagate_shapes
 
 Pass = Callable[[IRModule], IRModule]
+SHELF = (
+    DeadCodeElimination(),
+    FoldConstant(),
+    EliminateCommonSubexpr(),
+    CanonicalizeBindings(),
+    ConvertToDataflow(),
+    InlinePrivateFunctions(),
+    RemoveUnusedParameters(),
+    RemoveUnusedOutputs(),
+)
 PASSES: dict[str, Pass] = {
     "dead_code": passes.dead_code,
     "common_subexpressions": passes.common_subexpressions,
@@ -39,6 +60,7 @@ PASSES: dict[str, Pass] = {
     "lambda_lifting": lambda_lifting,
     "propagate_shapes": propagate_shapes,
     "deduce_shapes": lambda module: deduce_shapes(module, broadcast=True),
+    **{str(each).removesuffix("()"): each for each in SHELF},
 }
 SIZES = (3, 1, 0)
 FUEL = 50_000

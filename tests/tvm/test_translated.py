@@ -24,6 +24,23 @@ TEXTS = [
         "@T.prim_func\ndef f(a: T.handle):\n    n = T.int64(is_size_var=True)\n"
         '    A = T.match_buffer(a, (n,), "float32")\n    A[0] = 1.0\n'
     ),
+    function(
+        'n: R.Prim("int64")',
+        "m = T.int64()",
+        "k: R.Prim(value=m) = R.match_cast(n, R.Prim(value=m))",
+        "return R.ones(R.shape([m]), 'int8')",
+    ),
+    '@R.function\ndef main(x: R.Tensor(("n",))) -> R.Prim(value="n"):\n    n = T.int64()\n    y = R.prim_value(n)\n    return y\n',
+    function(
+        "o: R.Object",
+        "m = T.int64()",
+        "y = R.match_cast(o, R.Tuple(R.Prim(value=m), R.Object))",
+        "return R.ones(R.shape([m]), 'int8')",
+    ),
+    function('x: R.Tensor((4, 4), "int8")', 'return R.matmul(x, x, "void")'),
+    '@R.function(pure=False)\ndef main(f: R.Object, x: R.Tensor((4,))):\n    y = R.call_inplace_packed("f", x, inplace_indices=[0], sinfo_args=(R.Object,))\n    return y\n',
+    '@R.function(pure=False)\ndef main(s: R.Object):\n    y = R.vm.alloc_tensor(s, 0, R.shape([4]), "int8", sinfo_args=(R.Tensor((4,), "int8"),))\n    return y\n',
+    '@R.func\ndef main(x: R.Tensor[(n, 4), "float32"]):\n    R.call_packed("vm.print", x)\n    return x\n',
     (
         "@I.ir_module\nclass M:\n    @R.function\n    def first(x: R.Tensor(('n',))):\n        return x\n\n"
         "    @R.function\n    def second(o: R.Object):\n        n = T.int64()\n"

@@ -86,6 +86,7 @@ WORKS: dict[str, tuple[Callable[[], int], tuple[str, ...]]] = {
     "reduce -o": (command("reduce ugly.rlx --test true -o out.rlx"), ("out.rlx",)),
     "generate -o": (command("generate -n 2 --size 3 -o out"), ("out/program0.rlx", "out/program1.rlx")),
     "run --out": (command("run ugly.rlx --input x=[1,2] --backend steps --out out"), ("out/result.npy",)),
+    "prove --certificate": (command("prove n>=0 --certificate out.json"), ("out.json",)),
     "finding": (write_finding, ("out/crash/build-signal-SIGSEGV.rlx", "out/README.md")),
     "state": (save_state, ("out/state.json",)),
 }  # fmt: skip
@@ -100,7 +101,7 @@ def prepare(folder: Path) -> None:
     (folder / "wrong.rlx").write_text(WRONG)
     for name in ("a", "b"):
         (folder / "folder" / f"{name}.rlx").write_text(PROGRAM)
-    for name in ("out.exe", "out.html", "out.rlx", "out/program0.rlx", "out/result.npy", "out/README.md"):  # fmt: skip
+    for name in ("out.exe", "out.html", "out.rlx", "out.json", "out/program0.rlx", "out/result.npy", "out/README.md"):  # fmt: skip
         (folder / name).write_bytes(OLD)
 
 
@@ -231,7 +232,7 @@ def test_a_disk_that_is_full(small_disk: Path, tmp_path: Path) -> None:
         while True:
             file.write(b"x" * 512)
     lines = ("fmt ugly.rlx", "check --fix wrong.rlx", "build ugly.rlx -o out.exe", "build ugly.rlx -o new",
-             "step ugly.rlx --html new", "generate -o new", "run ugly.rlx --out new")  # fmt: skip
+             "step ugly.rlx --html new", "prove n>=0 --certificate new", "generate -o new", "run ugly.rlx --out new")  # fmt: skip
     for line in lines:
         end = run(command(line), tmp_path)
         assert end.status == 2 and "No space left on device" in end.said, (line, end.said)

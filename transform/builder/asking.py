@@ -112,6 +112,14 @@ class Asking(ModuleFunctions):
         frame = self._innermost
         return (self._names if frame is None else frame.names).new(text)
 
+    get_unique_name = unique_name
+    """TVM's name of :meth:`unique_name`."""
+
+    def current_block_is_dataflow(self) -> bool:
+        """Whether the current block is a dataflow block."""
+        frame = self._innermost
+        return frame is not None and frame.block is not None
+
     def _open(self, what: str, place: Place) -> Frame:
         """The function at hand."""
         frame = self._innermost

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from rlx.checker.derive.naming import signature
+from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.python_places import Place, here
+from rlx.grammar.nodes.python_places import Place, described, here
 from rlx.transform.builder import taken
 from rlx.transform.builder.asking import Asking, Given
 from rlx.transform.builder.errors import misuse
@@ -21,6 +22,10 @@ from rlx.transform.builder.function_head import head_of
 _NAME = "the name of a variable"
 _TENSORS = "rlx.te.tensor"
 """The module of tensor expressions, which is imported only when it is used."""
+
+
+_OPEN: list[BlockBuilder] = []
+"""The builders whose functions are open, from outside to inside."""
 
 
 class BlockBuilder(Asking):
@@ -48,6 +53,10 @@ class BlockBuilder(Asking):
     >>> rlx.check(bb.get()).ok
     True
     """
+
+    def __init__(self, module: ast.IRModule | None = None) -> None:
+        super().__init__(module)
+        self._begun: list[Frame | None] = []
 
     # ------------------------------------------------------------ functions
 
@@ -108,9 +117,11 @@ class BlockBuilder(Asking):
             self._frames.append(frame)
             self._globals[name] = gv
             self._names.take(name)
+            _OPEN.append(self)
             try:
                 yield gv
             finally:
+                _OPEN.remove(self)
                 self._frames.pop()
             if frame.finished is None:
                 raise misuse(
@@ -141,6 +152,66 @@ class BlockBuilder(Asking):
             yield
         finally:
             frame.open_block(ast.BindingBlock, place)
+
+    @staticmethod
+    def current() -> BlockBuilder | None:
+        """The builder whose function is being built in the innermost ``with`` statement."""
+        return _OPEN[-1] if _OPEN else None
+
+    def begin_dataflow_block(self) -> None:
+        """Open a dataflow block, which :meth:`end_block` ends; :meth:`dataflow` does both.
+
+        Outside a function, the block stands by itself: unbound variables count as parameters.
+        """
+        self._begin(ast.DataflowBlock, here())
+
+    def begin_binding_block(self) -> None:
+        """As :meth:`begin_dataflow_block`, for an ordinary block."""
+        self._begin(ast.BindingBlock, here())
+
+    def _begin(self, kind: type[ast.BindingBlock], place: Place) -> None:
+        frame = self._innermost
+        if frame is not None and frame.block is not None:
+            raise misuse("a dataflow block is open already: they do not nest", place)
+        if frame is None or frame.finished is not None:
+            frame = self._lone(place)
+            self._begun.append(frame)
+        else:
+            self._begun.append(None)
+        frame.open_block(kind, place, kind((), place))
+
+    def end_block(self) -> ast.BindingBlock:
+        """End a block that was begun by :meth:`begin_dataflow_block` or
+        :meth:`begin_binding_block`.
+
+        Returns
+        -------
+        BindingBlock
+            The block with its bindings.
+
+        Raises
+        ------
+        BuildError
+            If there is none.
+        """
+        place = here()
+        if not self._begun:
+            raise misuse("there is no block to end: begin one with begin_dataflow_block()", place)
+        lone, frame = self._begun.pop(), self.frame
+        kind = ast.BindingBlock if frame.block is None else ast.DataflowBlock
+        made = kind(tuple(frame.bindings()), place)
+        if lone is None:
+            frame.open_block(ast.BindingBlock, place, ast.BindingBlock((), place))
+        else:
+            self.end_again(lone)
+        return made
+
+    def _lone(self, place: Place) -> Frame:
+        """Begin what stands outside functions; its unbound variables count as parameters."""
+        head = head_of((), {}, True, place)
+        frame = self.begin_again(GlobalVar(self.unique_name("main")), head, head, (), place)
+        frame.adopts = True
+        return frame
 
     # ------------------------------------------------------------ bindings
 
@@ -208,6 +279,32 @@ class BlockBuilder(Asking):
         hint = taken.text(name_hint, _NAME, place)
         return frame.cast(taken.value(value, place), target, hint, place)
 
+    match_cast = emit_match_cast
+    """TVM's name of :meth:`emit_match_cast`."""
+
+    def emit_normalized(self, binding: ast.Binding) -> None:
+        """Emit a binding in normal form under its own variable.
+
+        Raises
+        ------
+        BuildError
+            If it is not a binding in normal form, or violates a rule.
+        """
+        place = here()
+        frame = self._open("emit_normalized", place)
+        if not isinstance(binding, ast.VarBinding | ast.MatchCast):
+            raise misuse(f"expected a binding, found {described(binding)}", place)
+        if frame.adopts:
+            frame.adopt(binding.value)
+        if frame.flat(binding.value, place) is not binding.value:
+            raise misuse(f"the value is not in normal form: {binding.value}", place)
+        with frame.undone():
+            frame.bind(binding, place)
+        if binding.var is not None:
+            frame.names.take(binding.var.name_hint)
+            if binding.var.struct_info_annotation is None:
+                frame.annotate(binding.var)
+
     def emit_func_output(
         self, output: Given, params: Sequence[ast.Var] | ast.Var | None = None
     ) -> GlobalVar:
@@ -246,7 +343,9 @@ class BlockBuilder(Asking):
         return frame.name
 
     def normalize(self, value: Given) -> Expr:
-        """Flatten an expression: nested expressions are bound to new variables, which are emitted.
+        """An expression in normal form. In a function, nested expressions are bound to new
+        variables, which are emitted; outside, they are bound in a sequence, and a function is
+        returned in normal form.
 
         Raises
         ------
@@ -254,8 +353,20 @@ class BlockBuilder(Asking):
             If one of these bindings violates a rule.
         """
         place = here()
-        frame = self._open("normalize", place)
-        return frame.flat(taken.value(value, place), place)
+        given = taken.value(value, place)
+        frame = self._innermost
+        if frame is not None and frame.finished is None:
+            return frame.flat(given, place)
+        if isinstance(given, ast.Function):
+            return normalize_function(given)
+        frame = self._lone(place)
+        try:
+            frame.adopt(given)
+            found = frame.flat(given, place)
+            blocks = frame.blocks.finished()
+        finally:
+            self.end_again(frame)
+        return ast.SeqExpr(blocks, found, place, place) if blocks else found
 
     # ------------------------------------------------------------ tensor expressions
 

@@ -9,6 +9,7 @@ from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
 from rlx.checker.normalize import Blocks, Normalizer
 from rlx.checker.well_formed.functions import symbol_is_name
+from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.checker.well_formed.traversal import begin as enter_function
 from rlx.checker.well_formed.traversal import walk_binding, walk_expression
 from rlx.grammar.diagnostic import Diagnostic
@@ -25,7 +26,7 @@ from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
 from rlx.transform.builder.function_head import head_of
-from rlx.transform.builder.known_calls import KnownCalls, call_key
+from rlx.transform.builder.known_calls import KnownCalls, SharedInfos, call_key
 from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
 
@@ -47,8 +48,8 @@ class Frame:
         Whether unbound variables become parameters, because the parameters are not given yet.
     diagnostics
         Warnings and notes about what was emitted.
-    walk, state
-        The states of the well-formedness check and of derivation.
+    is_untouched
+        Whether only :meth:`keep` has added bindings, and nothing was asked.
     blocks, known
         The blocks of the current sequence, and its checked calls.
     in_dataflow
@@ -69,9 +70,12 @@ class Frame:
         self.finished: ast.Function | None = None
         self.strengthens = self.adopts = False
         self.diagnostics: list[Diagnostic] = []
-        self.walk = states.walk(signatures, name)
-        self.state = states.derivation(signatures, self.values)
+        self._walk = states.walk(signatures, name)
+        self._state = states.derivation(signatures, self.values)
+        self._kept: list[Binding | tuple[type[ast.BindingBlock], Span | None]] = []
+        self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
+        self._infos = SharedInfos()
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
         symbol_is_name(self.walk, name, head)
@@ -81,6 +85,41 @@ class Frame:
         self.opened = module.begin(self.state, head)
         self.settle(place, len(self.walk.added), 0)
         self.outer_scope = self.state.enter()
+
+    # ------------------------------------------------------------ what is known
+
+    @property
+    def walk(self) -> WellFormedCheck:
+        """The state of the well-formedness check."""
+        if self._kept:
+            self._replay()
+        return self._walk
+
+    @property
+    def state(self) -> states.Growing:
+        """The state of derivation."""
+        if self._kept:
+            self._replay()
+        return self._state
+
+    def keep(self, binding: Binding) -> None:
+        """Add a binding of the old program as it is. It is checked when something is asked of what
+        is known here: a function that stays as it is costs only its visit.
+        """
+        assert isinstance(binding, VarBinding | ast.MatchCast)
+        self._kept.append(binding)
+        if binding.var is not None:
+            self.values[binding.var] = binding.value
+        self.blocks.bindings.append(binding)
+
+    def _replay(self) -> None:
+        """Check the bindings that were kept."""
+        kept, self._kept, self.is_untouched = self._kept, [], False
+        for each in kept:
+            if isinstance(each, Binding):
+                self._check(each, self.place, quiet=True)
+            else:
+                self._enter_block(*each)
 
     # ------------------------------------------------------------ blocks
 
@@ -96,10 +135,16 @@ class Frame:
         original: ast.BindingBlock | None = None,
     ) -> None:
         """Continue in a block of this kind; a dataflow block ends the scope of those before it."""
-        dataflow = kind is ast.DataflowBlock
-        self.walk.block = ast.DataflowBlock((), place) if dataflow else None
-        self.state.effects.dataflow = self.in_dataflow or dataflow
+        if self._kept or self.is_untouched:
+            self._kept.append((kind, place))
+        else:
+            self._enter_block(kind, place)
         self.blocks.open(kind, place, original)
+
+    def _enter_block(self, kind: type[ast.BindingBlock], place: Span | None) -> None:
+        dataflow = kind is ast.DataflowBlock
+        self._walk.block = ast.DataflowBlock((), place) if dataflow else None
+        self._state.effects.dataflow = self.in_dataflow or dataflow
 
     def bindings(self) -> list[Binding]:
         """The bindings of the current block. They may be changed as long as no used binding is
@@ -151,6 +196,8 @@ class Frame:
         except BuildError:
             self.names.give_back(name, hint)
             raise
+        infos = self.state.info_of
+        infos[var] = self._infos.shared(infos[var])
         self.annotate(var)
         if key is not None and before == len(self.state.scope.shape_vars):
             self.known.remember(key, value, var, self.state)
@@ -168,6 +215,7 @@ class Frame:
         if known is None:
             return None
         info, annotation = known
+        self.is_untouched = False
         if output or walk.block is None:
             var = ast.Var(self.names.new(hint or "gv"), annotation, place, place)
             walk.in_scope[var] = None
@@ -193,8 +241,13 @@ class Frame:
         BuildError
             If the binding violates a rule; it is then removed completely.
         """
+        self._check(binding, place, quiet)
+        self.blocks.bindings.append(binding)
+
+    def _check(self, binding: Binding, place: Place, quiet: bool) -> None:
         assert isinstance(binding, VarBinding | ast.MatchCast)
         walk, state = self.walk, self.state
+        self.is_untouched = False
         mark, known = len(walk.added), len(state.info_of)
         walk_binding(walk, binding)
         if not walk.diagnostics:
@@ -202,7 +255,6 @@ class Frame:
         self.settle(place, mark, known, quiet)
         if binding.var is not None:
             self.values[binding.var] = binding.value
-        self.blocks.bindings.append(binding)
 
     def rebind(self, binding: VarBinding, value: Expr, place: Place) -> ast.Var:
         """Bind a variable to another value; if the struct info of this value differs, bind a new
@@ -321,8 +373,9 @@ class Frame:
         can bind.
         """
         info, walk = self.state.info_of[var], self.walk
+        inside = type(var) is DataflowVar
         if all(v in walk.shape_vars for v in free_shape_vars(info)) and all(
-            v in walk.in_scope for v in free_vars(info)
+            v in walk.in_scope and (inside or type(v) is not DataflowVar) for v in free_vars(info)
         ):
             object.__setattr__(var, "struct_info_annotation", info)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rlx.checker.derive.state import DerivationState
 from rlx.checker.memory import IN_PLACE
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.operators import lookup
 
@@ -63,18 +63,72 @@ def call_key(
         return None
     if value.sinfo_args or value.spelled:
         return None
-    info_of, poison, vague = state.info_of, state.poison, state.vague
     key: list[object] = [value.op]
+    if ast.Constant in map(type, value.args):
+        operator = lookup(value.op.op_name)
+        if operator is None or any(p.kind != "operand" for p in operator.parameters):
+            return None  # the rule may look at the number
     for arg in value.args:
-        # A variable of the block at hand, or one that belongs to no dataflow block.
-        home = scope.get(arg, NOWHERE)  # type: ignore[call-overload]
-        if home is not block and home is not None:
+        if not _argument(arg, state, scope, block, key):
             return None
-        key.append(info_of[arg])
-    if not (poison.isdisjoint(value.args) and vague.isdisjoint(value.args)):
+    if not (state.poison.isdisjoint(value.args) and state.vague.isdisjoint(value.args)):
         return None
     for name, given in value.attrs.items():
-        if type(given) not in _PLAIN:
+        parts = given if type(given) is tuple else (given,)
+        if not all(type(part) in _PLAIN for part in parts):
             return None
-        key += (name, type(given), given)
+        key += (name, type(given), *map(type, parts), given)
     return tuple(key)
+
+
+def _argument(
+    arg: Expr,
+    state: DerivationState,
+    scope: Mapping[ast.Var, ast.DataflowBlock | None],
+    block: ast.DataflowBlock | None,
+    key: list[object],
+) -> bool:
+    """Add what the struct info of a call depends on of an argument: of variables and of scalar
+    constants their struct info, of literals their value. False for other arguments.
+    """
+    kind = type(arg)
+    if kind is ast.Constant:
+        data = arg.data  # type: ignore[attr-defined]
+        key += (ast.Constant, data.dtype, data.shape)
+        return data.shape == () and not arg.distribution  # type: ignore[attr-defined]
+    if kind is ast.Tuple:
+        fields = arg.fields  # type: ignore[attr-defined]
+        if ast.Constant in map(type, fields):
+            return False
+        key += (ast.Tuple, len(fields))
+        clean = state.poison.isdisjoint(fields) and state.vague.isdisjoint(fields)
+        return clean and all(_argument(each, state, scope, block, key) for each in fields)
+    if kind is ast.PrimValue:
+        number = arg.value  # type: ignore[attr-defined]
+        key += (ast.PrimValue, getattr(number, "value", None), getattr(number, "dtype", None))
+        return isinstance(number, tir.IntImm | tir.FloatImm)
+    # A variable of the block at hand, or one that belongs to no dataflow block.
+    home = scope.get(arg, NOWHERE)  # type: ignore[call-overload]
+    if home is not block and home is not None:
+        return False
+    key.append(state.info_of[arg])
+    return True
+
+
+class SharedInfos(dict[Key, StructInfo]):
+    """One object for equal struct infos of tensors, so that similar calls are recognised."""
+
+    def shared(self, info: StructInfo) -> StructInfo:
+        """The object for a struct info; itself if it is a new one or no plain tensor."""
+        shape = info.shape if type(info) is ast.TensorStructInfo else None
+        if type(shape) is not ast.ShapeExpr or info.vdevice or info.distribution:  # type: ignore[attr-defined]
+            return info
+        dims: list[object] = []
+        for dim in shape.values:
+            if type(dim) is tir.Var:
+                dims.append(dim)
+            elif type(dim) is tir.IntImm:
+                dims += (dim.value, dim.dtype)
+            else:
+                return info
+        return self.setdefault((info.dtype, *dims), info)  # type: ignore[attr-defined]

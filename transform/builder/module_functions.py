@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, IRModule, Var
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.python_places import Place, described, here
 from rlx.grammar.nodes.tir import PrimFunc
 from rlx.transform.builder import states, taken
@@ -229,14 +230,26 @@ class ModuleFunctions:
         """Store a function made by a frame under its name; ``keep`` means that it is the old
         function.
         """
+        if self._table.get(gv) is function:
+            return
         self._table[gv] = function
         if keep:
             self._signatures.put(gv, function, self._signatures.of(gv))
 
 
 def _outline(function: PrimFunc) -> object:
-    """What equal PrimFuncs have in common, and few others."""
-    return tuple((len(b.shape), b.dtype) for b in function.buffer_map.values())
+    """What equal PrimFuncs have in common, and hardly any others: the kinds of their nodes, and
+    their literals.
+    """
+    found: list[object] = [(len(b.shape), b.dtype) for b in function.buffer_map.values()]
+    stack: list[Node] = [function.body]
+    while stack:
+        node = stack.pop()
+        found.append(type(node))
+        if isinstance(node, tir.IntImm | tir.FloatImm | tir.StringImm):
+            found.append(repr(node.value))
+        stack.extend(node.children())
+    return hash(tuple(found))
 
 
 def _named(function: Function | PrimFunc, name: str) -> Function | PrimFunc:

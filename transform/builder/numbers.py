@@ -9,6 +9,7 @@ from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.overloaded import NUMBER
+from rlx.grammar.nodes.python_places import Place
 
 
 class _Known(Protocol):
@@ -16,7 +17,7 @@ class _Known(Protocol):
 
 
 def settled(call: ast.Call, known: _Known) -> ast.Call:
-    """A call in which numbers beside a tensor of known element type are replaced by constants.
+    """A call of Python code in which numbers beside a tensor of known element type are replaced by constants.
 
     The first tensor determines the type. A Boolean tensor does so only if there is no other,
     because it is usually a condition (``where``). A number that does not fit into the element type
@@ -24,6 +25,8 @@ def settled(call: ast.Call, known: _Known) -> ast.Call:
     """
     if not call.spelled or NUMBER not in call.spelled.values():
         return call
+    if not isinstance(call.span, Place):
+        return call  # numbers of texts stay what the text says
     kinds = [
         info.dtype
         for at, arg in enumerate(call.args)

@@ -116,8 +116,14 @@ class _Reachable(dict[GlobalVar, set[GlobalVar]]):
         return self._signatures.reaches(gv)
 
 
-class _Growing(DerivationState):
-    """A derivation of one function, to which bindings are added one by one."""
+class Growing(DerivationState):
+    """A derivation of one function, to which bindings are added one by one.
+
+    Attributes
+    ----------
+    unproved
+        The calls with an obligation that is not proved, or with a diagnostic.
+    """
 
     def __init__(self, signatures: Signatures, values: Mapping[ast.Var, Expr]) -> None:
         super().__init__(signatures.module, {**RULES, GlobalVar: self._global}, set())
@@ -125,6 +131,21 @@ class _Growing(DerivationState):
         self.poison: Marks = Marks()
         self.unsaid: Marks = Marks()
         self.vague: Marks = Marks()
+        self.unproved: set[ast.Call] = set()
+
+    def require(self, *obligation: Any) -> bool:
+        """Prove an obligation, and note the call if it is not proved."""
+        before = self.proved
+        found = super().require(*obligation)
+        if self.proved == before and self.call is not None:
+            self.unproved.add(self.call)
+        return found
+
+    def report(self, *diagnostic: Any, **extra: Any) -> None:
+        """Report a diagnostic of the call at hand, and note the call."""
+        if self.call is not None:
+            self.unproved.add(self.call)
+        super().report(*diagnostic, **extra)
 
     @staticmethod
     def _global(state: Any, gv: GlobalVar) -> StructInfo:
@@ -138,9 +159,9 @@ class _Growing(DerivationState):
         return self.values.get(var)
 
 
-def derivation(signatures: Signatures, values: Mapping[ast.Var, Expr]) -> _Growing:
+def derivation(signatures: Signatures, values: Mapping[ast.Var, Expr]) -> Growing:
     """A derivation without bindings; ``values`` is the growing map of variables to values."""
-    return _Growing(signatures, values)
+    return Growing(signatures, values)
 
 
 def walk(signatures: Signatures, own: GlobalVar) -> WellFormedCheck:

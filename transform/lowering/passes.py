@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, Protocol, Self
 
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.solver.budget import undisturbed
 
 Hook = Callable[["ModulePass", IRModule], None]
@@ -37,8 +41,13 @@ class ModulePass:
             raise TypeError(
                 f"{self.name} takes a module, found {type(module).__name__}: rlx.load reads one"
             )
+        context = PassContext.current()
         with undisturbed():
-            return self.apply(module)
+            return (
+                module
+                if not context.begins(self, module)
+                else context.ends(self, self.apply(module))
+            )
 
     def apply(self, module: IRModule) -> IRModule:
         """The transformed module."""
@@ -50,6 +59,169 @@ class ModulePass:
 
     def __repr__(self) -> str:
         return f"{self.name}()"
+
+
+class Instrument(Protocol):
+    """What a :class:`PassContext` calls around each pass. All methods may be missing."""
+
+    def should_run(self, module: IRModule, each: ModulePass) -> bool:
+        """Whether a pass runs; otherwise it leaves the module as it is."""
+
+    def run_before_pass(self, module: IRModule, each: ModulePass) -> None:
+        """Called before a pass, with its module."""
+
+    def run_after_pass(self, module: IRModule, each: ModulePass) -> None:
+        """Called after a pass, with the new module."""
+
+
+class PassContext:
+    """What holds for the passes that run in its ``with`` statement.
+
+    Parameters
+    ----------
+    instruments
+        Objects with the methods of :class:`Instrument`, called in order around each pass.
+    disabled_pass
+        The names of passes that leave the module as it is.
+    """
+
+    def __init__(
+        self, *, instruments: Sequence[object] = (), disabled_pass: Sequence[str] = ()
+    ) -> None:
+        self.instruments, self.disabled_pass = tuple(instruments), frozenset(disabled_pass)
+
+    @staticmethod
+    def current() -> PassContext:
+        """The context of the innermost ``with`` statement; one without instruments outside."""
+        return _CONTEXTS[-1]
+
+    def __enter__(self) -> Self:
+        self._told("enter_pass_ctx")
+        _CONTEXTS.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _CONTEXTS.remove(self)
+        self._told("exit_pass_ctx")
+
+    def _told(self, method: str, *args: object) -> list[object]:
+        found = (getattr(each, method, None) for each in self.instruments)
+        return [call(*args) for call in found if call is not None]
+
+    def begins(self, each: ModulePass, module: IRModule) -> bool:
+        """Tell the instruments that a pass begins; whether it runs."""
+        if each.name in self.disabled_pass or not all(self._told("should_run", module, each)):
+            return False
+        self._told("run_before_pass", module, each)
+        return True
+
+    def ends(self, each: ModulePass, module: IRModule) -> IRModule:
+        """Tell the instruments that a pass has ended, and return its module."""
+        self._told("run_after_pass", module, each)
+        return module
+
+
+_CONTEXTS: list[PassContext] = [PassContext()]
+
+
+class FunctionalPass(ModulePass):
+    """A pass made of a function.
+
+    Parameters
+    ----------
+    change
+        Called with the module and the current :class:`PassContext`; returns the new module.
+    """
+
+    def __init__(self, change: Callable[[IRModule, PassContext], IRModule], name: str) -> None:
+        self._change, self._name = change, name
+
+    @property
+    def name(self) -> str:
+        """The name of the pass."""
+        return self._name
+
+    def apply(self, module: IRModule) -> IRModule:
+        """What the function returns for a module."""
+        found = self._change(module, PassContext.current())
+        if not isinstance(found, IRModule):
+            raise TypeError(f"{self.name} returned {type(found).__name__}, expected a module")
+        return found
+
+
+def module_pass(given: Any = None, *, name: str | None = None) -> Any:
+    """Make a pass of ``f(module, context)``, or of a class with ``transform_module``.
+
+    Used as ``@module_pass`` or ``@module_pass(name="Name")``. The class is then called with its
+    own arguments and returns a pass.
+    """
+    return _decorated(given, name, "transform_module", lambda change: change)
+
+
+def function_pass(given: Any = None, *, name: str | None = None) -> Any:
+    """Make a pass of ``f(function, module, context)``, which is called with each Relax function and
+    returns the new one, or of a class with ``transform_function``.
+    """
+    return _decorated(given, name, "transform_function", _of_functions)
+
+
+def dataflowblock_pass(given: Any = None, *, name: str | None = None) -> Any:
+    """Make a pass of ``f(block, module, context)``, which is called with each dataflow block and
+    returns the new one, or of a class with ``transform_dataflowblock``.
+    """
+    return _decorated(given, name, "transform_dataflowblock", _of_blocks)
+
+
+Change = Callable[[IRModule, PassContext], IRModule]
+
+
+def _decorated(given: Any, name: str | None, method: str, lifted: Callable[[Any], Change]) -> Any:
+    if given is None:
+        return lambda later: _decorated(later, name, method, lifted)
+    if not callable(given):
+        raise TypeError(f"expected a function or a class with {method}, found {given!r}")
+    word = name or given.__name__
+    if isinstance(given, type):
+        if not hasattr(given, method):
+            raise TypeError(f"{word} has no method {method}")
+
+        def made(*args: Any, **keywords: Any) -> ModulePass:
+            return FunctionalPass(lifted(getattr(given(*args, **keywords), method)), word)
+
+        return made
+    return FunctionalPass(lifted(given), word)
+
+
+def _of_functions(change: Callable[[ast.Function, IRModule, PassContext], ast.Function]) -> Change:
+    def whole(module: IRModule, context: PassContext) -> IRModule:
+        functions: dict[ast.GlobalVar, Any] = {
+            gv: change(f, module, context) if isinstance(f, ast.Function) else f
+            for gv, f in module.functions.items()
+        }
+        kept = all(functions[gv] is f for gv, f in module.functions.items())
+        return module if kept else replace(module, functions=functions)
+
+    return whole
+
+
+def _of_blocks(
+    change: Callable[[ast.DataflowBlock, IRModule, PassContext], ast.DataflowBlock],
+) -> Change:
+    class Blocks(Rewriter):
+        def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
+            made = super().block(block)
+            if isinstance(made, ast.DataflowBlock):
+                return change(made, self.whole, PassContext.current())
+            return made
+
+        whole: IRModule
+
+    def whole(module: IRModule, context: PassContext) -> IRModule:
+        blocks = Blocks()
+        blocks.whole = module
+        return blocks.module(module)
+
+    return whole
 
 
 class Sequential(ModulePass):

@@ -84,6 +84,12 @@ _PROMISING = frozenset(
 """Operators that declare their callees pure."""
 
 
+def _may_be_no_function(callee: ast.Expr) -> bool:
+    return isinstance(callee, ast.Var) and not isinstance(
+        callee.struct_info_annotation, ast.FuncStructInfo
+    )
+
+
 class _Unwrapped(Rewriter):
     def function(self, function: ast.Function) -> ast.Function:
         return _forced(super().function(function))
@@ -93,6 +99,8 @@ class _Unwrapped(Rewriter):
         assert isinstance(made, ast.Call)
         name = operator_name(made)
         if name in ("relax.call_pure_packed", "relax.call_inplace_packed"):
+            if _may_be_no_function(made.args[0]):  # only such a call takes it (D14)
+                return made
             attrs = {k: v for k, v in made.attrs.items() if k != "inplace_indices"}
             return ast.Call(made.args[0], made.args[1:], made.sinfo_args, attrs, span=made.span)
         if name == "relax.invoke_pure_closure":

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-from rlx.checker.derive import derive
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule
-from rlx.transform.passes.certain import all_written, cannot_fail
-from rlx.transform.visitors.mutator import ExprMutator
-from rlx.transform.visitors.uses import unneeded
+from rlx.transform.certain import Certainty
+from rlx.transform.visitors.uses import Without, unneeded
 
 
-class _Without(ExprMutator):
-    """Leaves out the bindings of some variables."""
+def _unneeded(function: ast.Function, module: IRModule, may_fail: bool) -> set[ast.Var]:
+    certain = Certainty(function, module)
 
-    def __init__(self, gone: set[ast.Var]) -> None:
-        self.gone = gone
+    def may_go(var: ast.Var, value: Expr) -> bool:
+        return certain.cannot_fail(value) or (may_fail and certain.is_pure(value))
 
-    def visit_var_binding(self, binding: ast.VarBinding) -> None:
-        if binding.var not in self.gone:
-            super().visit_var_binding(binding)
+    return unneeded(function, may_go)
 
 
-def dead_code(module: IRModule) -> IRModule:
+def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
     """Remove the unused bindings of a module.
 
     Values that may fail at run time are kept, because failing is part of the meaning of a program.
     Values with effects are kept, too.
+
+    Parameters
+    ----------
+    may_fail
+        Whether pure values that may fail go, too.
     """
     normal = normalize(module)
-    info, written = derive(normal).info, all_written(normal)
-
-    def may_go(var: ast.Var, value: Expr) -> bool:
-        return cannot_fail(value, info, written)
-
-    functions = [f for f in normal.functions.values() if isinstance(f, ast.Function)]
-    gone = set().union(*(unneeded(function, may_go) for function in functions))
-    return _Without(gone)(normal) if gone else module
+    gone: set[ast.Var] = set()
+    for function in normal.functions.values():
+        if isinstance(function, ast.Function):
+            gone |= _unneeded(function, normal, may_fail)
+    return Without(gone).module(normal) if gone else module

@@ -7,8 +7,8 @@ from rlx.grammar.nodes.ast import Expr, IRModule, TensorStructInfo
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order.substitute import dimensions
+from rlx.transform.arguments import operands
 from rlx.transform.passes.numbers import folded, in_new_shape
-from rlx.transform.patterns.arguments import operands
 from rlx.transform.visitors.mutator import ExprMutator
 
 

@@ -4,17 +4,25 @@ parts.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.python_places import here, located
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.python_places import MisuseError, here, located
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.stack import recursion_room
 from rlx.solver.prover import Prover
+from rlx.transform.builder import states
 
 if TYPE_CHECKING:
     from rlx.transform.builder.builder import BlockBuilder
+    from rlx.transform.patterns.pattern import Pattern
 
 
 class PatternSurroundings(Protocol):
@@ -39,7 +47,7 @@ class PatternSurroundings(Protocol):
         """The number of :meth:`users`."""
 
 
-class Match(Mapping[Hashable, Expr]):
+class Match(Mapping["Pattern", Expr]):
     """A match of a pattern.
 
     ``match[pattern]`` is the expression that a part of the pattern matched: a variable or another
@@ -51,9 +59,6 @@ class Match(Mapping[Hashable, Expr]):
         The variable that the matched value is bound to.
     value
         The matched value.
-    builder
-        The builder of the new program, to emit further bindings before this one, or to add
-        functions.
     in_dataflow
         Whether the match is in a dataflow block, where nothing has effects.
     """
@@ -63,24 +68,39 @@ class Match(Mapping[Hashable, Expr]):
         var: ast.Var,
         value: Expr,
         attempt: Attempt,
-        builder: BlockBuilder,
+        in_dataflow: bool,
+        builder: BlockBuilder | None = None,
     ) -> None:
-        self.var, self.value, self.builder = var, value, builder
-        self.in_dataflow = builder.frame.block is not None
+        self.var, self.value, self.in_dataflow = var, value, in_dataflow
+        self._builder = builder
         self._found = dict(attempt.found)
         # Asked now: a match may be read when its function is finished.
         vars_ = [expr for expr in self._found.values() if isinstance(expr, ast.Var)]
         self._uses = {each: attempt.around.uses(each) for each in vars_}
-        self._bound = {each: builder.lookup_binding(each) for each in vars_}
+        self._bound = {each: attempt.around.value(each) for each in vars_}
 
-    def uses(self, pattern: Hashable) -> int:
+    @property
+    def builder(self) -> BlockBuilder:
+        """The builder of the new program, to emit further bindings before this one, or to add
+        functions.
+
+        Raises
+        ------
+        MisuseError
+            If the match is one of :func:`rlx.transform.find`, which changes nothing.
+        """
+        if self._builder is None:
+            raise MisuseError("a match of find has no builder: use rewrite", here())
+        return self._builder
+
+    def uses(self, pattern: Pattern) -> int:
         """The number of values and results of the old program that mention the variable matched by
         a part of the pattern.
         """
         expr = self._found[pattern]
         return self._uses[expr] if isinstance(expr, ast.Var) else 0
 
-    def bound(self, pattern: Hashable) -> Expr:
+    def bound(self, pattern: Pattern) -> Expr:
         """The value of the variable that a part of the pattern matched."""
         expr = self._found[pattern]
         if expr is self.var:
@@ -88,13 +108,13 @@ class Match(Mapping[Hashable, Expr]):
         value = self._bound[expr] if isinstance(expr, ast.Var) else None
         return expr if value is None else value
 
-    def __getitem__(self, pattern: Hashable) -> Expr:
+    def __getitem__(self, pattern: Pattern) -> Expr:
         found = self._found.get(pattern)
         if found is None:
             raise KeyError(located(f"{pattern!r} is not part of the pattern that matched", here()))
         return self.value if found is self.var else found
 
-    def __iter__(self) -> Iterator[Hashable]:
+    def __iter__(self) -> Iterator[Pattern]:
         return iter(self._found)
 
     def __len__(self) -> int:
@@ -105,14 +125,107 @@ class Match(Mapping[Hashable, Expr]):
         return f"<Match of {self.var.name_hint}: {shown}>"
 
 
+Users = Mapping[ast.Var, Sequence[tuple[ast.Var | None, Expr]]]
+
+
+class Bindings:
+    """A program that is not changed: the values of variables.
+
+    Parameters
+    ----------
+    values
+        The values of variables.
+    module
+        The module around it.
+    function
+        The function around it, whose facts count.
+    users
+        Makes the users of each variable, when they are asked for the first time.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[ast.Var, Expr],
+        module: ast.IRModule | None = None,
+        function: ast.Function | None = None,
+        users: Callable[[], Users] | None = None,
+    ) -> None:
+        self.values, self._function = values, function
+        self._module = module or ast.IRModule({})
+        self._users = users or (lambda: _users_in(values))
+
+    def value(self, var: ast.Var) -> Expr | None:
+        """The value of a variable; None for parameters."""
+        return self.values.get(var)
+
+    @cached_property
+    def _state(self) -> DerivationState:
+        """What is known of the function, derived when it is asked for."""
+        table = dict(self._module.functions)
+        signatures = states.Signatures(replace(self._module, functions=table), table)
+        state = states.derivation(signatures, self.values)
+        if self._function is not None:
+            with recursion_room():
+                state.info(self._function)
+        return state
+
+    @property
+    def prover(self) -> Prover:
+        """The prover, with the facts of the function."""
+        return self._state.prover
+
+    def info(self, expr: Expr) -> StructInfo | None:
+        """The struct info of an expression."""
+        state = self._state
+        found = state.info_of.get(expr)
+        if found is None and self._function is None:
+            with recursion_room():
+                found = self._derived(expr)
+        return found
+
+    def _derived(self, expr: Expr) -> StructInfo | None:
+        """The struct info of an expression outside a function; its variables have annotations."""
+        for each in expressions(expr):
+            if isinstance(each, ast.Var) and each not in self._state.info_of:
+                value = self.values.get(each)
+                known = each.struct_info_annotation
+                if known is None:
+                    known = OBJECT if value is None else self._derived(value)
+                self._state.info_of[each] = known or OBJECT
+        return self._state.info(expr)
+
+    @cached_property
+    def users_of(self) -> Users:
+        """The users of each variable."""
+        return self._users()
+
+    def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
+        """The values that mention a variable."""
+        return self.users_of.get(var, ())
+
+    def uses(self, var: ast.Var) -> int:
+        """The number of these values."""
+        return len(self.users(var))
+
+
+def _users_in(values: Mapping[ast.Var, Expr]) -> Users:
+    found: dict[ast.Var, list[tuple[ast.Var | None, Expr]]] = {}
+    for user, value in values.items():
+        for var in {each for each in expressions(value) if isinstance(each, ast.Var)}:
+            found.setdefault(var, []).append((user, value))
+    return found
+
+
 class Attempt:
     """The current assignment of the parts of a pattern."""
 
     def __init__(self, around: PatternSurroundings) -> None:
         self.around = around
-        self.found: dict[Hashable, Expr] = {}
+        self.found: dict[Pattern, Expr] = {}
+        self.inner: dict[ast.Var, Expr] = {}
+        """The values of variables inside a function that is being matched."""
 
-    def standing(self, pattern: Hashable, expr: Expr) -> Iterator[None]:
+    def standing(self, pattern: Pattern, expr: Expr) -> Iterator[None]:
         """Assign an expression to a part. If the part already has one, both must be equal."""
         before = self.found.get(pattern)
         if before is None:
@@ -129,7 +242,7 @@ class Attempt:
         itself.
         """
         while isinstance(expr, ast.Var):
-            value = self.around.value(expr)
+            value = self.around.value(expr) or self.inner.get(expr)
             if value is None:
                 return expr
             expr = value

@@ -1,48 +1,134 @@
-"""Patterns of each kind of expression: calls, tuples, variables, constants."""
+"""Patterns of each kind of expression: calls, functions, tuples, variables, constants."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import bindings
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import Operator, lookup, similar
-from rlx.transform.builder.values import scalar
+from rlx.transform.arguments import alike, argument, is_null, operand_names, operands
+from rlx.transform.arguments import python_literal as plain
+from rlx.transform.builder.given import ARGUMENTS
 from rlx.transform.patterns.attempt import Attempt
 from rlx.transform.patterns.given import PatternError, natural, text
 from rlx.transform.patterns.pattern import (
     Heads,
+    NotPattern,
     Pattern,
-    Wildcard,
+    WildcardPattern,
+    dimensions_given,
     expected,
+    recorded,
+    same_dimensions,
 )
 
 
-def wildcard() -> Pattern:
+def wildcard() -> WildcardPattern:
     """Any expression."""
-    return Wildcard()
+    return WildcardPattern()
 
 
-def is_var(name: str | None = None) -> Pattern:
-    """A variable, with the given name if any; its value is not matched."""
-    return _Variable(name if name is None else text(name, "the name of a variable"))
+def reject(pattern: Pattern) -> NotPattern:
+    """Anything that a pattern does not match: ``~pattern``."""
+    return ~expected(pattern)
 
 
-class _Variable(Pattern):
-    def __init__(self, name: str | None) -> None:
-        self.name = name
+def has_dtype(dtype: str | DataType, pattern: Pattern | None = None) -> Pattern:
+    """A tensor of this element type."""
+    return (pattern or wildcard()).has_dtype(dtype)
+
+
+def has_attr(attrs: Mapping[str, object], pattern: Pattern | None = None) -> Pattern:
+    """A call with these attributes."""
+    return (pattern or wildcard()).has_attr(attrs)
+
+
+# ------------------------------------------------------------ names
+
+
+class _Named(Pattern):
+    """A variable or function by its name; any if there is no name."""
+
+    kinds: tuple[type[Expr], ...]
+
+    def __init__(self, name: str = "") -> None:
+        self.name = text(name, "a name")
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        if isinstance(expr, ast.Var) and self.name in (None, expr.name_hint):
-            yield from attempt.standing(self, expr)
+        if isinstance(expr, self.kinds):
+            found = expr.global_symbol if isinstance(expr, ast.ExternFunc) else expr.name_hint  # type: ignore[attr-defined]
+            if self.name in ("", found):
+                yield from attempt.standing(self, expr)
 
 
-def is_op(name: str) -> _Op:
-    """A call of an operator. Called with patterns, it also matches the arguments.
+class VarPattern(_Named):
+    """A variable, with the name ``name`` if it is not empty; its value is not matched."""
+
+    kinds = (ast.Var,)
+
+
+class DataflowVarPattern(VarPattern):
+    """A variable that is local to its dataflow block."""
+
+    kinds = (ast.DataflowVar,)
+
+
+class GlobalVarPattern(_Named):
+    """The name of a function of the module."""
+
+    kinds = (ast.GlobalVar,)
+
+
+class ExternFuncPattern(_Named):
+    """A packed function; ``global_symbol`` is its name."""
+
+    kinds = (ast.ExternFunc,)
+
+    @property
+    def global_symbol(self) -> str:
+        """The name of the function; empty for any."""
+        return self.name
+
+
+class _Function(_Named):
+    """A function of the module, or a packed function."""
+
+    kinds = (ast.GlobalVar, ast.ExternFunc)
+
+
+def is_var(name: str = "") -> VarPattern:
+    """A variable, with the given name if any; its value is not matched."""
+    return VarPattern(name)
+
+
+def is_dfv(name: str = "") -> DataflowVarPattern:
+    """A variable that is local to its dataflow block, with the given name if any."""
+    return DataflowVarPattern(name)
+
+
+def is_gv(name: str = "") -> GlobalVarPattern:
+    """The name of a function of the module, this one if given."""
+    return GlobalVarPattern(name)
+
+
+def is_function(name: str) -> Pattern:
+    """A function of the module, or a packed function, with this name."""
+    return _Function(name)
+
+
+# ------------------------------------------------------------ calls
+
+
+def is_op(name: str) -> OpPattern:
+    """A call of an operator. Called with patterns, it also matches the operands.
 
     Parameters
     ----------
@@ -59,109 +145,276 @@ def is_op(name: str) -> _Op:
     if operator is None:
         meant = did_you_mean([word.removeprefix("R.") for word in similar(full)])
         raise PatternError(f"unknown operator {name!r}" + (f"; {meant}" if meant else ""))
-    return _Op(operator)
+    return OpPattern(operator)
 
 
-class _Op(Pattern):
-    """A call of an operator, with any arguments until it is called."""
+class OpPattern(Pattern):
+    """A call of an operator, with any arguments until it is called; or the operator itself.
+
+    Attributes
+    ----------
+    expr
+        The operator.
+    """
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self.node = ast.op(operator.name)
+        self.expr = ast.op(operator.name)
         self.heads = frozenset([operator.name])
-
-    def __call__(self, *args: Pattern) -> Pattern:
-        """With arguments that match these patterns.
-
-        Raises
-        ------
-        PatternError
-            If no call of the operator has so many.
-        """
-        return _CallOf(self, self.operator, args)
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         value = attempt.looked_through(expr)
-        if isinstance(value, ast.Call) and value.op is self.node:
+        if value is self.expr or (isinstance(value, ast.Call) and value.op is self.expr):
             yield from attempt.standing(self, expr)
 
     def __repr__(self) -> str:
         return self.operator.name.removeprefix("relax.")
 
 
-def is_call(callee: Pattern, *args: Pattern) -> Pattern:
-    """A call of a function value that matches."""
-    return _CallOf(expected(callee), None, args)
+class CallPattern(Pattern):
+    """A call.
 
+    Attributes
+    ----------
+    op
+        The pattern of the operator or of the callee.
+    args
+        The patterns of the operands.
+    varg_default_wildcard
+        Whether operands that the pattern leaves out may be anything.
+    """
 
-class _CallOf(Pattern):
-    def __init__(self, head: Pattern, operator: Operator | None, args: Sequence[Pattern]) -> None:
-        self.head, self.args = head, tuple(expected(arg) for arg in args)
-        self.heads = head.heads
-        if operator is not None:
-            _count(operator, len(args))
+    def __init__(
+        self,
+        op: Pattern,
+        args: Sequence[Pattern],
+        varg_default_wildcard: bool = False,
+        named: Mapping[str, object] = {},
+    ) -> None:
+        self.op, self.varg_default_wildcard = expected(op), varg_default_wildcard
+        self.args = tuple(expected(arg) for arg in args)
+        self._names: tuple[str, ...] = ()
+        self._named: tuple[Pattern, ...] = ()
+        self._attrs: dict[str, object] = {}
+        self._order: tuple[str, ...] = ()
+        if isinstance(op, OpPattern):
+            self.heads = frozenset([op.operator.name])
+            _counted(op.operator, len(self.args), named, varg_default_wildcard)
+            self._order = tuple(operand_names(op.operator))
+            names = [n for n in self._order if n in named]
+            self._names, self._named = tuple(names), tuple(expected(named[n]) for n in names)
+            self._attrs = {n: plain(value) for n, value in named.items() if n not in names}
+        else:
+            self.heads = frozenset([ast.Call])
+            if named:
+                raise PatternError(f"no call matches: {op!r} has no parameter {next(iter(named))}")
+        recorded(self)
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         value = attempt.looked_through(expr)
-        if not isinstance(value, ast.Call) or len(value.args) != len(self.args):
+        if not isinstance(value, ast.Call):
             return
-        head = value if isinstance(self.head, _Op) else value.op
-        for _ in self.head.matches(head, attempt):
-            for _ in _all(self.args, value.args, attempt):
-                yield from attempt.standing(self, expr)
+        if isinstance(self.op, OpPattern):
+            if value.op is self.op.expr and (args := self._operands(value, attempt)) is not None:
+                for _ in matched_all((*self.args, *self._named), args, attempt):
+                    yield from attempt.standing(self, expr)
+            return
+        count = len(self.args)
+        if len(value.args) == count or (self.varg_default_wildcard and len(value.args) > count):
+            for _ in self.op.matches(value.op, attempt):
+                for _ in matched_all(self.args, value.args[:count], attempt):
+                    yield from attempt.standing(self, expr)
+
+    def _operands(self, call: ast.Call, attempt: Attempt) -> Sequence[Expr] | None:
+        """The operands that the patterns are compared with; None if the others do not match."""
+        count = len(self.args)
+        found = operands(call)
+        if count > len(found):
+            found = operands(call, defaults=True)[:count]
+        if len(found) < count:
+            return None
+        if any(not alike(argument(call, n), wanted) for n, wanted in self._attrs.items()):
+            return None
+        extra = found[count:]
+        chosen = list(found[:count])
+        if self._names:
+            every = operands(call, defaults=True)
+            at = self._order
+            places = [at.index(name) for name in self._names]
+            if any(place >= len(every) for place in places):
+                return None
+            chosen += [every[place] for place in places]
+            extra = tuple(e for k, e in enumerate(extra, count) if k not in places)
+        if not self.varg_default_wildcard and extra and not _defaults(call, extra, attempt):
+            return None
+        if any(is_null(attempt.looked_through(each)) for each in chosen):
+            return None
+        return chosen
 
     def __repr__(self) -> str:
-        return f"{self.head}({', '.join(map(repr, self.args))})"
+        return f"{self.op}({', '.join(map(repr, self.args))})"
 
 
-def _all(patterns: Sequence[Pattern], exprs: Sequence[Expr], attempt: Attempt) -> Iterator[None]:
+def _defaults(call: ast.Call, extra: Sequence[Expr], attempt: Attempt) -> bool:
+    """Whether the last operands of a call say what is meant without them."""
+    operator = lookup(call.op_name)
+    assert operator is not None
+    parameters = [p for p in operator.parameters if p.kind in ARGUMENTS]
+    if any(p.variadic for p in parameters):
+        return False
+    for parameter, given in zip(parameters[::-1], extra[::-1], strict=False):
+        value = attempt.looked_through(given)
+        if parameter.default is None or parameter.default is REQUIRED:
+            if not is_null(value):
+                return False
+        elif plain(value) != plain(parameter.default):
+            return False
+    return True
+
+
+def matched_all(
+    patterns: Sequence[Pattern], exprs: Sequence[Expr], attempt: Attempt
+) -> Iterator[None]:
     """Every way in which patterns match expressions one by one."""
     if not patterns:
         yield
         return
-    (pattern, *patterns), (expr, *exprs) = patterns, exprs
-    for _ in pattern.matches(expr, attempt):
-        yield from _all(patterns, exprs, attempt)
+    for _ in patterns[0].matches(exprs[0], attempt):
+        yield from matched_all(patterns[1:], exprs[1:], attempt)
 
 
-def _count(operator: Operator, given: int) -> None:
+def _counted(operator: Operator, given: int, named: Mapping[str, object], varg: bool) -> None:
+    """Refuse a pattern that no call of the operator matches."""
+    name = operator.name.removeprefix("relax.")
     parameters = [p for p in operator.parameters if p.kind != "types"]
-    least = sum(p.default is REQUIRED and not p.variadic for p in parameters)
-    most = None if any(p.variadic for p in parameters) else len(parameters)
-    if given < least or (most is not None and given > most):
-        name = operator.name.removeprefix("relax.")
+    wanted = [p for p in parameters if p.kind in ARGUMENTS]
+    known = [p.name for p in parameters]
+    for word in named:
+        if word not in known:
+            raise PatternError(
+                f"no call matches: {name} has no parameter {word!r}; it has {', '.join(known)}"
+            )
+    behind = {p.name for p in wanted[given:]}
+    for p in wanted[:given]:
+        if p.name in named:
+            raise PatternError(f"no call matches: {p.name} of {name} is given twice")
+    least = sum(p.default is REQUIRED and not p.variadic for p in wanted)
+    most = None if any(p.variadic for p in wanted) else len(wanted)
+    have = given + len(behind & named.keys())
+    if (have < least and not varg) or (most is not None and given > most):
         expected = f"{least}" if least == most else f"{least} to {most if most else 'any number'}"
+        attributes = [p.name for p in parameters if p.kind not in ARGUMENTS]
+        hint = ""
+        if most is not None and given > most and attributes:
+            hint = f"; {', '.join(attributes)}: attributes, for has_attr or keywords"
         raise PatternError(
-            f"no call matches: {name} takes {expected} argument{'s' * (expected != '1')},"
-            f" the pattern has {given}"
+            f"no call matches: {name} takes {expected} operand{'s' * (expected != '1')},"
+            f" the pattern has {have}{hint}"
         )
 
 
-def is_function(name: str) -> Pattern:
-    """A function of the module, or a packed function, with this name."""
-    return _Named(text(name, "the name of a function"))
+def is_call(callee: Pattern, *args: Pattern) -> CallPattern:
+    """A call of a function value that matches."""
+    return CallPattern(callee, args)
 
 
-class _Named(Pattern):
-    def __init__(self, name: str) -> None:
-        self.name = name
+def is_call_packed(name: str, args: Sequence[Pattern] | None = None) -> CallPattern:
+    """A call of a packed function; with any arguments if none are given."""
+    return CallPattern(ExternFuncPattern(name), _several(args), args is None)
+
+
+def is_call_tir(name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
+    """A call of a PrimFunc of the module, by `R.call_tir`.
+
+    Parameters
+    ----------
+    args
+        Patterns of the arguments, or one of their tuple; None for any.
+    """
+    return _call_of("call_tir", GlobalVarPattern(name), args)
+
+
+def is_call_dps_packed(name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
+    """A call of a packed function that writes its result, by `R.call_dps_packed`."""
+    return _call_of("call_dps_packed", ExternFuncPattern(name), args)
+
+
+def _call_of(
+    operator: str, callee: Pattern, args: Sequence[Pattern] | Pattern | None
+) -> CallPattern:
+    if args is None:
+        return is_op(operator)(callee, varg_default_wildcard=True)
+    given = args if isinstance(args, Pattern) else TuplePattern(args)
+    return is_op(operator)(callee, given)
+
+
+def _several(patterns: Sequence[Pattern] | None) -> tuple[Pattern, ...]:
+    return () if patterns is None else several(patterns, "patterns of arguments")
+
+
+class FunctionPattern(Pattern):
+    """A function with its parameters and its result.
+
+    Attributes
+    ----------
+    params
+        The patterns of the parameters.
+    body
+        The pattern of the result.
+    """
+
+    heads: Heads = frozenset([ast.Function])
+
+    def __init__(self, params: Sequence[Pattern], body: Pattern) -> None:
+        self.params, self.body = several(params, "patterns of parameters"), expected(body)
+        recorded(self)
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        match expr:
-            case ast.GlobalVar(name_hint=name) | ast.ExternFunc(global_symbol=name):
-                if name == self.name:
-                    yield from attempt.standing(self, expr)
+        function = attempt.looked_through(expr)
+        if not isinstance(function, ast.Function) or len(function.params) != len(self.params):
+            return
+        outer = dict(attempt.inner)
+        attempt.inner.update(
+            (b.var, b.value) for b in bindings(function) if isinstance(b, ast.VarBinding)
+        )
+        body = function.body
+        result = body.body if isinstance(body, ast.SeqExpr) else body
+        for _ in matched_all((*self.params, self.body), (*function.params, result), attempt):
+            yield from attempt.standing(self, expr)
+        attempt.inner = outer
 
 
-def is_const(value: object = None) -> Pattern:
+# ------------------------------------------------------------ constants, shapes, expressions
+
+
+class ConstantPattern(Pattern):
+    """A constant.
+
+    Attributes
+    ----------
+    value
+        What all elements must equal; None for any.
+    """
+
+    heads: Heads = frozenset([ast.Constant])
+
+    def __init__(self, value: object = None) -> None:
+        self.value = value
+
+    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
+        found = attempt.looked_through(expr)
+        if isinstance(found, ast.Constant) and (
+            self.value is None or _is_everywhere(found, self.value)
+        ):
+            yield from attempt.standing(self, expr)
+
+
+def is_const(value: object = None) -> ConstantPattern:
     """A constant; if a value is given, all elements must equal it."""
-    if value is None:
-        return _Kind(ast.Constant, lambda expr: True)
-    return _Kind(ast.Constant, lambda expr: _is_everywhere(expr, value))
+    return ConstantPattern(value)
 
 
-def _is_everywhere(expr: Expr, value: object) -> bool:
-    assert isinstance(expr, ast.Constant)
+def _is_everywhere(expr: ast.Constant, value: object) -> bool:
     stack = [expr.data.value]
     while stack:
         part = stack.pop()
@@ -172,71 +425,162 @@ def _is_everywhere(expr: Expr, value: object) -> bool:
     return True
 
 
-def is_shape(values: Sequence[object] | None = None) -> Pattern:
-    """A shape literal; if values are given (numbers, names or scalars), they must be its
-    dimensions.
+class PrimArrPattern(Pattern):
+    """A shape literal.
+
+    Attributes
+    ----------
+    shape
+        The dimensions, which ``pattern[k]`` also gives; None for any.
     """
-    if values is None:
-        return _Kind(ast.ShapeExpr, lambda expr: True)
-    if not isinstance(values, list | tuple):
-        raise MisuseError(f"expected the dimensions of a shape, found {described(values)}", here())
-    place = here()
-    wanted = ast.ShapeExpr(tuple(scalar(value, place) for value in values))
-    return _Kind(ast.ShapeExpr, lambda expr: structural_equal(expr, wanted))
+
+    heads: Heads = frozenset([ast.ShapeExpr])
+
+    def __init__(self, shape: Sequence[int | str | PrimExpr] | None) -> None:
+        self._open: frozenset[tir.Var] = frozenset()
+        self.shape: tuple[PrimExpr, ...] | None = None
+        if shape is not None:
+            self.shape, self._open = dimensions_given(shape)
+
+    def __getitem__(self, index: int) -> PrimExpr:
+        return (self.shape or ())[index]
+
+    def __len__(self) -> int:
+        return len(self.shape or ())
+
+    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
+        found = attempt.looked_through(expr)
+        if isinstance(found, ast.ShapeExpr) and (
+            self.shape is None or same_dimensions(found.values, self.shape, self._open, attempt)
+        ):
+            yield from attempt.standing(self, expr)
 
 
-def is_expr(expr: Expr) -> Pattern:
-    """An expression that is equal to this one; variables are equal to themselves."""
-    if not isinstance(expr, Expr):
-        raise MisuseError(f"expected an expression, found {described(expr)}", here())
-    return _Equal(expr)
+def is_shape(shape: Sequence[int | str | PrimExpr] | None = None) -> PrimArrPattern:
+    """A shape literal; if dimensions are given, they must be proved equal to its own, as for
+    :meth:`Pattern.has_shape`.
+    """
+    return PrimArrPattern(shape)
 
 
-class _Equal(Pattern):
-    def __init__(self, wanted: Expr) -> None:
-        self.wanted = wanted
+class ExprPattern(Pattern):
+    """An expression that is equal to a given one.
+
+    Attributes
+    ----------
+    expr
+        The expression.
+    """
+
+    def __init__(self, expr: Expr) -> None:
+        if not isinstance(expr, Expr):
+            raise MisuseError(f"expected an expression, found {described(expr)}", here())
+        self.expr = expr
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         for each in (expr, attempt.looked_through(expr)):
-            if each is self.wanted or structural_equal(each, self.wanted):
+            if each is self.expr or structural_equal(each, self.expr):
                 yield from attempt.standing(self, expr)
                 return
 
 
-class _Kind(Pattern):
-    """An expression of one class of nodes."""
-
-    def __init__(self, kind: type[Expr], condition: Callable[[Expr], bool]) -> None:
-        self.kind, self.condition = kind, condition
-        self.heads = frozenset([kind])
-
-    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        value = attempt.looked_through(expr)
-        if isinstance(value, self.kind) and self.condition(value):
-            yield from attempt.standing(self, expr)
+def is_expr(expr: Expr) -> ExprPattern:
+    """An expression that is equal to this one; variables are equal to themselves."""
+    return ExprPattern(expr)
 
 
-def is_tuple(fields: Sequence[Pattern] | None = None) -> Pattern:
-    """A tuple whose fields match these patterns; any tuple if none are given."""
-    if fields is None:
-        return _Kind(ast.Tuple, lambda expr: True)
-    return _Tuple(fields)
+# ------------------------------------------------------------ tuples
 
 
-class _Tuple(Pattern):
+class TuplePattern(Pattern):
+    """A tuple with certain fields; ``pattern[k]`` is the pattern of one of them.
+
+    Attributes
+    ----------
+    fields
+        The patterns of the fields; None for any tuple.
+    """
+
     heads: Heads = frozenset([ast.Tuple])
 
-    def __init__(self, fields: Sequence[Pattern]) -> None:
-        self.fields = several(fields, "patterns of fields")
+    def __init__(self, fields: Sequence[Pattern] | None) -> None:
+        self.fields = None if fields is None else several(fields, "patterns of fields")
+        recorded(self)
+
+    def __getitem__(self, index: int | None) -> TupleGetItemPattern:
+        if index is not None and self.fields is not None:
+            index = range(len(self.fields))[index]
+        return TupleGetItemPattern(self, index)
+
+    def __len__(self) -> int:
+        return len(self.fields or ())
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         value = attempt.looked_through(expr)
-        if isinstance(value, ast.Tuple) and len(value.fields) == len(self.fields):
-            for _ in _all(self.fields, value.fields, attempt):
+        if isinstance(value, ast.Tuple):
+            if self.fields is None:
+                yield from attempt.standing(self, expr)
+            elif len(value.fields) == len(self.fields):
+                for _ in self._matched(self.fields, value.fields, attempt):
+                    yield from attempt.standing(self, expr)
+
+    def _matched(
+        self, patterns: Sequence[Pattern], exprs: Sequence[Expr], attempt: Attempt
+    ) -> Iterator[None]:
+        return matched_all(patterns, exprs, attempt)
+
+
+class UnorderedTuplePattern(TuplePattern):
+    """A tuple whose fields match the patterns in some order."""
+
+    def _matched(
+        self, patterns: Sequence[Pattern], exprs: Sequence[Expr], attempt: Attempt
+    ) -> Iterator[None]:
+        if not patterns:
+            yield
+            return
+        for at, each in enumerate(exprs):
+            for _ in patterns[0].matches(each, attempt):
+                yield from self._matched(patterns[1:], [*exprs[:at], *exprs[at + 1 :]], attempt)
+
+
+def is_tuple(fields: Sequence[Pattern] | None = None, unordered: bool = False) -> TuplePattern:
+    """A tuple whose fields match these patterns; any tuple if none are given.
+
+    Parameters
+    ----------
+    unordered
+        Whether the fields may match in any order.
+    """
+    return (UnorderedTuplePattern if unordered else TuplePattern)(fields)
+
+
+class TupleGetItemPattern(Pattern):
+    """A field of a tuple.
+
+    Attributes
+    ----------
+    tuple
+        The pattern of the tuple.
+    index
+        The index of the field; None for any.
+    """
+
+    heads: Heads = frozenset([ast.TupleGetItem])
+
+    def __init__(self, tuple: Pattern, index: int | None = None) -> None:
+        self.tuple = expected(tuple)
+        self.index = None if index is None else natural(index, "the index of a field")
+        recorded(self)
+
+    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
+        value = attempt.looked_through(expr)
+        if isinstance(value, ast.TupleGetItem) and self.index in (None, value.index):
+            for _ in self.tuple.matches(value.tuple_value, attempt):
                 yield from attempt.standing(self, expr)
 
 
-def is_tuple_get_item(inner: Pattern, index: int | None = None) -> Pattern:
+def is_tuple_get_item(inner: Pattern, index: int | None = None) -> TupleGetItemPattern:
     """A field of a tuple, with the given index if any.
 
     Raises
@@ -244,21 +588,7 @@ def is_tuple_get_item(inner: Pattern, index: int | None = None) -> Pattern:
     PatternError
         If the index is negative.
     """
-    return _Item(inner, index)
-
-
-class _Item(Pattern):
-    heads: Heads = frozenset([ast.TupleGetItem])
-
-    def __init__(self, inner: Pattern, index: int | None) -> None:
-        self.inner = expected(inner)
-        self.index = None if index is None else natural(index, "the index of a field")
-
-    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        value = attempt.looked_through(expr)
-        if isinstance(value, ast.TupleGetItem) and self.index in (None, value.index):
-            for _ in self.inner.matches(value.tuple_value, attempt):
-                yield from attempt.standing(self, expr)
+    return TupleGetItemPattern(inner, index)
 
 
 def several(patterns: object, what: str) -> tuple[Pattern, ...]:

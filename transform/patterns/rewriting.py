@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize, normalize_function
@@ -10,32 +11,34 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import bindings, expressions
+from rlx.grammar.nodes.visit import bindings, evaluated, expressions
 from rlx.grammar.stack import recursion_room
-from rlx.operators.registry import lookup
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
-from rlx.transform.patterns.attempt import Attempt, Match
+from rlx.transform.certain import Certainty
+from rlx.transform.patterns.attempt import Attempt, Bindings, Match, Users
+from rlx.transform.patterns.context import fits_head
 from rlx.transform.patterns.pattern import Pattern, expected
-from rlx.transform.visitors.dispatch import callable_of
+from rlx.transform.visitors.dispatch import callable_of, module_around
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import Without, unneeded
 
-Users = dict[ast.Var, list[tuple[ast.Var | None, Expr]]]
 Replacement = Callable[[Match], Expr | None]
+Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
 
 
-def rewrite(module: IRModule, pattern: Pattern, replacement: Replacement) -> IRModule:
-    """Replace the matches of a pattern in a module.
+def rewrite(module: Rewriting, pattern: Pattern, replacement: Replacement) -> Rewriting:
+    """Replace the matches of a pattern in a module or a function.
 
     Each binding is visited once, in order; replacements of earlier ones are visible. Values that
-    became unused are removed if they are calls of pure operators.
+    became unused are removed if they cannot fail. A function without a match is returned as it is.
 
     Parameters
     ----------
     replacement
-        Called with each match. Returns the new value, or None to leave the old one. ``match[part]``
-        is the expression that a part of the pattern matched, in the new program.
+        Called with each match. Returns the new value, or None or the old value to leave it; then
+        the other ways in which the pattern matches are tried. ``match[part]`` is the expression
+        that a part of the pattern matched, in the new program.
 
     Raises
     ------
@@ -45,15 +48,58 @@ def rewrite(module: IRModule, pattern: Pattern, replacement: Replacement) -> IRM
     return _Replacing(pattern, replacement)(module)
 
 
-def find(module: IRModule, pattern: Pattern) -> list[Match]:
+def rewrite_call(
+    pattern: Pattern,
+    rewriter: Callable[[Expr, Match], Expr | None],
+    subject: Rewriting,
+) -> Rewriting:
+    """As :func:`rewrite`, in the words of TVM.
+
+    Parameters
+    ----------
+    rewriter
+        Called with the matched expression and the match.
+    subject
+        A function or a module.
+    """
+    asked = callable_of(rewriter, "an expression and a match", here())
+    return rewrite(subject, pattern, lambda match: asked(match.value, match))
+
+
+def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
     """The matches of a pattern in the order of the text, without changing the program."""
-    found: list[Match] = []
+    expected(pattern)
+    module = subject
+    if isinstance(subject, ast.Function):
+        _, module = module_around(subject)
+    module = normalize(module_of(module, here()))
+    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    return [match for function in functions for match in _found(function, pattern, module)]
 
-    def note(match: Match) -> None:
-        found.append(match)
 
-    rewrite(normalize(module_of(module, here())), pattern, note)
-    return found
+def get_var2val(function: ast.Function) -> dict[ast.Var, Expr]:
+    """The value of each variable that a function binds."""
+    return {b.var: b.value for b in bindings(function) if type(b) is ast.VarBinding}
+
+
+def _found(function: ast.Function, pattern: Pattern, module: IRModule) -> Iterator[Match]:
+    """The first match at each binding of a function in normal form."""
+    values = get_var2val(function)
+    around = Bindings(values, module, function, lambda: _users(function))
+    heads = pattern.heads
+    local: set[ast.Var] | None = None
+    for var, value in values.items():
+        if heads is not None and not fits_head(value, heads):
+            continue
+        if isinstance(value, ast.Function | ast.If | ast.SeqExpr):
+            continue
+        attempt = Attempt(around)
+        for _ in pattern.matches(var, attempt):
+            if local is None:
+                blocks = evaluated(function, ast.DataflowBlock)
+                local = {b.var for block in blocks for b in bindings(block) if b.var is not None}
+            yield Match(var, value, attempt, var in local)
+            break
 
 
 class _Replacing(ExprMutator):
@@ -69,19 +115,25 @@ class _Replacing(ExprMutator):
         self.pending_value: Expr | None = None
         self.idle: set[ast.Var] = set()
         self.old: dict[ast.Var, ast.Var] = {}
+        self.changed = False
+        """Whether a function became another one for its callers."""
 
     def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
         normal = normalize_function(function)
+        module = self.builder.get()
+        if not self.changed and next(_found(normal, self.pattern, module), None) is None:
+            return
         self.old_users, self.idle, self.old = _users(normal), set(), {}
         self.old_values = {b.var: b.value for b in bindings(normal) if type(b) is ast.VarBinding}
         self.old_function, self.old_state = normal, None
         super().visit_global_function(gv, normal)
+        new = self.builder.lookup_func(gv)
+        assert isinstance(new, ast.Function)
+        self.changed = self.changed or (new is not function and function.ret_struct_info is None)
         if self.idle:
-            new = self.builder.lookup_func(gv)
-            assert isinstance(new, ast.Function)
-            gone = unneeded(new, lambda var, value: var in self.idle and _is_pure_call(value))
-            kept = Without(gone).function(new)
-            self.builder.put(gv, kept, keep=True)
+            certain = Certainty(new, self.builder.get())
+            gone = unneeded(new, lambda var, v: var in self.idle and certain.cannot_fail(v))
+            self.builder.put(gv, Without(gone).function(new), keep=True)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         if isinstance(binding.value, ast.Function | ast.If | ast.SeqExpr):
@@ -91,14 +143,19 @@ class _Replacing(ExprMutator):
         attempt = Attempt(self)
         found = None
         self.pending_var, self.pending_value = binding.var, value
+        in_dataflow = self._frame.block is not None
+        emitted = self._frame.bindings()
         for _ in self.pattern.matches(binding.var, attempt):
-            match = Match(binding.var, value, attempt, self.builder)
+            match = Match(binding.var, value, attempt, in_dataflow, self.builder)
+            before = len(emitted)
             found = self.replacement(match)
-            if found is not None:
+            if found is not None and found is not value:
                 found = taken.value(found, self.place)
                 self.idle.update(e for e in match.values() if isinstance(e, ast.Var))
                 self.idle.discard(binding.var)
-            break
+                break
+            del emitted[before:]
+            found = None
         self.pending_var = self.pending_value = None
         new = self.rebind(binding, value if found is None else found)
         self.old[new] = binding.var
@@ -145,7 +202,7 @@ class _Replacing(ExprMutator):
         """The number of these values."""
         return len(self._old_users(var))
 
-    def _old_users(self, var: ast.Var) -> list[tuple[ast.Var | None, Expr]]:
+    def _old_users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
         return self.old_users.get(self.old.get(var, var), [])
 
 
@@ -162,7 +219,7 @@ class _Renamed(Rewriter):
 
 def _users(function: ast.Function) -> Users:
     """The values that mention each variable, and the results of sequences."""
-    found: Users = {}
+    found: dict[ast.Var, list[tuple[ast.Var | None, Expr]]] = {}
     for binding in bindings(function):
         value: Expr = binding.value
         inside = value if isinstance(value, ast.Call | ast.Tuple | ast.TupleGetItem) else None
@@ -175,8 +232,3 @@ def _users(function: ast.Function) -> Users:
                 if isinstance(leaf, ast.Var):
                     found.setdefault(leaf, []).append((None, seq.body))
     return found
-
-
-def _is_pure_call(value: Expr) -> bool:
-    operator = lookup(value.op_name) if isinstance(value, ast.Call) else None
-    return operator is not None and operator.pure

@@ -2,128 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule, StructInfo
-from rlx.grammar.nodes.python_places import MisuseError, here
+from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import show
 from rlx.solver.order import subtype
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
 from rlx.transform.builder.errors import misuse
-from rlx.transform.patterns.attempt import Attempt, Match
-from rlx.transform.patterns.expressions import several
+from rlx.transform.patterns.attempt import Match, Users
+from rlx.transform.patterns.context import PatternContext, users_in
 from rlx.transform.patterns.pattern import Pattern
 from rlx.transform.visitors.dispatch import callable_of
 from rlx.transform.visitors.mutator import ExprMutator
 
-Replacements = Mapping[Pattern, object]
-Users = Mapping[ast.Var, Sequence[ast.VarBinding]]
+Replacements = Mapping[Pattern | ast.Var, object]
+Replacing = Callable[[Match, Mapping[ast.Var, Expr]], Replacements | None]
+Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
 
 
-def rewrite_bindings(
-    module: IRModule,
-    patterns: Sequence[Pattern],
-    replacement: Callable[[Match], Replacements | None],
-) -> IRModule:
+def rewrite_bindings(context: PatternContext, rewriter: Replacing, subject: Rewriting) -> Rewriting:
     """Replace groups of bindings that match several patterns together.
 
-    The bindings are in one dataflow block, in any order, and none is computed from another. Each
-    pattern after the first shares a part with those before it, such as a common operand.
+    The bindings are in one dataflow block, in any order, and none is computed from another.
 
     Parameters
     ----------
-    replacement
-        Called with each match. Returns the new values by the patterns that they replace, or None to
-        keep all. What it emits with ``match.builder`` comes before them.
+    context
+        The patterns.
+    rewriter
+        Called with each match, whose values are variables, and with the values of the block's
+        variables. Returns the new values by the variables, or by the patterns, that they replace;
+        None to keep all. A call that occurs in several values is emitted once. What it emits with
+        ``match.builder`` comes before them.
+    subject
+        A function or a module.
 
     Raises
     ------
     MisuseError
-        If there is no pattern.
+        If it is not a context.
     BuildError
         If a new value violates a rule, or its struct info is less precise than that of the old one.
     """
-    given = several(patterns, "patterns")
-    if not given:
-        raise MisuseError("expected at least one pattern, found none", here())
-    return _Together(given, replacement)(module)
+    if not isinstance(context, PatternContext):
+        raise MisuseError(f"expected a PatternContext, found {described(context)}", here())
+    return _Together(context, rewriter)(subject)
 
 
 class _Together(ExprMutator):
     """Looks at each dataflow block when it is complete."""
 
-    def __init__(
-        self,
-        patterns: Sequence[Pattern],
-        replacement: Callable[[Match], Replacements | None],
-    ) -> None:
-        self.patterns = patterns
-        self.replacement = callable_of(replacement, "a match", here())
+    def __init__(self, context: PatternContext, replacement: Replacing) -> None:
+        self.context = context
+        self.replacement = callable_of(replacement, "a match and the block's values", here())
         self.users_of: Users = {}
-        self.candidates: list[ast.VarBinding] = []
+        self.block_values: dict[ast.Var, Expr] = {}
         self.rank: dict[ast.Var, int] = {}
 
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
         super().visit_dataflow_block(block)
         bindings = self._frame.bindings()
-        self.candidates = [b for b in bindings if isinstance(b, ast.VarBinding)]
-        self.users_of = _users(self.candidates)
-        self.rank = {binding.var: k for k, binding in enumerate(self.candidates)}
+        candidates = [b for b in bindings if isinstance(b, ast.VarBinding)]
+        self.users_of = users_in(candidates)
+        self.rank = {binding.var: k for k, binding in enumerate(candidates)}
+        by_var = {b.var: b for b in candidates}
+        self.block_values = {b.var: b.value for b in candidates}
         done: set[ast.Var] = set()
         start = 0
-        for first in self.candidates:
-            attempt = Attempt(self)
-            for roots in self._matched(self.patterns, [first], done, attempt):
-                places = [_place(bindings, root, start) for root in roots]
-                start = min(places)
-                stretch = slice(start, max(places) + 1)
-                order = _order(bindings[stretch], roots)
-                if order is not None:
-                    done.update(root.var for root in roots)
-                    match = Match(first.var, first.value, attempt, self.builder)
-                    self._replace(match, roots, order, stretch)
-                    break
-
-    def _matched(
-        self,
-        patterns: Sequence[Pattern],
-        candidates: Sequence[ast.VarBinding],
-        done: set[ast.Var],
-        attempt: Attempt,
-    ) -> Iterator[list[ast.VarBinding]]:
-        """The bindings that patterns match, each another one."""
-        if not patterns:
-            yield []
-            return
-        pattern, *others = patterns
-        for binding in candidates:
-            for _ in () if binding.var in done else pattern.matches(binding.var, attempt):
-                known = [expr for expr in attempt.found.values() if isinstance(expr, ast.Var)]
-                near = dict.fromkeys(user for var in known for user in self.users_of.get(var, ()))
-                rest = self._matched(others, list(near), done | {binding.var}, attempt)
-                yield from ([binding, *found] for found in rest)
+        for attempt, found in self.context.matches(self, candidates, done):
+            roots = {p: by_var[var] for p, var in found.items() if var in by_var}
+            if not roots or not done.isdisjoint(found.values()):
+                continue
+            places = [_place(bindings, root, start) for root in roots.values()]
+            start = min(places)
+            stretch = slice(start, max(places) + 1)
+            order = _order(bindings[stretch], list(roots.values()))
+            if order is not None:
+                done.update(root.var for root in roots.values())
+                first = next(iter(roots.values()))
+                match = Match(ast.Var(""), first.value, attempt, True, self.builder)
+                self._replace(match, roots, order, stretch)
 
     def _replace(
         self,
         match: Match,
-        roots: Sequence[ast.VarBinding],
+        roots: Mapping[Pattern, ast.VarBinding],
         order: tuple[list[Binding], list[Binding]],
         stretch: slice,
     ) -> None:
         """Put new values in place of what matched, and what is computed from it behind them."""
         bindings, frame = self._frame.bindings(), self._frame
         count = len(bindings)
-        values = self.replacement(match)
-        if values is None:
+        values = self.replacement(match, self.block_values)
+        if not values:
             del bindings[count:]
             return
+        given = {**values, **{var: values[p] for p, var in match.items() if p in values}}  # type: ignore[misc]
         rebound: list[Binding] = []
-        for pattern, root in zip(self.patterns, roots, strict=True):
-            if pattern in values:
-                value = frame.flat(taken.value(values[pattern], self.place), self.place)
+        once = _Once(self)
+        for root in roots.values():
+            if root.var in given:
+                value = once.value(taken.value(given[root.var], self.place))
+                value = frame.flat(value, self.place)
                 self._fits(root.var, value)
                 frame.values[root.var] = value
                 root = ast.VarBinding(root.var, value, self.place, self.place)
@@ -131,7 +117,7 @@ class _Together(ExprMutator):
         made = [*bindings[count:], *rebound]
         del bindings[count:]
         before, behind = order
-        self._in_scope(made, behind, max(self.rank[root.var] for root in roots))
+        self._in_scope(made, behind, max(self.rank[root.var] for root in roots.values()))
         bindings[stretch] = [*before, *made, *behind]
 
     def _in_scope(self, made: list[Binding], behind: list[Binding], last: int) -> None:
@@ -166,14 +152,37 @@ class _Together(ExprMutator):
 
     def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
         """The values of the block that mention a variable; one that outlives it has more users."""
-        found: list[tuple[ast.Var | None, Expr]] = [
-            (binding.var, binding.value) for binding in self.users_of.get(var, ())
-        ]
-        return found if type(var) is ast.DataflowVar else [*found, (None, var)]
+        return self.users_of.get(var, ())
 
     def uses(self, var: ast.Var) -> int:
         """The number of these values."""
         return len(self.users(var))
+
+
+class _Once(Rewriter):
+    """Emits each call inside of new values once, though several values share it."""
+
+    def __init__(self, around: _Together) -> None:
+        super().__init__()
+        self._around = around
+        self._emitted: dict[ast.Call, ast.Var] = {}
+        self._outer: ast.Call | None = None
+
+    def value(self, value: Expr) -> Expr:
+        """A new value, in which variables stand for calls."""
+        self._outer = value if isinstance(value, ast.Call) else None
+        return self.expr(value)
+
+    def call(self, call: ast.Call) -> Expr:
+        known = self._emitted.get(call)
+        if known is not None:
+            return known
+        outermost, self._outer = call is self._outer, None
+        made = super().call(call)
+        if outermost:
+            return made
+        known = self._emitted[call] = self._around.builder.emit(made)
+        return known
 
 
 def _place(bindings: Sequence[Binding], binding: Binding, start: int) -> int:
@@ -182,14 +191,6 @@ def _place(bindings: Sequence[Binding], binding: Binding, start: int) -> int:
         return bindings.index(binding, start)
     except ValueError:
         return bindings.index(binding)
-
-
-def _users(bindings: Sequence[ast.VarBinding]) -> Users:
-    found: dict[ast.Var, list[ast.VarBinding]] = {}
-    for binding in bindings:
-        for var in _mentioned(binding):
-            found.setdefault(var, []).append(binding)
-    return found
 
 
 def _mentioned(binding: Binding) -> set[ast.Var]:

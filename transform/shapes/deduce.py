@@ -14,7 +14,7 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.elementwise import ANY, ARITHMETIC, COMPARISON, FLOAT, FLOAT_NN, TEST
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order.substitute import dimensions
-from rlx.transform.patterns.arguments import operands
+from rlx.transform.arguments import operands
 from rlx.transform.shapes.propagate import Stronger
 from rlx.transform.shapes.specialise import is_open, says_more
 

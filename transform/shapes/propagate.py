@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.node import changed
 from rlx.grammar.nodes.visit import called_globals, callees_first
 from rlx.transform.shapes.shape_functions import ShapeFunction, shape_function
 from rlx.transform.shapes.specialise import is_open, says_more, specialised
@@ -27,7 +28,8 @@ class Stronger(ExprMutator):
             super().visit_var_binding(binding)
             return
         value = self.visit_expr(binding.value)
-        new = self.builder.frame.rebind(binding, value, self.place)
+        known = changed(binding, var=self.visit_var_def(binding.var))
+        new = self.builder.frame.rebind(known, value, self.place)
         if new is not binding.var:
             self.replace_var(binding.var, new)
 

@@ -13,8 +13,8 @@ from rlx.grammar.nodes.struct_infos import held_shape
 from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.operators.registry import lookup
 from rlx.solver.order.substitute import dimensions
+from rlx.transform.arguments import operands
 from rlx.transform.builder.builder import BlockBuilder
-from rlx.transform.patterns.arguments import operands
 
 
 class ShapeFunction(Record):

@@ -6,8 +6,21 @@ from typing import TypeVar
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.python_places import MisuseError, Place, described
+from rlx.grammar.nodes.visit import called_globals
 
 F = TypeVar("F")
+
+
+def module_around(function: ast.Function) -> tuple[ast.GlobalVar, ast.IRModule]:
+    """A module with one function, under its own name or `main`. Nothing is known of the other
+    functions that it calls.
+    """
+    gv = ast.GlobalVar(str(function.attrs.get("global_symbol", "main")))
+    called = called_globals(function)
+    gv = next((each for each in called if each.name_hint == gv.name_hint), gv)
+    others = frozenset(each.name_hint for each in called if each is not gv)
+    return gv, ast.IRModule({gv: function}, lost=others)
+
 
 EXPRESSIONS: dict[type[ast.Expr], str] = {
     ast.Var: "visit_var",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
@@ -14,13 +14,14 @@ from rlx.grammar.nodes.node import changed, replace, same
 from rlx.grammar.nodes.python_places import Place, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import bindings
+from rlx.grammar.nodes.visit import bindings, bound_vars, called_globals
 from rlx.grammar.stack import recursion_room
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.errors import misuse
 from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame
+from rlx.transform.builder.function_head import head_of
 from rlx.transform.builder.nested import (
     assuming,
     close_function,
@@ -28,11 +29,13 @@ from rlx.transform.builder.nested import (
     open_function,
     open_sequence,
 )
-from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
+from rlx.transform.visitors.dispatch import EXPRESSIONS, module_around, unknown_method
+
+Changed = TypeVar("Changed", IRModule, ast.Function)
 
 
 class ExprMutator:
-    """Transforms a module into a new one, function by function and binding by binding.
+    """Transforms a module or a function into a new one, function by function and binding by binding.
 
     A subclass overrides the methods for the nodes that it changes. They have the names of
     :class:`ExprVisitor`'s methods and return the replacement of the node. Unchanged parts are
@@ -61,13 +64,14 @@ class ExprMutator:
     strengthens = False
     """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
+    _changed: set[GlobalVar]
     _vars: dict[ast.Var, Expr]
     _place: Place | None
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """What the walk knows is there before a subclass begins."""
         made = super().__new__(cls)
-        made._vars, made._place = {}, None
+        made._vars, made._place, made._changed = {}, None, set()
         made._inside = _Inside(made)
         return made
 
@@ -81,17 +85,25 @@ class ExprMutator:
 
     # ------------------------------------------------------------ wholes
 
-    def __call__(self, module: IRModule) -> IRModule:
-        """The module with each of its Relax functions visited; the module itself if nothing
-        changes.
+    def __call__(self, subject: Changed) -> Changed:
+        """The module with each of its Relax functions visited, or the function visited; the same
+        object if nothing changes.
 
         Raises
         ------
         BuildError
             If what a method returned breaks a rule.
+        MisuseError
+            If it is neither a module nor a function.
         """
-        with self._begun(here()) as place, recursion_room():
-            self.builder = BlockBuilder(module_of(module, place))
+        if not isinstance(subject, ast.Function):
+            return self._of_module(module_of(subject, here()))
+        gv, module = module_around(subject)
+        return self._of_module(module).functions[gv]  # type: ignore[return-value]
+
+    def _of_module(self, module: IRModule) -> IRModule:
+        with self._begun(here()), recursion_room():
+            self.builder, self._changed = BlockBuilder(module), set()
             relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
             for gv in self.in_order(relax):
                 self.visit_global_function(gv, relax[gv])
@@ -100,6 +112,26 @@ class ExprMutator:
         if kept and all(found.functions[gv] is f for gv, f in module.functions.items()):
             return module
         return found
+
+    def _alone(self, expr: Expr) -> Expr:
+        """The replacement of an expression outside a module: its free variables count as
+        parameters, and what is emitted comes before it in a sequence.
+        """
+        if isinstance(expr, ast.Function):
+            return self(expr)
+        self.builder = BlockBuilder()
+        with self._begun(here()) as place, recursion_room():
+            head = head_of((), {}, True, place)
+            names = (var.name_hint for var in bound_vars(expr))
+            frame = self.builder.begin_again(GlobalVar("main"), head, head, names, place)
+            frame.adopt(expr)
+            try:
+                found = self._method(EXPRESSIONS[type(expr)])(expr)
+                made = found if isinstance(found, Expr) else taken.value(found, place)
+                blocks = frame.blocks.finished()
+            finally:
+                self.builder.end_again(frame)
+        return ast.SeqExpr(blocks, made, place, place) if blocks else made
 
     def in_order(self, functions: Mapping[GlobalVar, ast.Function]) -> Iterable[GlobalVar]:
         """The functions in the order of the visit: a function without an annotated result comes
@@ -115,14 +147,22 @@ class ExprMutator:
             head = changed(normal, params=params, body=ast.Tuple(()), ret_struct_info=None)
             frame = self.builder.begin_again(gv, head, normal, _names(normal), place)
             frame.strengthens = self.strengthens
+            if not self._changed.isdisjoint(called_globals(normal)):
+                frame.is_untouched = False  # its callees are others now
             try:
                 body = normal.body
                 assert isinstance(body, ast.SeqExpr)
                 result = self._sequence(body)
-                new = finish(frame, result, place, normal)
+                blocks = same(body.blocks, frame.blocks.finished())
+                if frame.is_untouched and blocks is body.blocks and result is body.body:
+                    new = changed(normal, params=params)
+                else:
+                    new = finish(frame, result, place, normal)
             finally:
                 self.builder.end_again(frame)
             kept = new is normal
+            if not kept:
+                self._changed.add(gv)
             self.builder.put(gv, function if kept else new, keep=kept)
 
     @contextmanager
@@ -220,7 +260,7 @@ class ExprMutator:
         place = self.place
         var = self.visit_var_def(binding.var)
         if value is binding.value and var is binding.var:
-            self._frame.bind(binding, place, quiet=True)
+            self._frame.keep(binding)
             return var
         new = self._frame.rebind(changed(binding, var=var), value, place)
         if new is not binding.var:
@@ -234,12 +274,17 @@ class ExprMutator:
         var = binding.var and self.visit_var_def(binding.var)
         value = self._frame.leaf(value, self.place)
         cast = changed(binding, var=var, value=value, struct_info=info)
-        self._frame.bind(cast, self.place, quiet=cast is binding)
+        if cast is binding:
+            self._frame.keep(cast)
+        else:
+            self._frame.bind(cast, self.place)
 
     # ------------------------------------------------------------ expressions
 
     def visit_expr(self, expr: Expr) -> Expr:
-        """Return the replacement of an expression."""
+        """Return the replacement of an expression; it may also be outside a module."""
+        if self._place is None:
+            return self._alone(expr)
         found = self._method(EXPRESSIONS[type(expr)])(expr)
         return found if isinstance(found, Expr) else self._given(found, EXPRESSIONS[type(expr)])
 

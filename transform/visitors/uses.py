@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
+from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import bindings, expressions, struct_infos
+from rlx.grammar.nodes.visit import bindings, evaluated, expressions, struct_infos
 from rlx.solver.order import free_vars
 
 
@@ -17,6 +18,33 @@ def uses(function: ast.Function) -> Counter[ast.Var]:
     found = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
     for info in struct_infos(function):
         found.update(free_vars(info))
+    for var, times in _named(function).items():
+        found[var] += times
+    return found
+
+
+def _named(root: Node) -> Counter[ast.Var]:
+    """The number of scalars and dimensions that mention each variable of Relax by its shape
+    variable.
+    """
+    binders = (each for node in evaluated(root, Node) for each in node.bound())
+    scalars = {
+        each.shape_var: each
+        for each in binders
+        if isinstance(each, ast.Var) and each.shape_var is not None
+    }
+    return _mentions(root, scalars)
+
+
+def _mentions(root: Node, scalars: Mapping[tir.Var, ast.Var]) -> Counter[ast.Var]:
+    found: Counter[ast.Var] = Counter()
+    stack = [root] if scalars else []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tir.Var) and node in scalars:
+            found[scalars[node]] += 1
+        stack.extend(node.children())
+        stack.extend(part for each in node.bound() for part in each.declared())
     return found
 
 
@@ -35,6 +63,7 @@ def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) ->
         if isinstance(binding, ast.VarBinding)
     }
     taken: dict[ast.Var, Counter[ast.Var]] = {}
+    scalars = {var.shape_var: var for var in counts if var.shape_var is not None}
     idle = [var for var in values if not counts[var]]
     while idle:
         var = idle.pop()
@@ -42,6 +71,7 @@ def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) ->
             continue
         inside = list(expressions(values[var]))
         taken[var] = Counter(used for used in inside if isinstance(used, ast.Var))
+        taken[var].update(_mentions(values[var], scalars))
         for inner in _bound_by(inside):
             taken[var].subtract(taken.get(inner, ()))  # these uses are gone already
         for used, count in taken[var].items():

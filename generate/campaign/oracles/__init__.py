@@ -11,6 +11,7 @@ from rlx.generate.campaign.oracles.case import Case
 from rlx.generate.campaign.oracles.check import check
 from rlx.generate.campaign.oracles.derive import derive
 from rlx.generate.campaign.oracles.passes import passes
+from rlx.generate.campaign.oracles.refine import refine
 from rlx.generate.campaign.oracles.roundtrip import roundtrip
 from rlx.generate.campaign.oracles.run import run
 
@@ -22,6 +23,7 @@ ORACLES: dict[str, Oracle] = {
     "run": run,
     "passes": passes,
     "roundtrip": roundtrip,
+    "refine": refine,
 }
 """By the name that `rlx fuzz --oracle` takes."""
 

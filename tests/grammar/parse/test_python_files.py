@@ -94,3 +94,20 @@ def test_programs(path: Path) -> None:
         wrong = errors(case["program"], "program.rlx")
         same = errors(case["program"], "program.py") == wrong
         assert same is not any(message.startswith(OUTSIDE) for message, _, _ in wrong), wrong
+
+
+def test_a_function_of_another_library_takes_no_relax_values() -> None:
+    text = """\
+import numpy as np
+import torch.nn.functional as F
+from tvm.script import relax as R
+
+@R.function
+def f(x: R.Any):
+    y = F.relu(x)
+    z = R.const(np.zeros((2, 3)), "float32")
+    return np.transpose(z, axes=x)
+"""
+    found = [d for d in parse(text, "file.py").diagnostics if d.is_error]
+    assert [text[slice(*d.span)] for d in found if d.span] == ["F.relu", "np.transpose"]
+    assert "a function of torch, which does not take Relax values" in found[0].message

@@ -138,3 +138,45 @@ def test_pointers_say_what_they_point_to() -> None:
     )
     assert (format_text(text).text or "").endswith(text)
     assert rlx.parse(text) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (
+            """\
+@R.function
+def main(t: R.Tuple(T.int64, R.Any)):
+    k: T.int64 = t[0]
+    y = R.match_cast(t[1], R.Tensor((k,)))
+    return (y, k)
+""",
+            ['k: R.Prim("int64") = R.match_cast(t[0], R.Prim(value=k_1))', "R.Tensor((k_1,))"],
+        ),
+        (
+            """\
+@R.function
+def main(s: T.int64):
+    k: T.int64 = R.match_cast(s, T.int64)
+    return R.ones(R.shape([k]), "int8")
+""",
+            ['k: R.Prim("int64") = R.match_cast(s, R.Prim(value=k_1))', "R.shape([k_1])"],
+        ),
+    ],
+)
+def test_before_0_26_a_cast_gives_a_dimension_its_number(text: str, written: list[str]) -> None:
+    older = format_text(text, version="0.17").text or ""
+    assert all(words in older for words in written)
+    assert format_text(format_text(older, version="0.27").text or "", version="0.17").text == older
+
+
+def test_what_a_prim_func_keeps_as_text_may_be_wrapped() -> None:
+    text = """\
+@T.prim_func
+def f(A: T.Buffer((4,), "float32")):
+    T.func_attr({"target": T.target({"keys": ["cpu"], "kind": "llvm", "mtriple": "x86_64", "tag": ""})})
+    T.evaluate(0)
+"""
+    wide, narrow = (format_text(text, width=width).text or "" for width in (120, 30))
+    assert len(wide.splitlines()) < len(narrow.splitlines())
+    assert format_text(narrow, width=120).text == wide

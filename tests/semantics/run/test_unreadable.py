@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +46,14 @@ def test_a_file_that_cannot_be_read(
     with pytest.raises(files.FileError) as caught:
         files.load(path, ast.ObjectStructInfo())
     assert str(caught.value) == words.replace("x", str(path), 1)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_not_waited_for(make: Callable[[Path], None], tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    make(path)
+    with pytest.raises(files.FileError, match="is not a file with an array"):
+        files.load(path, ast.ObjectStructInfo())
 
 
 @pytest.mark.parametrize("error", [SyntaxError(), MemoryError(), RecursionError()])

@@ -250,6 +250,14 @@ def test_never() -> None:
         ("min(n, n + 1)", "n"),
         ("n % 1", "0"),
         ("(n*m)//m", "n"),
+        ("a*c + b*c", "(a + b) * c"),
+        ("n*4 + m*4", "(n + m) * 4"),
+        ("n*m + n", "n * m + n"),
+        ("h - h//2*2", "h % 2"),
+        ("x - x//3*3 + 5", "x % 3 + 5"),
+        ("min(a, b)*max(a, b)", "a * b"),
+        ("select(n < m, a*c + b*c, h - h//2*2)", "select(n < m, (a + b) * c, h % 2)"),
+        ("(n & 7) | (n & 8)", "n % 16"),
     ],
 )
 def test_simplify(expr: str, simple: str) -> None:

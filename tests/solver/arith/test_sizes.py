@@ -181,3 +181,16 @@ def test_parts_that_are_proved_at_once_take_nothing_from_the_others(
     granted.clear()
     assert prove(easy + hard).status == "unknown"
     assert granted == alone != []
+
+
+def test_chains_of_five_thousand_facts() -> None:
+    facts = [f"x{i} < x{i + 1}" for i in range(5_000)]
+    assert prove("x0 + 5000 <= x5000", facts).proved
+    assert prove("x7 + 3 <= x9 + 1", [*facts, "x9 == y"]).proved
+    assert not prove("x0 + 5001 <= x5000", facts).proved
+
+
+def test_maxima_of_fifty_operands() -> None:
+    names = [f"x{i}" for i in range(50)]
+    assert prove(f"max({', '.join(names)}) == max({', '.join(names[::-1] + names)})").proved
+    assert prove(f"min({', '.join(names)}) <= x33").proved

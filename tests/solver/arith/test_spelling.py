@@ -125,7 +125,7 @@ def test_spellings(text: str, meant: str) -> None:
         ("n ** 2 == 4", "write powers as products"),
         ("n > 1.5", "only integers, not floats"),
         ("n > 1e5", "only integers, not floats"),
-        ("n == 0x10", "write numbers in decimal"),
+        ("n == 0o17", "write numbers in decimal"),
         ("n == 1__0", "write numbers in decimal"),
         ("n == ٣", "write numbers in decimal"),
         ("n > 2 ? 1 : 0", "write select"),

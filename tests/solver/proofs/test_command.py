@@ -36,8 +36,18 @@ def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "other"
     file.write_bytes(content)
     assert verify_proof.main([str(file)]) == 1
-    assert verify_proof.main([str(tmp_path / "missing")]) == 1
-    assert verify_proof.main([str(tmp_path)]) == 1
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is none that proves nothing: the exit status differs, and one such file stops no other."""
+    proof = tmp_path / "proof.json"
+    prove.main(["n >= 0", "--certificate", str(proof)])
+    capsys.readouterr()
+    for path in (tmp_path / "missing", tmp_path):
+        assert verify_proof.main([str(path), str(proof)]) == 2
+        said = capsys.readouterr()
+        assert said.out.startswith(f"{proof}: proved")
+        assert "Errno" not in said.err
 
 
 def test_a_proof_is_shown_in_steps(capsys: pytest.CaptureFixture[str]) -> None:

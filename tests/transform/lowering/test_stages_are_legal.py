@@ -105,6 +105,18 @@ CLOSURES = {
     u = R.match_cast(t[0], {MATRIX})
     return R.add(u, t[1][1])
 """,
+    "a callee that is an object": f"""
+    o: R.Object = R.ExternFunc("vm.builtin.copy")
+    y = R.call_pure_packed(o, x, sinfo_args=({MATRIX},))
+    return R.add(x, y)
+""",
+    "a length that is left to a reshape": """
+    n = T.int64()
+    m = T.int64()
+    y = R.match_cast(x, R.Tensor((n, m), "float32"))
+    z = R.reshape(y, R.shape([-1]))
+    return R.add(x, R.reshape(z, R.shape([2, 3])))
+""",
     "a destination that is returned": f"""
     y = R.call_dps_packed("my.exp", (x,), out_sinfo={MATRIX})
     return R.add(x, y)

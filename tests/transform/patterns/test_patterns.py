@@ -170,8 +170,12 @@ def test_patterns_that_match_nothing() -> None:
     x = wildcard()
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: is_op("matmull"), "did you mean 'matmul'"),
-        (lambda: is_op("add")(x), "add takes 2 arguments, the pattern has 1"),
+        (lambda: is_op("add")(x), "add takes 2 operands, the pattern has 1"),
         (lambda: is_op("add")(x, x, x), "the pattern has 3"),
+        (lambda: is_op("astype")(x, x), "takes 1 operand, the pattern has 2; dtype: attributes"),
+        (lambda: is_op("sum")(x, axes=[1]), "no parameter 'axes'"),
+        (lambda: is_op("add")(x, x2=x, x1=x), "x1 of add is given twice"),
+        (lambda: is_var("f")(x, axis=1), "has no parameter axis"),
         (lambda: is_op("add") & is_op("multiply"), "matches both add and multiply"),
         (lambda: is_tuple([x]) & is_op("add"), "matches both"),
         (lambda: is_op("sum").has_attr({"axes": 1}), "no parameter 'axes'"),
@@ -193,13 +197,15 @@ def test_patterns_that_match_nothing() -> None:
 def test_chains_of_users() -> None:
     """What uses a value may be asked about too, though it is bound later."""
     matmul, add, relu = is_op("matmul"), is_op("add"), is_op("nn.relu")
-    assert places(matmul >> add >> relu) == ["m"]
-    assert places(matmul >> (add >> relu)) == ["m"]
-    assert places(matmul >> add >> is_op("sum")) == []
-    assert places(add ^ relu ^ is_op("sum")) == []
-    assert places(add ^ relu >> is_op("sum")) == ["a"]
-    assert places(matmul >> add.has_shape(("k", 4))) == ["m"]
-    assert places(matmul >> add.has_dtype("int8")) == []
+    assert places(matmul ^ add ^ relu) == ["m"]
+    assert places(matmul ^ (add ^ relu)) == ["m"]
+    assert places(matmul ^ add ^ is_op("sum")) == []
+    assert places(add >> relu >> is_op("sum")) == []
+    assert places((add >> relu) ^ is_op("sum")) == ["a"]
+    assert places(matmul ^ add.has_shape(("k", 4))) == ["m"]
+    assert places(matmul ^ add.has_dtype("int8")) == []
+    chain = matmul ^ add ^ relu
+    assert (len(chain), chain[1], chain[-1]) == (3, add, relu)
     assert places(add.used_by(relu, 0)) == ["a"]
     assert places(is_var("b").used_by(add, 0)) == places(matmul.used_by(add, 1)) == []
     assert places(matmul.used_by(add, 0)) == ["m"]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rlx
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
-from rlx.transform import Match, Pattern, is_op, rewrite_bindings, wildcard
+from rlx.transform import Match, Pattern, PatternContext, is_op, rewrite_bindings, wildcard
 
 TEXT = """
 @I.ir_module
@@ -34,6 +36,17 @@ class Module:
 """
 x, weights = wildcard(), [wildcard() for _ in range(3)]
 PRODUCTS = [is_op("matmul")(x, w) for w in weights]
+
+
+def together(*patterns: Pattern) -> PatternContext:
+    context = PatternContext()
+    for pattern in patterns:
+        context.add(pattern)
+    return context
+
+
+def rewritten(module: IRModule, patterns: Sequence[Pattern], make: Any) -> IRModule:
+    return rewrite_bindings(together(*patterns), lambda match, values: make(match), module)
 
 
 def joined(match: Match, count: int = 3) -> dict[Pattern, object]:
@@ -61,7 +74,7 @@ def run(module: IRModule) -> list[Any]:
 
 def test_parallel_products_become_one() -> None:
     module = rlx.parse(TEXT)
-    made = rewrite_bindings(module, PRODUCTS, joined)
+    made = rewritten(module, PRODUCTS, joined)
     assert rlx.check(made).ok
     text = rlx.show(made)
     assert text.count("R.matmul(") == 1 and text.count("R.strided_slice(") == 3
@@ -71,28 +84,31 @@ def test_parallel_products_become_one() -> None:
 
 
 def test_no_pattern_matches_nothing() -> None:
-    with pytest.raises(TypeError, match="at least one pattern, found none"):
-        rewrite_bindings(IRModule({}), [], lambda match: None)
+    with pytest.raises(ValueError, match="the context has no patterns"):
+        rewritten(rlx.parse(TEXT), [], lambda match: None)
+    with pytest.raises(TypeError, match="expected a PatternContext"):
+        rewrite_bindings([], lambda match, values: None, rlx.parse(TEXT))  # type: ignore[arg-type]
 
 
 def test_what_depends_on_another_is_left() -> None:
     chain = "R.matmul(x, R.multiply(v, R.sum(a)))"
     module = rlx.parse(TEXT.replace("R.matmul(x, v)", chain))
-    assert rewrite_bindings(module, PRODUCTS, joined) is module
+    assert rewritten(module, PRODUCTS, joined) is module
 
 
 def test_a_value_of_another_shape() -> None:
     module = rlx.parse(TEXT)
     with pytest.raises(rlx.BuildError, match="its uses were checked with the first"):
-        rewrite_bindings(module, PRODUCTS[:1], lambda match: {PRODUCTS[0]: match[x]})
-    assert rewrite_bindings(module, PRODUCTS, lambda match: None) is module
+        rewritten(module, PRODUCTS[:1], lambda match: {PRODUCTS[0]: match[x]})
+    assert rewritten(module, PRODUCTS, lambda match: None) is module
 
 
 def test_a_value_that_is_computed_later() -> None:
-    relu = is_op("nn.relu")
-    product = PRODUCTS[0].used_by(relu)
+    def earlier(match: Match, values: Mapping[ast.Var, ast.Expr]) -> dict[Any, object]:
+        return {PRODUCTS[0]: next(var for var in values if var.name_hint == "early")}
+
     with pytest.raises(rlx.BuildError, match="early is computed from what is replaced"):
-        rewrite_bindings(rlx.parse(TEXT), [product], lambda match: {product: match[relu]})
+        rewrite_bindings(together(PRODUCTS[0]), earlier, rlx.parse(TEXT))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -110,7 +126,7 @@ def test_any_order(seed: int) -> None:
                 known.append(bb.emit(rlx.op.multiply(make(a, b), 0.25)))
             out = bb.emit_output(tuple(known[3:]))
         bb.emit_func_output(out)
-    made = rewrite_bindings(bb.get(), PRODUCTS[:2], lambda m: joined(m, 2))
+    made = rewritten(bb.get(), PRODUCTS[:2], lambda m: joined(m, 2))
     assert rlx.check(made).ok
     rng = np.random.default_rng(seed)
     given = {param.name_hint: rng.normal(size=(3, 3)).astype("float32") for param in params}
@@ -131,6 +147,6 @@ def test_the_second_stands_before_the_first() -> None:
             out = bb.emit_output((late, one, two, bb.emit(rlx.op.exp(p))))
         bb.emit_func_output(out)
     exps = [is_op("exp")(x), is_op("abs")(x)]
-    made = rewrite_bindings(bb.get(), exps, lambda match: {exps[0]: rlx.op.negative(match[x])})
+    made = rewritten(bb.get(), exps, lambda match: {exps[0]: rlx.op.negative(match[x])})
     assert rlx.check(made).ok
     assert rlx.show(made).count("R.negative(") == 2

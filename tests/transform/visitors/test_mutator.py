@@ -76,7 +76,7 @@ def test_what_the_checker_refuses_the_builder_refuses_with_the_same_code() -> No
         if expected & NAMES:
             expected.add("WF02-undefined")
         with pytest.raises(rlx.BuildError) as caught:
-            Same()(module)
+            Anew()(module)
         found = {d.code for d in caught.value.diagnostics if d.is_error}
         assert found and found <= expected, code
         compared += 1
@@ -297,4 +297,4 @@ def test_what_a_method_returns_is_an_expression() -> None:
     with pytest.raises(rlx.BuildError, match="expected a Relax value"):
         Numbers()(module)
     with pytest.raises(rlx.MisuseError, match="expected a module"):
-        Forgets()("x")  # type: ignore[arg-type]
+        Forgets()("x")  # type: ignore[type-var]

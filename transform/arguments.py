@@ -1,4 +1,4 @@
-"""The arguments of a call by name, as plain Python values if they are literals."""
+"""The arguments of a call: its operands in order, and its attributes by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
 from rlx.operators.binding import matched
-from rlx.operators.registry import lookup
+from rlx.operators.parameters import REQUIRED
+from rlx.operators.registry import Operator, lookup
+from rlx.transform.builder.given import ARGUMENTS
 
 NOTHING = object()
 """The value of an argument that a call does not have."""
@@ -29,19 +31,62 @@ def argument(call: ast.Call, name: str) -> object:
     return NOTHING
 
 
-def operands(call: ast.Call) -> tuple[ast.Expr, ...]:
-    """The arguments of a call of an operator that are expressions, in the order of its parameters,
-    whether they are given by position or by keyword.
+def operands(call: ast.Call, defaults: bool = False) -> tuple[ast.Expr, ...]:
+    """The operands of a call in the order of the parameters, however they are written: by position,
+    by keyword or, if ``defaults`` is set, by default.
+
+    The operands of an operator are the arguments that are expressions in every spelling: tensors,
+    shapes, scalars, functions. Its other parameters, such as ``axis``, are attributes. An omitted
+    operand before a given one is ``R.null_value()``. All arguments of other calls are operands.
     """
     operator = lookup(call.op_name)
-    if operator is None or not call.attrs:
+    if operator is None:
         return call.args
-    found = list(call.args)
-    for each in matched(operator.parameters, len(call.args), call.attrs):
-        match each.source, call.attrs.get(each.parameter.name):
-            case "keyword", ast.Expr() as given:
-                found.append(given)
-    return tuple(found)
+    parameters = operator.parameters
+    if not defaults and not call.attrs and all(p.kind in ARGUMENTS for p in parameters):
+        return call.args
+    found: list[ast.Expr] = []
+    given = 0
+    for each in matched(parameters, len(call.args), call.attrs):
+        kind = each.parameter.kind
+        if each.source == "rest":
+            found += call.args[each.index :]
+        elif kind not in ARGUMENTS:
+            continue
+        elif each.source == "positional":
+            found.append(call.args[each.index])
+        elif each.source == "keyword":
+            found.append(_operand(kind, call.attrs[each.parameter.name]))
+        elif each.parameter.default in (None, REQUIRED):
+            found.append(_NULL)
+            continue
+        else:
+            found.append(_operand(kind, each.parameter.default))
+            if not defaults:
+                continue
+        given = len(found)
+    return tuple(found[:given])
+
+
+def operand_names(operator: Operator) -> list[str]:
+    """The names of an operator's operands; the others are attributes."""
+    return [p.name for p in operator.parameters if p.kind in ARGUMENTS]
+
+
+def is_null(expr: ast.Expr) -> bool:
+    """Whether an expression stands for an omitted operand."""
+    return isinstance(expr, ast.Call) and expr.op_name == "relax.null_value"
+
+
+def _operand(kind: str, value: object) -> ast.Expr:
+    if isinstance(value, ast.Expr):
+        return value
+    made = _NULL if value is None else ARGUMENTS[kind](value)
+    assert isinstance(made, ast.Expr)
+    return made
+
+
+_NULL = ast.Call(ast.op("relax.null_value"), ())
 
 
 def python_literal(value: object) -> object:

@@ -1,0 +1,115 @@
+"""Chains of many simple facts: ``a < b``, ``b + 2 <= c``, ``c == d`` as paths of a graph.
+
+Each fact ``x - y <= c`` is an edge. A path from the one side of a goal to the other proves it, so
+that thousands of facts take as long as it takes to read them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.solver.context import Range
+
+_LINEAR = 12
+"""The maximum number of nodes of a side of a comparison."""
+_ROUNDS = 20
+"""How often distances may fall before the search ends, for each fact."""
+
+Side = tuple[tir.Var | None, int]
+"""A variable, if there is one, plus a constant."""
+
+
+def proves(goal: PrimExpr, facts: Iterable[PrimExpr], range_of: Callable[[tir.Var], Range]) -> bool:
+    """Whether a comparison follows from a chain of facts."""
+    wanted = _edges(goal)
+    if not wanted:
+        return False
+    edges: dict[tir.Var | None, dict[tir.Var | None, int]] = {}
+
+    def add(x: tir.Var | None, y: tir.Var | None, most: int) -> None:
+        known = edges.setdefault(y, {})
+        known[x] = min(most, known.get(x, most))
+
+    for fact in facts:
+        for edge in _edges(fact):
+            add(*edge)
+    for var in {*edges, *(x for known in edges.values() for x in known)} - {None}:
+        assert var is not None
+        low, high = range_of(var)
+        if low is not None:
+            add(None, var, -low)
+        if high is not None:
+            add(var, None, high)
+    return all(_within(edges, x, y, most) for x, y, most in wanted)
+
+
+def _within(
+    edges: dict[tir.Var | None, dict[tir.Var | None, int]],
+    x: tir.Var | None,
+    y: tir.Var | None,
+    most: int,
+) -> bool:
+    """Whether ``x - y <= most`` by the shortest path."""
+    distance: dict[tir.Var | None, int] = {y: 0}
+    left = _ROUNDS * sum(map(len, edges.values()))
+    waiting = deque([y])
+    while waiting:
+        at = waiting.popleft()
+        for other, length in edges.get(at, {}).items():
+            new = distance[at] + length
+            if other not in distance or new < distance[other]:
+                distance[other] = new
+                left -= 1
+                if left < 0:
+                    return False
+                waiting.append(other)
+    return x in distance and distance[x] <= most
+
+
+def _edges(condition: PrimExpr) -> list[tuple[tir.Var | None, tir.Var | None, int]]:
+    """``x - y <= c`` for each inequality that a comparison is; none if it is another condition."""
+    if not isinstance(condition, tir.Comparison):
+        return []
+    a, b = _side(condition.a), _side(condition.b)
+    if a is None or b is None or (a[0] is None and b[0] is None):
+        return []
+    (x, low), (y, high) = a, b
+    up, down = (x, y, high - low), (y, x, low - high)
+    match condition:
+        case tir.LE():
+            return [up]
+        case tir.LT():
+            return [(x, y, high - low - 1)]
+        case tir.GE():
+            return [down]
+        case tir.GT():
+            return [(y, x, low - high - 1)]
+        case tir.EQ():
+            return [up, down]
+    return []
+
+
+def _side(expr: PrimExpr) -> Side | None:
+    """A side that is a variable plus a constant."""
+    try:
+        order = tir.postorder(expr, limit=_LINEAR)
+    except tir.TooLargeError:
+        return None
+    known: dict[PrimExpr, Side] = {}
+    for node in order:
+        match node:
+            case tir.Var(dtype=kind) if kind.is_integer:
+                known[node] = node, 0
+            case tir.IntImm(value=value):
+                known[node] = None, int(value)
+            case tir.Add(a=a, b=b) | tir.Sub(a=a, b=b) if a in known and b in known:
+                (x, c), (y, d) = known[a], known[b]
+                if y is not None and (x is not None or isinstance(node, tir.Sub)):
+                    return None
+                known[node] = x or y, c + d if isinstance(node, tir.Add) else c - d
+            case _:
+                return None
+    return known[expr]

@@ -1,0 +1,330 @@
+"""A proof under construction: its facts, its steps, and proofs below a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from keyword import iskeyword
+from math import lcm
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.solver.context import Range
+from rlx.solver.expression_text import show
+from rlx.solver.proofs.checker import (
+    FALSE,
+    RULES,
+    TRUE,
+    Cond,
+    Poly,
+    ProofChecker,
+    RefusedError,
+    as_cond,
+    beside,
+    combine,
+    negate,
+    shift,
+)
+
+_PROGRAMS = 100
+"""The maximum number of linear programs for one certificate."""
+_EFFORT = 600_000
+"""The maximum number of products of terms, and of similar steps, for one certificate: about a
+second. What needs more stays unchecked.
+"""
+ONE: Poly = {(): 1}
+Row = tuple[Poly, Poly, tuple[int, ...], bool]
+"""A fact or product of facts: its polynomial, a factor, the facts, whether it is 0."""
+Item = tuple[Poly, tuple[int, ...]]
+"""A factor, and the facts that it multiplies."""
+
+
+class NotFoundError(Exception):
+    """No certificate was found."""
+
+
+class Drafting(ProofChecker):
+    """A checker that names new atoms, for proofs under construction."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken: set[str] = set()
+        self.effort = _EFFORT
+
+    def mul(self, a: Poly, b: Poly) -> Poly:
+        self.take(len(a) * len(b))
+        return super().mul(a, b)
+
+    def take(self, amount: int) -> None:
+        """Use up effort.
+
+        Raises
+        ------
+        NotFoundError
+            If none is left.
+        """
+        self.effort -= amount
+        if self.effort < 0:
+            raise NotFoundError("the proof needs too much effort")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the atoms."""
+        return [*self.named]
+
+    def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
+        letter = {"div": "q", "max": "m", "choice": "c", "bits": "b"}[atom[0]]
+        number = len(self.atoms)
+        while (found := f"{letter}{number}") in self.taken:
+            number += 1
+        self.taken.add(found)
+        return found
+
+
+class Found(NamedTuple):
+    """A step, and the number of its fact while the proof is made; None if it closes a case."""
+
+    given: dict[str, Any]
+    number: int | None
+
+
+class Below(NamedTuple):
+    """A proof below a step, with the numbers of the facts that it assumes."""
+
+    steps: list[Found]
+    first: int
+    facts: int
+
+
+class Steps:
+    """The facts and steps of a proof."""
+
+    def __init__(
+        self, goal: PrimExpr, facts: Sequence[PrimExpr], ranges: Sequence[tuple[tir.Var, Range]]
+    ) -> None:
+        self.goal, self.assumed, self.ranges = goal, facts, ranges
+        self.names = distinct_names([var for var, _ in ranges])
+        self.vars: dict[tir.Var, int] = {}
+        self.checker = Drafting()
+        self.checker.taken |= set(self.names.values())
+        self.steps: list[Found] = []
+        self.index: dict[Cond, int] = {}
+        self.failed: dict[object, int] = {}
+        self.programs = _PROGRAMS
+        renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(n, v.dtype) for v, n in self.names.items()}
+        self.texts = [show(tir.substitute(fact, renamed)) for fact in (*facts, goal)]
+        self._claim()
+
+    def _claim(self) -> None:
+        checker = self.checker
+        variables: dict[str, list[Any]] = {}
+        for var, (low, high) in self.ranges:
+            variables[self.names[var]] = [low, high]
+        self.claimed = {
+            "version": 1,
+            "goal": self.texts[-1],
+            "assume": self.texts[:-1],
+            "variables": variables,
+        }
+        checker.claim({**self.claimed, "names": {}, "proof": []})
+        self.own = len(checker.atoms)
+        self.vars = {var: checker.named[name] for var, name in self.names.items()}
+        self.known = len(checker.facts)
+        for number, cond in enumerate(checker.facts):
+            self.index.setdefault(cond, number)
+        form = checker.parse(self.texts[-1])
+        self.targets = parts_of(negate(as_cond(form)))
+
+    def apply(
+        self,
+        rule: str,
+        atom: int | None = None,
+        polys: Sequence[Poly] = (),
+        uses: Sequence[Any] = (),
+        proofs: list[Below] | None = None,
+        gives: Cond | None = None,
+    ) -> int | None:
+        """Add a step; the number of its fact, or None if that closes the case.
+
+        Raises
+        ------
+        NotFoundError
+            If the rule does not allow it.
+        """
+        checker = self.checker
+        given: dict[str, Any] = {"rule": rule}
+        operands: tuple[Any, ...] = ()
+        if atom is not None:
+            given["atom"] = checker.names[atom]
+            operands = checker.atoms[atom][1]
+        if polys or rule == "sum":
+            given["terms"] = [checker.text(poly) for poly in polys]
+        if uses or rule in ("sum", "same", "quotient", "floor-low", "floor-high"):
+            given["uses"] = list(uses)
+        if proofs is not None:
+            given["proofs"] = proofs
+        cond = gives
+        if cond is None:
+            conds = [] if rule == "sum" else [checker.facts[use] for use in uses]
+            facts = [dict(c[1]) if c[0] in ("ge", "eq", "ne") else {} for c in conds]
+            kinds = " ".join(c[0] for c in conds)
+            step = SimpleNamespace(
+                **given,
+                code=RULES[rule][1],
+                point={(atom or 0,): 1},
+                operands=operands,
+                polys=list(polys),
+                facts=facts,
+                kinds=kinds,
+                depth=0,
+            )
+            if proofs is None:
+                try:
+                    checker.work = 1 << 40
+                    cond = getattr(checker, RULES[rule][0])(step)
+                except RefusedError as error:
+                    raise NotFoundError(f"{rule}: {error}") from None
+            else:
+                cond = FALSE
+        if cond == TRUE:
+            raise NotFoundError("a step says nothing")
+        if cond in self.index:
+            return self.index[cond]
+        given["gives"] = checker.sentence(cond)
+        number = len(checker.facts)
+        self.steps.append(Found(given, None if cond == FALSE else number))
+        if cond == FALSE:
+            checker.closed = True
+            return None
+        checker.add(cond)
+        self.index[cond] = number
+        return number
+
+    @contextmanager
+    def case(self, assumed: Cond) -> Iterator[Below]:
+        """A proof below a step, with one more fact."""
+        checker = self.checker
+        checker.take(len(self.index))
+        before, closed, steps = len(checker.facts), checker.closed, self.steps
+        index, failed = self.index, self.failed
+        self.steps, self.index, self.failed = [], dict(index), {}
+        checker.add(assumed)
+        for number in range(before, len(checker.facts)):
+            self.index.setdefault(checker.facts[number], number)
+        proof = Below(self.steps, before, len(checker.facts) - before)
+        try:
+            yield proof
+            if not checker.closed:
+                raise NotFoundError("a case is open")
+        finally:
+            del checker.facts[before:], checker.used[before:]
+            checker.closed, self.steps = closed, steps
+            self.index, self.failed = index, failed
+
+    @property
+    def closed(self) -> bool:
+        return self.checker.closed
+
+    def total(self, items: Iterable[Item]) -> int | None:
+        """The fact that a sum of products gives; None if it closes the case."""
+        merged: dict[tuple[int, ...], Poly] = {}
+        for factor, ids in items:
+            key = tuple(sorted(ids))
+            merged[key] = combine((1, merged.get(key, {})), (1, factor))
+        listed = [(ids, factor) for ids, factor in sorted(merged.items()) if factor]
+        if len(listed) == 1 and len(listed[0][0]) == 1 and listed[0][1] == ONE:
+            return listed[0][0][0]
+        return self.apply("sum", None, [f for _, f in listed], [list(ids) for ids, _ in listed])
+
+    @staticmethod
+    def number(found: int | None) -> int:
+        if found is None:
+            raise NotFoundError("the case is closed")
+        return found
+
+    def scaled(self, items: Iterable[Item], factor: Poly) -> list[Item]:
+        return [(self.checker.mul(factor, each), ids) for each, ids in items]
+
+    def product(self, item: Item) -> Poly:
+        poly, ids = item
+        for each in ids:
+            poly = self.checker.mul(poly, dict(self.checker.facts[each][1]))
+        return poly
+
+    @staticmethod
+    def whole(found: list[tuple[Fraction, Poly, tuple[int, ...]]]) -> list[Item]:
+        size = lcm(*(factor.denominator for factor, _, _ in found))
+        return [(shift({}, 0) or combine((int(f * size), p)), ids) for f, p, ids in found]
+
+    def attempt(self, rule: str, index: int, uses: Sequence[int] = ()) -> None:
+        try:
+            self.apply(rule, index, uses=uses)
+        except NotFoundError:
+            return
+
+    def alternatives(self, index: int) -> int | None:
+        """The fact of the cases of a maximum or choice, if they were not distinguished before."""
+        kind, _ = self.checker.atoms[index]
+        cases = self.apply("max-cases" if kind == "max" else "choice-cases", index)
+        return None if cases in self.done else cases
+
+    done: frozenset[int] = frozenset()
+
+    def cases(self, number: int | None, close: Any) -> None:
+        """Close a case by the alternatives of a fact."""
+        assert number is not None
+        kind, parts = self.checker.facts[number]
+        if kind == "ne":
+            poly = dict(parts)
+            parts = (beside("ge", shift(poly, -1)), beside("ge", shift(poly, -1, -1)))
+        proofs = []
+        before, self.done = self.done, self.done | {number}
+        try:
+            for part in parts:
+                with self.case(part) as proof:
+                    if not self.closed:
+                        close(part)
+                proofs.append(proof)
+        finally:
+            self.done = before
+        self.apply("cases", uses=[number], proofs=proofs)
+
+    def branching(self, poly: Poly) -> list[int]:
+        """The maxima and choices in a polynomial, and in the operands of its quotients."""
+        found: dict[int, None] = {}
+        for index in self.below(poly):
+            if self.checker.atoms[index][0] in ("max", "choice"):
+                found[index] = None
+        return [*found]
+
+    def below(self, poly: Poly, depth: int = 3) -> list[int]:
+        """The atoms of a polynomial and of their operands."""
+        found: dict[int, None] = {}
+        waiting = [(i, depth) for mono in poly for i in mono]
+        while waiting:
+            index, left = waiting.pop(0)
+            if index in found:
+                continue
+            found[index] = None
+            kind, operands = self.checker.atoms[index]
+            if left and kind in ("div", "max", "bits"):
+                waiting += [(i, left - 1) for part in operands for mono, _ in part for i in mono]
+        return [*found]
+
+
+def distinct_names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
+    """A name of its own for each variable."""
+    names: dict[tir.Var, str] = {}
+    for var in variables:
+        name = var.name
+        while name in names.values() or iskeyword(name):
+            name += "_"
+        names[var] = name
+    return names
+
+
+def parts_of(cond: Cond) -> list[Cond]:
+    return list(cond[1]) if cond[0] == "and" else [cond]

@@ -1,0 +1,429 @@
+"""Proofs that a number is at least 0, or that facts contradict each other, by linear combinations of
+facts and of their products, which a linear program finds.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, permutations, repeat
+from math import gcd, lcm
+from typing import Any
+
+from rlx.solver.proofs.checker import (
+    Cond,
+    Mono,
+    Poly,
+    beside,
+    combine,
+    negate,
+    shift,
+    value,
+)
+from rlx.solver.proofs.draft import (
+    ONE,
+    Item,
+    NotFoundError,
+    Row,
+    Steps,
+)
+from rlx.solver.smt import loaded_z3
+
+_ROWS = 240
+_EQUATIONS = 12
+
+
+class Inequalities(Steps):
+    """What follows from facts by combinations of them."""
+
+    def nonneg_fact(self, poly: Poly) -> int:
+        return self.number(self.total(self.nonneg(poly)))
+
+    def nonneg(self, poly: Poly, depth: int = 3) -> list[Item]:
+        """Items whose sum is a polynomial that is at least 0."""
+        known = value(poly)
+        if known is not None:
+            if known < 0:
+                raise NotFoundError("a constant is negative")
+            return [({(): known}, ())] if known else []
+        number = self.index.get(beside("ge", poly), self.index.get(beside("eq", poly)))
+        if number is None:
+            key = tuple(sorted(poly.items()))
+            if self.failed.get(key, -1) >= depth:
+                raise NotFoundError("tried before")
+            self.failed[key] = depth
+            found = self.shifted(poly)
+            if found is not None:
+                return found
+            number = self.combined(poly, depth)
+            del self.failed[key]
+        return [(ONE, (number,))]
+
+    def lows(self) -> dict[int, tuple[int, int]]:
+        """The largest known lower limit of each atom, and its fact."""
+        found: dict[int, tuple[int, int]] = {}
+        for cond, number in self.index.items():
+            if cond[0] != "ge" or len(cond[1]) > 2:
+                continue
+            linear = [(m, c) for m, c in cond[1] if m]
+            if len(linear) == 1 and len(linear[0][0]) == 1 and linear[0][1] == 1:
+                low = -dict(cond[1]).get((), 0)
+                index = linear[0][0][0]
+                if index not in found or found[index][0] < low:
+                    found[index] = (low, number)
+        return found
+
+    def shifted(self, poly: Poly) -> list[Item] | None:
+        """A polynomial with no negative coefficient once each atom begins at its lower limit."""
+        lows = self.lows()
+        if any(i not in lows for mono in poly for i in mono):
+            return None
+        total: Poly = {}
+        for mono, coef in poly.items():
+            product: Poly = {(): coef}
+            for index in mono:
+                product = self.checker.mul(product, {(index,): 1, (): lows[index][0]})
+                product = {m: c for m, c in product.items() if c}
+            total = combine((1, total), (1, product))
+        if any(coef < 0 for coef in total.values()):
+            return None
+        return [({(): c}, tuple(sorted(lows[i][1] for i in m))) for m, c in total.items()]
+
+    def combined(self, poly: Poly, depth: int) -> int:
+        """The fact that a polynomial is at least 0, by a linear program over facts."""
+        if depth <= 0:
+            raise NotFoundError("the inequality is too deep")
+        self.limits(poly, depth)
+        rows = self.rows(poly)
+        found = self.program(poly, rows, [])
+        if found is not None:
+            return self.by_multipliers(poly, found)
+        divisors = self.divisors(poly)
+        if self.squares(poly):
+            rows = self.rows(poly)
+        products = self.products(rows, [poly])
+        if products:
+            found = self.program(poly, rows + products, [])
+            if found is not None:
+                return self.by_multipliers(poly, found)
+        for divisor, fact in divisors:
+            whole = combine((1, self.checker.mul(divisor, poly)), (1, divisor), (-1, ONE))
+            more = self.products(rows, [whole])
+            found = self.program(whole, rows + more, None)
+            if found is None:
+                continue
+            number = self.total(self.whole(found))
+            if number is None:
+                raise NotFoundError("the case is closed")
+            cut = self.apply("cut", None, [divisor, poly], [number, fact])
+            assert cut is not None
+            return cut
+        raise NotFoundError("no combination of the facts gives it")
+
+    def by_multipliers(
+        self, poly: Poly, found: list[tuple[Fraction, Poly, tuple[int, ...]]]
+    ) -> int:
+        size = lcm(*(factor.denominator for factor, _, _ in found))
+        items = self.whole(found)
+        number = self.total(items)
+        if number is None:
+            raise NotFoundError("the case is closed")
+        if self.checker.facts[number] == beside("ge", poly):
+            return number
+        left = combine((size, poly), *((-1, self.product(item)) for item in items))
+        constant = value(left)
+        assert constant is not None
+        if size == 1 and constant > 0:
+            number = self.total([*items, ({(): constant}, ())])
+        else:
+            number = self.apply("cut", None, [{(): size}, poly], [number])
+        assert number is not None
+        return number
+
+    def limits(self, poly: Poly, depth: int) -> None:
+        """Facts about the quotients, maxima and choices in a polynomial."""
+        for index in self.below(poly, 1):
+            kind, operands = self.checker.atoms[index]
+            if kind in ("max", "choice"):
+                two = ("max-zero", "max-least") if kind == "max" else ("choice-low", "choice-high")
+                for rule in two:
+                    self.attempt(rule, index)
+            elif kind == "div":
+                divisor = dict(operands[1])
+                fact: int | None = None
+                if value(divisor) is None:
+                    try:
+                        fact = self.total(self.nonneg(shift(divisor, -1), depth - 1))
+                    except NotFoundError:
+                        continue
+                elif not value(divisor):
+                    continue
+                uses = [] if fact is None else [fact]
+                for rule in ("floor-low", "floor-high"):
+                    self.attempt(rule, index, uses)
+                if index not in self.lows():
+                    try:
+                        self.nonneg({(index,): 1}, depth - 1)
+                    except NotFoundError:
+                        continue
+
+    def squares(self, poly: Poly) -> bool:
+        """Facts that squares of differences of atoms are not negative, if such may help."""
+        doubled = [mono[0] for mono, coef in poly.items() if len(mono) == 2 == mono.count(mono[0])]
+        found = False
+        for first, second in combinations(sorted(doubled), 2):
+            coef = poly.get((first, second), 0)
+            if coef:
+                self.square({(first,): 1, (second,): 1 if coef > 0 else -1})
+                found = True
+        return found
+
+    def square(self, poly: Poly) -> None:
+        """The fact that a square is not negative."""
+        gives = beside("ge", self.checker.mul(poly, poly))
+        if gives in self.index:
+            return
+        ((atom,),) = self.checker.binary("max", poly, {})
+        with self.case(negate(gives)) as proof:
+            opposite = self.index[negate(gives)]
+
+            def close(part: Cond) -> None:
+                sign = part[1][0]
+                number = self.index[sign]
+                whole = sign == beside("ge", poly)
+                items: list[Item] = [(ONE, (opposite,)), (ONE, (number, number))]
+                self.total(items if whole else [*items, ({(): 2}, (number,))])
+
+            self.cases(self.apply("max-cases", atom), close)
+        self.apply("lemma", proofs=[proof], gives=gives)
+
+    def rows(self, poly: Poly) -> list[Row]:
+        """Facts that are about the atoms of a polynomial: polynomial, factor, fact, equation."""
+        near = set(self.below(poly))
+        rows: list[Row] = []
+        for _ in range(2):
+            rows = []
+            grown = set(near)
+            for cond, number in self.index.items():
+                if cond[0] in ("ge", "eq"):
+                    atoms = {i for mono, _ in cond[1] for i in mono}
+                    if atoms & near:
+                        rows.append((dict(cond[1]), ONE, (number,), cond[0] == "eq"))
+                        grown |= atoms
+            near = grown
+        rows.sort(key=lambda row: len(row[0]))
+        return rows[:_ROWS]
+
+    def products(self, rows: list[Row], targets: list[Poly]) -> list[Row]:
+        """Products of facts with limits of atoms, in whose terms the targets are."""
+        lows = self.lows()
+        wanted = {mono for poly in targets for mono in poly if len(mono) > 1}
+        found: dict[object, tuple[Poly, Poly, tuple[int, ...], bool]] = {}
+        for _ in range(2):
+            new: set[Mono] = set()
+            for poly, _, ids, equation in rows:
+                for mono in poly:
+                    self.checker.take(len(wanted))
+                    for other in wanted:
+                        factor = _quotient(other, mono)
+                        if not factor:
+                            continue
+                        if equation:
+                            product = self.checker.mul(poly, {factor: 1})
+                            found.setdefault((ids, factor), (product, {factor: 1}, ids, True))
+                        elif all(i in lows for i in factor):
+                            more = tuple(sorted((*ids, *(lows[i][1] for i in factor))))
+                            product = self.product((ONE, more))
+                            found.setdefault(more, (product, ONE, more, False))
+                        else:
+                            continue
+                        new |= {m for m in product if len(m) > 1}
+            for other in wanted:
+                if all(i in lows for i in other):
+                    ids = tuple(sorted(lows[i][1] for i in other))
+                    found.setdefault(ids, (self.product((ONE, ids)), ONE, ids, False))
+            if len(found) > _ROWS or new <= wanted:
+                break
+            wanted |= new
+        return [*found.values()][:_ROWS]
+
+    def divisors(self, poly: Poly) -> list[tuple[Poly, int]]:
+        """The divisors of quotients and the atoms in a polynomial that are at least 1."""
+        found: dict[object, tuple[Poly, int]] = {}
+        for index in self.below(poly, 2):
+            kind, operands = self.checker.atoms[index]
+            if kind == "div":
+                divisor = dict(operands[1])
+                number = self.index.get(beside("ge", shift(divisor, -1)))
+                if number is not None and value(divisor) is None:
+                    found[tuple(sorted(divisor.items()))] = (divisor, number)
+        for index, (low, number) in self.lows().items():
+            if low == 1 and any(index in mono for mono in poly):
+                found.setdefault((((index,), 1),), ({(index,): 1}, number))
+        return [*found.values()][:6]
+
+    def program(
+        self,
+        poly: Poly,
+        rows: list[Row],
+        slack: list[int] | None,
+    ) -> list[tuple[Fraction, Poly, tuple[int, ...]]] | None:
+        """Factors of rows whose sum is a polynomial but for a constant; None if there are none.
+
+        With ``slack`` the constant may lack almost 1.
+        """
+        rows = _useful(poly, rows)
+        if not rows:
+            return None
+        if self.programs <= 0:
+            raise NotFoundError("the proof needs too many linear programs")
+        self.programs -= 1 + len(rows) // 40
+        self.checker.take(4 * sum(len(row) for row, _, _, _ in rows))
+        return _solved(poly, rows, slack is not None)
+
+    def contradiction(self) -> None:
+        """Close a case by a linear program over all facts."""
+        if self.residue_clash():
+            return
+        near: Poly = {}
+        for cond in self.index:
+            if cond[0] in ("ge", "eq", "ne"):
+                near |= {mono: 1 for mono, _ in cond[1]}
+        self.limits(near, 2)
+        rows: list[Row] = []
+        for cond, number in self.index.items():
+            if cond[0] in ("ge", "eq"):
+                rows.append((dict(cond[1]), ONE, (number,), cond[0] == "eq"))
+        rows = rows[-_ROWS:]
+        minus: Poly = {(): -1}
+        found = self.program(minus, rows, None)
+        if found is None:
+            wanted = [row[0] for row in rows]
+            found = self.program(minus, rows + self.products(rows, wanted), None)
+        if found is None:
+            raise NotFoundError("the facts are not found to contradict each other")
+        self.total(self.whole(found))
+        if not self.closed:
+            raise NotFoundError("the facts are not found to contradict each other")
+
+    def residue_clash(self) -> bool:
+        """Close a case by an equation that no integers satisfy, because a number divides all but
+        its constant; equations are combined in pairs.
+        """
+        known = [(dict(cond[1]), number) for cond, number in self.index.items() if cond[0] == "eq"][
+            :_EQUATIONS
+        ]
+        sums: list[list[Item]] = [[(ONE, (number,))] for _, number in known]
+        for (a, first), (b, second) in permutations(known, 2):
+            for mono, coef in b.items():
+                if mono and abs(coef) == 1 and mono in a:
+                    sums.append([(ONE, (first,)), ({(): -a[mono] * coef}, (second,))])
+        for items in sums:
+            poly = combine(*((1, self.product(item)) for item in items))
+            size = gcd(*(coef for mono, coef in poly.items() if mono))
+            if size > 1 and poly.get((), 0) % size:
+                self.divide(items, poly, size)
+                return True
+        return False
+
+    def divide(self, items: list[Item], poly: Poly, size: int) -> None:
+        """Close a case by an equation whose constant is no multiple of a number."""
+        cuts = []
+        for sign in (1, -1):
+            number = self.number(self.total(self.scaled(items, {(): sign})))
+            rounded: Poly = {m: sign * c // size for m, c in poly.items()}
+            cut = self.number(
+                self.apply("cut", None, [{(): size}, combine((1, rounded))], [number])
+            )
+            cuts.append((ONE, (cut,)))
+        self.total(cuts)
+
+
+def _quotient(mono: Mono, divisor: Mono) -> Mono:
+    """The other factor of a monomial; empty if there is none."""
+    left = list(mono)
+    for index in divisor:
+        if index not in left:
+            return ()
+        left.remove(index)
+    return tuple(left)
+
+
+def _useful(poly: Poly, rows: list[Row]) -> list[Row]:
+    """The rows each of whose terms can be cancelled by another row or stands in the polynomial."""
+    while True:
+        up: dict[Mono, int] = {}
+        down: dict[Mono, int] = {}
+        for row, _, _, equation in rows:
+            for mono, coef in row.items():
+                if coef > 0 or equation:
+                    up[mono] = up.get(mono, 0) + 1
+                if coef < 0 or equation:
+                    down[mono] = down.get(mono, 0) + 1
+        for mono, coef in poly.items():
+            (down if coef > 0 else up).setdefault(mono, 0)
+            if coef > 0:
+                down[mono] += 1
+            else:
+                up[mono] += 1
+
+        def cancelled(
+            term: tuple[Mono, int], equation: bool, up: Any = up, down: Any = down
+        ) -> bool:
+            mono, coef = term
+            ups, downs = up.get(mono, 0), down.get(mono, 0)
+            own = int(equation)
+            return (
+                not mono or downs > own or (equation and ups > 1)
+                if coef > 0
+                else (not mono or ups > own or (equation and downs > 1))
+            )
+
+        kept = [row for row in rows if all(map(cancelled, row[0].items(), repeat(row[3])))]
+        if len(kept) == len(rows):
+            return kept
+        rows = kept
+
+
+def _solved(
+    poly: Poly, rows: list[Row], slack: bool
+) -> list[tuple[Fraction, Poly, tuple[int, ...]]] | None:
+    """Factors of rows, not negative but for equations, whose sum is a polynomial but for a
+    constant that is at most its own (with ``slack``, it may be almost 1 more).
+    """
+    by_mono: dict[Mono, list[str]] = {mono: [] for mono in poly}
+    lines = []
+    for place, (row, _, _, equation) in enumerate(rows):
+        lines.append(f"(declare-const l{place} Real)")
+        if not equation:
+            lines.append(f"(assert (>= l{place} 0))")
+        for mono, coef in row.items():
+            by_mono.setdefault(mono, []).append(f"(* {_literal(coef)} l{place})")
+    for mono, parts in by_mono.items():
+        whole = f"(+ 0 {' '.join(parts)})" if parts else "0"
+        wanted = _literal(poly.get(mono, 0))
+        if mono:
+            lines.append(f"(assert (= {whole} {wanted}))")
+        else:
+            lines.append(
+                f"(assert ({'<' if slack else '<='} {whole} {_literal(poly.get((), 0) + slack)}))"
+            )
+    z3 = loaded_z3()
+    solver = z3.SimpleSolver()
+    solver.set("rlimit", 200_000)
+    solver.from_string("\n".join(lines))
+    if str(solver.check()) != "sat":
+        return None
+    model = solver.model()
+    values = {str(each): model[each] for each in model.decls()}
+    found = []
+    for place, (_, factor, ids, _) in enumerate(rows):
+        number = values.get(f"l{place}")
+        if number is not None:
+            size = Fraction(number.numerator_as_long(), number.denominator_as_long())
+            if size:
+                found.append((size, factor, ids))
+    return found
+
+
+def _literal(number: int) -> str:
+    return str(number) if number >= 0 else f"(- {-number})"

@@ -1,0 +1,69 @@
+"""Bit operations: Python evaluates each question on integers."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.prover.bits import oracle
+from benchmarks.prover.families import BITS, FamilyQuestion, cases
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
+from rlx.solver import Context, Prover, prove, to_smtlib
+from tests.solver.arith.bit_goals import wrong
+
+QUESTIONS = cases(BITS)
+
+
+@pytest.mark.parametrize("case", QUESTIONS[::3], ids=lambda case: case.goal)
+def test_the_questions_of_passes_are_decided(case: FamilyQuestion) -> None:
+    assert prove(case.goal, case.assume).status == ("proved" if case.truth else "refuted")
+
+
+def test_the_oracle_agrees_with_the_files() -> None:
+    for case in QUESTIONS[::7]:
+        assert oracle(case, 300) == case.truth, case.goal
+
+
+def test_random_answers_are_right() -> None:
+    """`python -m tests.solver.arith.bit_goals` asks more."""
+    for seed in range(40):
+        _, message = wrong(seed)
+        assert message is None
+
+
+def test_negative_numbers_have_all_their_bits() -> None:
+    below = {"x": None}
+    assert prove("(x & 255) == x % 256", lower=below).proved
+    assert prove("(x >> 3) == x//8", lower=below).proved
+    assert prove("(x >> 3) == truncdiv(x, 8)", lower=below).counterexample == {"x": -1}
+    assert prove("(x | 7) >= x", lower=below).proved
+    assert prove("(x & y) >= 0", lower={"x": None, "y": None}).refuted
+
+
+def test_a_shift_beyond_the_width_has_no_value() -> None:
+    assert prove("(1 << k) >= 1").proved
+    assert prove("(1 << k) <= 9223372036854775808").proved
+    assert prove("if_then_else(k < 3, 1 << k, 0) <= 4").proved
+
+
+def test_the_complement_of_an_unsigned_number_has_its_width() -> None:
+    byte = tir.Var("u", dtype("uint8"))
+    flipped = tir.Call("bitwise_not", (byte,), dtype("uint8"))
+    assert Prover(Context()).always(tir.EQ(tir.Add(flipped, byte), tir.IntImm(255))).proved
+    assert prove("~uint8(n) == 255 - uint8(n)").proved
+    assert prove("~n == -n - 1").proved
+
+
+def test_a_proof_by_bit_vectors_says_how_wide_they_are() -> None:
+    assert "vectors of 66 bits" in str(prove("(1 << k) > k"))
+
+
+def test_a_question_about_bits_is_a_script_of_bit_vectors() -> None:
+    text = to_smtlib("(n & 7) == n % 8")
+    assert "(_ BitVec " in text
+    assert text.endswith("(check-sat)\n")
+
+
+@pytest.mark.parametrize("text", ["0x1F", "0b11111", "0X1f"])
+def test_masks_may_be_written_in_hexadecimal(text: str) -> None:
+    assert prove(f"(n & {text}) == n % 32").proved

@@ -1,0 +1,269 @@
+"""The small passes: what each one does with a program that a person would write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rlx
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import IRModule
+from rlx.transform import (
+    BindParams,
+    BindSymbolicVars,
+    CanonicalizeBindings,
+    ConvertToDataflow,
+    DeadCodeElimination,
+    EliminateCommonSubexpr,
+    FoldConstant,
+    InlinePrivateFunctions,
+    ModulePass,
+    PassContext,
+    RemoveUnusedOutputs,
+    RemoveUnusedParameters,
+    Sequential,
+    dataflowblock_pass,
+    function_pass,
+    module_pass,
+)
+from rlx.transform.lowering.passes import FunctionalPass
+
+PROGRAM = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4, 4), "float32"), c: R.Tensor((), "bool"), at: R.Tensor((1,), "int64")):
+        cls = Module
+        a = R.add(x, x)
+        b = R.add(x, x)
+        d = cls.pair(a, x)
+        e = d[0]
+        k = R.add(R.const(1.0, "float32"), R.const(2.0, "float32"))
+        f = R.multiply(e, k)
+        with R.dataflow():
+            h = R.exp(f)
+            i = h
+            product = R.matmul(x, x)
+            element = R.take(x, at, axis=0)
+            R.output(i)
+        if c:
+            j = R.add(x, x)
+        else:
+            j = R.negative(a)
+        l = i
+        return (l, b, j)
+    @R.function(private=True)
+    def pair(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("n", "m"), "float32")):
+        a = R.exp(x)
+        b = R.sin(x)
+        return (a, b)
+    @R.function(private=True)
+    def unused(x: R.Tensor((4,), "float32")):
+        return x
+""")
+PASSES: list[tuple[ModulePass, list[str], list[str]]] = [
+    (DeadCodeElimination(), ["element = ", "def pair"], ["product", "def unused"]),
+    (DeadCodeElimination(["unused"], may_fail=True), ["def unused"], ["product", "element"]),
+    (FoldConstant(), ['k = R.const(3.0, "float32")'], []),
+    (EliminateCommonSubexpr(), ["j = a", "return (l, a, j)"], ["b = R.add"]),
+    (CanonicalizeBindings(), ["i = R.exp(f)", "return (i, b, j)"], ["h", "l = i"]),
+    (ConvertToDataflow(), ["R.output(a, b, f, i)"], []),
+    (InlinePrivateFunctions(), ["R.sin(a)", "d = (a1, b1)"], ["def pair"]),
+    (RemoveUnusedParameters(), ["cls.pair(a)", "def pair(x:"], ["y:"]),
+    (RemoveUnusedOutputs(), ["return (a,)", "e = d[0]"], []),
+]
+
+
+def same_meaning(before: IRModule, after: IRModule) -> bool:
+    """Whether both programs return the same for a value of each condition."""
+    rng = np.random.default_rng(0)
+    for condition in (True, False):
+        given = {"x": rng.normal(size=(4, 4)).astype("float32"), "c": condition, "at": [2]}
+        one, other = (rlx.run(module, inputs=given).numpy() for module in (before, after))
+        if any(not np.array_equal(a, b) for a, b in zip(one, other, strict=True)):
+            return False
+    return True
+
+
+@pytest.mark.parametrize(("each", "there", "gone"), PASSES, ids=lambda value: str(value)[:30])
+def test_a_pass(each: ModulePass, there: list[str], gone: list[str]) -> None:
+    made = each(PROGRAM)
+    text = rlx.show(made)
+    assert all(words in text for words in there), text
+    assert not any(f"    {words}" in text or f", {words}" in text for words in gone), text
+    assert rlx.check(made).ok
+    assert same_meaning(PROGRAM, made)
+    assert rlx.show(each(made)) == text
+
+
+def test_all_in_a_row() -> None:
+    chain = Sequential([each for each, _, _ in PASSES])
+    made = chain(PROGRAM)
+    assert rlx.check(made).ok and same_meaning(PROGRAM, made)
+
+
+def test_nothing_to_do() -> None:
+    module = rlx.parse("@R.function\ndef main(x: R.Tensor((4,))):\n    return x")
+    for each, _, _ in PASSES:
+        assert each(module) is module
+
+
+def test_a_recursive_function_stays() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
+        cls = Module
+        y = cls.down(x)
+        return y
+    @R.function(private=True)
+    def down(x: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
+        cls = Module
+        c = R.less(x, R.const(1, "int64"))
+        if c:
+            y = x
+        else:
+            z = R.subtract(x, R.const(1, "int64"))
+            y = cls.down(z)
+        return y
+""")
+    assert InlinePrivateFunctions()(module) is module
+
+
+def test_shapes_of_an_inlined_function() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("a", 6), "float32")):
+        cls = Module
+        y = cls.flat(x)
+        return y
+    @R.function(private=True)
+    def flat(x: R.Tensor(("n", "m"), "float32")) -> R.Tensor(("n * m",), "float32"):
+        n = T.int64()
+        m = T.int64()
+        y = R.reshape(x, R.shape([n * m]))
+        return y
+""")
+    made = InlinePrivateFunctions()(module)
+    assert "R.reshape(x, R.shape([a * 6]))" in rlx.show(made)
+    assert rlx.refines(module, made).status == "proved"
+
+
+SIZES = rlx.parse("""
+@R.function
+def main(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, "m"), "float32")):
+    n = T.int64()
+    y = R.matmul(x, w)
+    z = R.reshape(x, R.shape([n * 4]))
+    return (y, z)
+""")
+
+
+def test_numbers_for_shape_variables() -> None:
+    made = BindSymbolicVars({"n": 3})(SIZES)
+    assert "R.shape([12])" in rlx.show(made) and rlx.check(made).ok
+    function = SIZES["main"]
+    assert isinstance(function, ast.Function)
+    assert rlx.show(function.bind_symbolic_vars({function.shape_vars[1]: 2})).count("(4, 2)") == 1
+    with pytest.raises(TypeError, match="no shape variables 'k'; there are: n, m"):
+        function.bind_symbolic_vars({"k": 1})
+
+
+def test_constants_for_parameters() -> None:
+    made = BindParams("main", {"x": np.ones((2, 4), "float32")})(SIZES)
+    assert "def main(w:" in rlx.show(made) and "R.shape([8])" in rlx.show(made)
+    assert rlx.check(made).ok
+    function = SIZES["main"]
+    assert isinstance(function, ast.Function)
+    with pytest.raises(TypeError, match="no parameter 'v'; there are: x, w"):
+        function.bind_params({"v": 1.0})
+    with pytest.raises(TypeError, match="and its parameter"):
+        function.bind_params({"x": np.ones((2, 5), "float32")})
+    with pytest.raises(TypeError, match="the module has no Relax function 'other'"):
+        BindParams("other", {})(SIZES)
+
+
+class Recorded:
+    """An instrument that notes the passes."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def should_run(self, module: IRModule, each: ModulePass) -> bool:
+        return each.name != "FoldConstant"
+
+    def run_before_pass(self, module: IRModule, each: ModulePass) -> None:
+        self.seen.append(f"before {each.name}")
+
+    def run_after_pass(self, module: IRModule, each: ModulePass) -> None:
+        self.seen.append(f"after {each.name}")
+
+
+def test_instruments() -> None:
+    noted = Recorded()
+    with PassContext(instruments=[noted], disabled_pass=["ConvertToDataflow"]) as context:
+        assert PassContext.current() is context
+        assert FoldConstant()(PROGRAM) is ConvertToDataflow()(PROGRAM) is PROGRAM
+        CanonicalizeBindings()(PROGRAM)
+    assert noted.seen == ["before CanonicalizeBindings", "after CanonicalizeBindings"]
+    assert FoldConstant()(PROGRAM) is not PROGRAM
+
+
+def test_passes_of_functions() -> None:
+    seen: list[str] = []
+
+    @module_pass
+    def whole(module: IRModule, context: PassContext) -> IRModule:
+        seen.append("whole")
+        return module
+
+    @function_pass(name="Each")  # type: ignore[untyped-decorator]
+    def each(function: ast.Function, module: IRModule, context: PassContext) -> ast.Function:
+        seen.append(str(function.attrs.get("global_symbol")))
+        return function
+
+    @dataflowblock_pass
+    class Blocks:
+        def __init__(self, word: str) -> None:
+            self.word = word
+
+        def transform_dataflowblock(
+            self, block: ast.DataflowBlock, module: IRModule, context: PassContext
+        ) -> ast.DataflowBlock:
+            seen.append(f"{self.word} {len(block.bindings)}")
+            return block
+
+    assert isinstance(whole, FunctionalPass) and each.name == "Each"
+    blocks: Any = Blocks
+    assert Sequential([whole, each, blocks("block")])(PROGRAM) is PROGRAM
+    assert seen == ["whole", "main", "None", "None", "block 4"]
+
+    @module_pass
+    def nothing(module: IRModule, context: PassContext) -> None:
+        return None
+
+    with pytest.raises(TypeError, match="nothing returned NoneType, expected a module"):
+        nothing(PROGRAM)
+    with pytest.raises(TypeError, match="Plain has no method transform_function"):
+        function_pass(type("Plain", (), {}))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    alias: T.int64 = s\n    y = R.zeros(R.shape([alias]), 'float32')\n    return y",
+        (
+            "    with R.dataflow():\n        alias: T.int64 = s\n        b: T.int64 = alias + 1\n"
+            "        R.output(b)\n    return b"
+        ),
+    ],
+)
+def test_a_scalar_that_a_dimension_names(body: str) -> None:
+    module = rlx.parse(f"@R.function\ndef main(s: T.int64):\n{body}\n")
+    for each, _, _ in PASSES:
+        assert rlx.check(each(module)).ok, each

@@ -1,0 +1,83 @@
+"""Refinement where TVM is: modules of TVM, the instrument, `rlx bisect --refine`, the oracle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rlx
+import rlx.tvm
+from rlx.cli import COMMANDS
+from rlx.commands.bisect import main
+from rlx.generate.campaign.oracles import examine
+
+tvm = pytest.importorskip("tvm")
+
+TEXT = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, 4), "float32")):
+        with R.dataflow():
+            a = R.matmul(x, w)
+            b = R.add(a, x)
+            R.output(b)
+        return b
+"""
+
+
+@pytest.fixture(scope="module")
+def module() -> Any:
+    """The program as TVM has it."""
+    return tvm.script.from_source(rlx.show(TEXT))
+
+
+def legalized(module: Any) -> Any:
+    """The program as loops."""
+    return tvm.relax.transform.LegalizeOps()(module)
+
+
+def wrong(module: Any) -> Any:
+    """Another operator."""
+    return tvm.script.from_source(rlx.show(TEXT.replace("R.add", "R.subtract")))
+
+
+def test_modules_and_functions_of_tvm(module: Any) -> None:
+    """A module on either side, beside texts; and a function alone."""
+    assert rlx.refines(module, legalized(module), floats="real").proved
+    assert rlx.refines(TEXT, wrong(module)).refuted
+    assert rlx.refines(module["main"], TEXT, entry="main").proved
+
+
+def test_the_instrument(module: Any) -> None:
+    """What was proved of each pass; the first wrong one stops the pipeline."""
+    instrument = rlx.tvm.Instrument(refine=True)
+    with tvm.transform.PassContext(instruments=[instrument]):
+        legalized(module)
+    (row,) = [each for each in instrument.refined if each.pass_name == "LegalizeOps"]
+    assert row.status == "proved" and "real" in row.said
+    swap = tvm.transform.module_pass(lambda given, _: wrong(given), opt_level=0, name="Swap")
+    with (
+        tvm.transform.PassContext(instruments=[rlx.tvm.Instrument(refine=True)]),
+        pytest.raises(RuntimeError, match="Swap: main differs"),
+    ):
+        swap(module)
+
+
+def test_bisect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each pass that changed the program has a line."""
+    path = tmp_path / "program.rlx"
+    path.write_text(TEXT)
+    pipeline = "relax.transform.LegalizeOps()"
+    assert "bisect" in COMMANDS
+    assert main([str(path), "--refine", "--no-run", "--pipeline", pipeline]) == 0
+    assert "LegalizeOps: proved (as exact real numbers)" in capsys.readouterr().out
+
+
+def test_the_oracle() -> None:
+    """A right program has no finding, and whole numbers are summed exactly."""
+    assert examine("refine", rlx.show(TEXT), 1, "tvm", "LegalizeOps") == []
+    assert examine("refine", rlx.show(TEXT), 1, "tvm", "TVM's virtual machine") == []
+    assert examine("refine", TEXT, 1) == []

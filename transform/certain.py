@@ -1,0 +1,339 @@
+"""Values that can be computed for all inputs without failure."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from rlx.checker.prim_funcs.check import prim_funcs
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.visit import bindings, evaluated
+from rlx.grammar.stack import recursion_room
+from rlx.operators.registry import lookup
+from rlx.solver.order.substitute import dimensions
+from rlx.transform.arguments import operands
+from rlx.transform.builder import states
+
+_ON_FLOATS = frozenset(
+    [
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "cos",
+        "cosh",
+        "cumsum",
+        "cumprod",
+        "divide",
+        "erf",
+        "exp",
+        "log",
+        "mean",
+        "power",
+        "rsqrt",
+        "sigmoid",
+        "sin",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+        "nn.gelu",
+        "nn.gelu_tanh",
+        "nn.layer_norm",
+        "nn.leakyrelu",
+        "nn.log_softmax",
+        "nn.prelu",
+        "nn.rms_norm",
+        "nn.selu",
+        "nn.silu",
+        "nn.softmax",
+        "nn.softplus",
+    ]
+)
+"""Operators that are defined for all floats; on integers they may fail."""
+_ON_NUMBERS = frozenset(
+    [
+        "abs",
+        "add",
+        "bitwise_and",
+        "bitwise_not",
+        "bitwise_or",
+        "bitwise_xor",
+        "broadcast_to",
+        "ceil",
+        "concat",
+        "equal",
+        "expand_dims",
+        "flatten",
+        "floor",
+        "full_like",
+        "greater",
+        "greater_equal",
+        "isfinite",
+        "isinf",
+        "isnan",
+        "less",
+        "less_equal",
+        "logical_and",
+        "logical_not",
+        "logical_or",
+        "logical_xor",
+        "matmul",
+        "maximum",
+        "minimum",
+        "multiply",
+        "negative",
+        "not_equal",
+        "ones_like",
+        "permute_dims",
+        "prod",
+        "reshape",
+        "round",
+        "shape_of",
+        "sign",
+        "square",
+        "squeeze",
+        "stack",
+        "subtract",
+        "sum",
+        "tril",
+        "triu",
+        "trunc",
+        "where",
+        "zeros_like",
+        "nn.relu",
+        "nn.conv1d",
+        "nn.conv2d",
+        "nn.conv3d",
+    ]
+)
+"""Operators that are defined for all numbers, if their obligations are proved."""
+_MADE = frozenset(["ones", "zeros", "full"])
+_LEAVES = (
+    ast.Constant,
+    ast.StringImm,
+    ast.DataTypeImm,
+    ast.GlobalVar,
+    ast.ExternFunc,
+    ast.Function,
+)
+_FREES = ("relax.memory.kill_", "relax.vm.kill_")
+
+
+class Certainty:
+    """Decides for values of a function whether computing them can fail.
+
+    Parameters
+    ----------
+    function
+        The function, in normal form.
+    module
+        The module around it.
+    """
+
+    def __init__(self, function: ast.Function, module: IRModule) -> None:
+        self._function, self._module = function, module
+        self._values = {b.var: b.value for b in bindings(function) if type(b) is ast.VarBinding}
+        self._written: dict[ast.Var, bool] = {}
+        self._filling: dict[ast.GlobalVar, bool] = {}
+
+    @cached_property
+    def _state(self) -> states.Growing:
+        table = dict(self._module.functions)
+        around = states.Signatures(replace(self._module, functions=table), table)
+        state = states.derivation(around, self._values)
+        with recursion_room():
+            state.info(self._function)
+        return state
+
+    @cached_property
+    def _frees(self) -> bool:
+        """Whether some value may be gone before it is read."""
+        return any(c.op_name.startswith(_FREES) for c in evaluated(self._function, ast.Call))
+
+    def cannot_fail(self, value: Expr) -> bool:
+        """Whether computing a value has no effect and never ends a run.
+
+        True only where that is plain: leaves, tuples and their fields, operators on numbers whose
+        obligations are proved, PrimFuncs whose accesses are proved, and branches of all these.
+        """
+        if isinstance(value, _LEAVES):
+            return True
+        if isinstance(value, ast.ShapeExpr):
+            return all(isinstance(dim, tir.Var | tir.IntImm) for dim in value.values)
+        if isinstance(value, ast.PrimValue):
+            return isinstance(value.value, tir.Var | tir.IntImm | tir.FloatImm)
+        if self._frees:
+            return False
+        if isinstance(value, ast.Var):
+            return True
+        if isinstance(value, ast.Tuple):
+            return all(self.cannot_fail(field) for field in value.fields)
+        if isinstance(value, ast.TupleGetItem):
+            return isinstance(self._info(value.tuple_value), ast.TupleStructInfo)
+        if isinstance(value, ast.If | ast.SeqExpr):
+            inside = list(bindings(value))
+            return self._is_read(value) and all(
+                isinstance(b, ast.VarBinding) and self.cannot_fail(b.value) for b in inside
+            )
+        return isinstance(value, ast.Call) and self._call(value)
+
+    def is_pure(self, value: Expr) -> bool:
+        """Whether computing a value has no effect, though it may end the run."""
+        for call in evaluated(value, ast.Call):
+            operator = lookup(call.op_name)
+            if operator is None:
+                info = self._info(call.op)
+                if not isinstance(info, ast.FuncStructInfo) or not info.purity:
+                    return False
+            elif not operator.pure or call.op_name.startswith(_FREES):
+                return False
+        return not any(isinstance(b, ast.MatchCast) for b in bindings(value))
+
+    def _info(self, expr: Expr) -> StructInfo | None:
+        return self._state.info_of.get(expr)
+
+    def _is_read(self, value: Expr) -> bool:
+        """Whether the condition of a branch can be read."""
+        ifs = evaluated(value, ast.If)
+        return all(self._is_written(each.cond) for each in ifs)
+
+    def _is_written(self, expr: Expr) -> bool:
+        """Whether all elements of a value are certainly written: memory may be left as it was
+        only by what another function writes.
+        """
+        stack, seen = [expr], set()
+        while stack:
+            each = stack.pop()
+            if isinstance(each, ast.Tuple):
+                stack.extend(each.fields)
+            elif isinstance(each, ast.TupleGetItem):
+                stack.append(each.tuple_value)
+            elif isinstance(each, ast.Var):
+                value = self._values.get(each)
+                if value is not None and each not in seen:
+                    seen.add(each)
+                    stack.append(value)
+            elif isinstance(each, ast.Call):
+                operator = lookup(each.op_name)
+                plain = operator is not None and operator.pure and "." not in each.op_name[6:]
+                plain = plain or each.op_name.startswith(("relax.nn.", "relax.image."))
+                if each.op_name == "relax.call_tir":
+                    if not self._fills(each):
+                        return False
+                elif not plain or "call_" in each.op_name:
+                    return False
+            elif isinstance(each, ast.If | ast.SeqExpr):
+                return False
+        return True
+
+    def _call(self, call: ast.Call) -> bool:
+        name = call.op_name.removeprefix("relax.")
+        if name == "call_tir":
+            return self._fills(call)
+        if name not in _ON_FLOATS and name not in _ON_NUMBERS and name not in _MADE:
+            return False
+        self._state  # noqa: B018 - what is unproved is known when the function is derived
+        if call in self._state.unproved or call in self._state.poison:
+            return False
+        return all(self._operand(name, operand) for operand in operands(call))
+
+    def _operand(self, name: str, operand: Expr) -> bool:
+        if isinstance(operand, ast.Tuple):
+            return all(self._operand(name, field) for field in operand.fields)
+        info = self._info(operand)
+        if isinstance(info, ast.ShapeStructInfo):
+            return info.values is not None and self.cannot_fail(operand)
+        if isinstance(operand, ast.PrimValue):
+            return self.cannot_fail(operand)
+        if isinstance(info, ast.TupleStructInfo):
+            known = all(map(_is_known, info.fields))
+            return known and name in _ON_NUMBERS and self._is_written(operand)
+        if not _is_known(info) or not self._is_written(operand):
+            return False
+        assert isinstance(info, TensorStructInfo)
+        return name in _ON_NUMBERS or info.dtype.is_float
+
+    def _fills(self, call: ast.Call) -> bool:
+        """Whether a PrimFunc is called that certainly writes its whole result and stops nowhere."""
+        callee, *rest = call.args
+        function = self._module.functions.get(callee) if isinstance(callee, ast.GlobalVar) else None
+        if not isinstance(function, tir.PrimFunc) or call in self._state.unproved:
+            return False
+        assert isinstance(callee, ast.GlobalVar)
+        known = self._filling.get(callee)
+        if known is None:
+            known = self._filling[callee] = writes_everything(callee, function)
+        return known and all(self._is_written(arg) for arg in rest)
+
+
+def _is_known(info: StructInfo | None) -> bool:
+    """Whether a tensor's dimensions are known, and operators compute with its elements."""
+    if not isinstance(info, TensorStructInfo) or dimensions(info) is None:
+        return False
+    kind = info.dtype
+    return (kind.is_float and kind.bits >= 16) or (kind.is_integer and kind.bits <= 64)
+
+
+def writes_everything(gv: ast.GlobalVar, function: tir.PrimFunc) -> bool:
+    """Whether a PrimFunc certainly writes each element of its last buffer, and cannot fail: loops
+    around blocks that store once at their axes, which cover the buffer, from floats and integers
+    without division, with no other reads than of parameters.
+    """
+    if not function.buffer_map or prim_funcs(IRModule({gv: function})):
+        return False
+    *given, result = function.buffer_map.values()
+    loops: list[tir.PrimExpr] = []
+    body = function.body
+    while isinstance(body, tir.For):
+        if not (isinstance(body.min, tir.IntImm) and body.min.value == 0):
+            return False
+        loops.append(body.extent)
+        body = body.body
+    if (
+        not isinstance(body, tir.Block)
+        or body.init is not None
+        or len(body.iter_vars) != len(loops)
+    ):
+        return False
+    store = body.body
+    axes = [axis.var for axis in body.iter_vars]
+    if not isinstance(store, tir.BufferStore) or store.buffer is not result:
+        return False
+    if len(store.indices) != len(axes) or any(
+        a is not b for a, b in zip(store.indices, axes, strict=True)
+    ):
+        return False
+    same = (
+        a is b or (isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm) and a.value == b.value)
+        for a, b in zip(loops, result.shape, strict=True)
+    )
+    return all(same) and all(_is_total(e, given) for e in tir.postorder(store.value))
+
+
+def _is_total(expr: tir.PrimExpr, buffers: list[tir.Buffer]) -> bool:
+    if isinstance(expr, tir.BufferLoad):
+        return expr.buffer in buffers
+    if isinstance(expr, tir.Call):
+        return tir.type_of(expr).is_float
+    return isinstance(expr, _TOTAL)
+
+
+_TOTAL = (
+    tir.Var,
+    tir.IntImm,
+    tir.FloatImm,
+    tir.Add,
+    tir.Sub,
+    tir.Mul,
+    tir.Min,
+    tir.Max,
+    tir.Comparison,
+    tir.And,
+    tir.Or,
+    tir.Not,
+    tir.Select,
+)

@@ -1,0 +1,428 @@
+"""Small passes on the private functions of a module: inlining, parameters, results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rlx.checker.normalize import normalize
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.node import changed, replace
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.struct_infos import binding_positions
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, expressions, reached
+from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
+from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.passes.parameters import Substituted
+from rlx.transform.passes.simple import without_unreached
+from rlx.transform.visitors.mutator import ExprMutator
+from rlx.transform.visitors.uses import uses
+
+Functions = dict[GlobalVar, ast.Function]
+
+
+def _private(module: IRModule) -> Functions:
+    """The private functions that are called by name only."""
+    found = {
+        gv: f
+        for gv, f in module.functions.items()
+        if isinstance(f, ast.Function) and f.attrs.get("private")
+    }
+    calls = Counter(c.op for c in evaluated(module, ast.Call) if isinstance(c.op, GlobalVar))
+    mentions = Counter(
+        e
+        for f in module.functions.values()
+        if isinstance(f, ast.Function)
+        for e in expressions(f)
+        if isinstance(e, GlobalVar)
+    )
+    return {gv: f for gv, f in found.items() if mentions[gv] == calls[gv]}
+
+
+class InlinePrivateFunctions(ModulePass):
+    """Put the bodies of private functions in place of their calls, and remove the functions.
+
+    Recursive functions, functions with branches that are called in dataflow blocks, and calls whose
+    arguments are not proved to be of the parameters' types stay.
+    """
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module with bodies in place of calls."""
+        normal = normalize(module)
+        private = _private(normal)
+
+        def callees(gv: GlobalVar) -> tuple[GlobalVar, ...]:
+            f = normal.functions.get(gv)
+            return called_globals(f) if isinstance(f, ast.Function) else ()
+
+        circles = {gv for gv in private if gv in reached(callees(gv), callees)}
+        plain = {
+            gv: f for gv, f in private.items() if gv not in circles and not _names_dimensions(f)
+        }
+        made = _Inline(plain)(normal)
+        if made is normal:
+            return module
+        left = {gv for f in made.functions.values() for gv in _mentioned(f)}
+        return without_unreached(made, [g for g in made.functions if g not in plain or g in left])
+
+
+def _mentioned(function: ast.Function | tir.PrimFunc) -> tuple[GlobalVar, ...]:
+    return called_globals(function) if isinstance(function, ast.Function) else ()
+
+
+class _Inline(ExprMutator):
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
+
+    def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        found = self._inlined(binding.value)
+        if found is None:
+            super().visit_var_binding(binding)
+        else:
+            self.rebind(binding, found)
+
+    def _inlined(self, value: Expr) -> Expr | None:
+        """The result of an inlined call, whose bindings are emitted; None if the call stays."""
+        if not isinstance(value, ast.Call) or not isinstance(value.op, GlobalVar):
+            return None
+        function = self._functions.get(value.op)
+        if function is None or len(function.params) != len(value.args):
+            return None
+        block = self._frame.block is not None or self._frame.in_dataflow
+        body = function.body
+        assert isinstance(body, ast.SeqExpr)
+        if block and (function.is_pure is False or _branches(function)):
+            return None
+        call = self.visit_expr(value)
+        assert isinstance(call, ast.Call)
+        dims = self._dims(function, call)
+        if dims is None:
+            return None
+        copy = _Copy(dict(zip(function.params, call.args, strict=True)), dims)
+        for inner in body.blocks:
+            for each in inner.bindings:
+                self._emit(copy, each)
+        result = copy.expr(body.body)
+        if function.ret_struct_info is not None:
+            wanted = copy.struct_info(function.ret_struct_info)
+            known = self.builder.struct_info(result)
+            if not subtype(known, wanted, self.builder.prover).proved:
+                return self.builder.emit_match_cast(result, wanted)
+        return result
+
+    def _emit(self, copy: _Copy, binding: ast.Binding) -> None:
+        """Emit a binding of the body under a new variable."""
+        if isinstance(binding, ast.VarBinding):
+            value = copy.expr(binding.value)
+            inlined = self._inlined(value)
+            value = value if inlined is None else inlined
+            copy.put(binding.var, self.builder.emit(value, binding.var.name_hint))
+        elif isinstance(binding, ast.MatchCast):
+            info = copy.casted(binding)
+            var = self.builder.emit_match_cast(copy.expr(binding.value), info)
+            if binding.var is not None:
+                copy.put(binding.var, var)
+
+    def _dims(self, function: ast.Function, call: ast.Call) -> dict[tir.Var, PrimExpr] | None:
+        """What the shape variables of the signature are; None where a parameter's annotation may
+        not hold.
+        """
+        builder = self.builder
+        pairs = [
+            (p.struct_info_annotation, builder.struct_info(arg))
+            for p, arg in zip(function.params, call.args, strict=True)
+            if p.struct_info_annotation is not None
+        ]
+        wanted, found = tuple(w for w, _ in pairs), tuple(f for _, f in pairs)
+        if any(free_vars(info) for info in wanted):
+            return None
+        names = frozenset(v for info in wanted for v in free_shape_vars(info))
+        images = bind(wanted, found, names, builder.prover).mapping
+        if any(name not in images for name in names):
+            return None
+        dims = {v: image for v, image in images.items() if isinstance(image, PrimExpr)}
+        copy = Substituted({}, dims)  # type: ignore[arg-type]
+        fits = (subtype(f, copy.struct_info(w), builder.prover).proved for w, f in pairs)
+        return dims if all(fits) else None  # type: ignore[return-value]
+
+
+def _branches(function: ast.Function) -> bool:
+    """Whether a body has branches or local functions."""
+    return any(isinstance(b.value, ast.If | ast.SeqExpr | ast.Function) for b in bindings(function))
+
+
+def _names_dimensions(function: ast.Function) -> bool:
+    """Whether a dimension may be the name of a scalar of the function."""
+    vars_ = (*function.params, *(b.var for b in bindings(function)))
+    return any(var is not None and var.shape_var is not None for var in vars_)
+
+
+class _Copy(Substituted):
+    """The body of a function with new variables."""
+
+    def put(self, var: ast.Var, value: Expr) -> None:
+        """Let a variable of the body be a value."""
+        self.values[var] = value
+
+    def casted(self, cast: ast.MatchCast) -> StructInfo:
+        """The target of a cast, with new shape variables."""
+        fresh = {v: tir.Var(v.name, v.dtype) for v in cast.shape_vars}
+        self.dims |= fresh
+        return self.struct_info(cast.struct_info)
+
+    def define(self, var: ast.Var) -> ast.Var:
+        info = var.struct_info_annotation
+        new = None if info is None else self.struct_info(info)
+        made = type(var)(var.name_hint, new, var.annotation_span, var.span, var.shape_var)
+        self.renamed[var] = made
+        return made
+
+
+class RemoveUnusedParameters(ModulePass):
+    """Remove parameters of private functions that their bodies do not use, with their arguments.
+
+    A parameter stays if its annotation alone tells the function a shape variable that it uses, or
+    if an argument is checked against it at run time.
+    """
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module without these parameters."""
+        normal = normalize(module)
+        private = _private(normal)
+        kept: dict[GlobalVar, list[int]] = {}
+        checked = _Checked(private)
+        checked(normal)
+        for gv, f in private.items():
+            stay = list(_used(f, checked.checked.get(gv, frozenset())))
+            if len(stay) < len(f.params):
+                kept[gv] = stay
+        return _chosen(normal, kept, {}) if kept else module
+
+
+class _Checked(ExprMutator):
+    """The parameters whose arguments are checked when a function is called."""
+
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
+        self.checked: dict[GlobalVar, frozenset[int]] = {}
+
+    def visit_call(self, call: ast.Call) -> Expr:
+        made = super().visit_call(call)
+        assert isinstance(made, ast.Call)
+        gv = made.op
+        function = self._functions.get(gv) if isinstance(gv, GlobalVar) else None
+        if function is not None:
+            assert isinstance(gv, GlobalVar)
+            infos = tuple(self.builder.struct_info(arg) for arg in made.args)
+            every = [(k, p.struct_info_annotation) for k, p in enumerate(function.params)]
+            wanted = [(k, info) for k, info in every if info is not None and k < len(infos)]
+            names = frozenset(v for _, info in wanted for v in free_shape_vars(info))
+            prover = self.builder.prover
+            images = bind(
+                tuple(w for _, w in wanted), tuple(infos[k] for k, _ in wanted), names, prover
+            ).mapping
+            copy = Substituted({}, images)  # type: ignore[arg-type]
+            doubtful = {
+                k
+                for k, info in wanted
+                if not subtype(infos[k], copy.struct_info(info), prover).proved
+            }
+            self.checked[gv] = self.checked.get(gv, frozenset()) | doubtful
+        return made
+
+
+def _used(function: ast.Function, checked: frozenset[int]) -> Iterator[int]:
+    """The parameters that a function needs."""
+    counts = uses(function)
+    whole = replace(function, params=())
+    needed: set[object] = {
+        v
+        for node in evaluated(whole, ast.Expr)
+        for v in (*tir_vars(node), *(v for i in infos_of(node) for v in free_shape_vars(i)))
+    }
+    if function.ret_struct_info is not None:
+        needed |= set(free_shape_vars(function.ret_struct_info))
+    for b in bindings(function):
+        if b.var is not None and b.var.struct_info_annotation is not None:
+            needed |= set(free_shape_vars(b.var.struct_info_annotation))
+        if isinstance(b, ast.MatchCast):
+            needed |= set(free_shape_vars(b.struct_info))
+    stay = {
+        k
+        for k, p in enumerate(function.params)
+        if counts[p] or k in checked or p.shape_var is not None
+    }
+    told: set[object] = set()
+    for k in sorted(stay):
+        info = function.params[k].struct_info_annotation
+        needed |= set(free_shape_vars(info)) if info is not None else set()
+    binders = [
+        set()
+        if p.struct_info_annotation is None
+        else set(binding_positions(p.struct_info_annotation))
+        for p in function.params
+    ]
+    for k in stay:
+        told |= binders[k]
+    for k, mine in enumerate(binders):
+        if k in stay or mine & (needed - told):
+            told |= mine
+            yield k
+
+
+def tir_vars(node: ast.Expr) -> tuple[tir.Var, ...]:
+    """The shape variables of a shape or a scalar."""
+    if isinstance(node, ast.ShapeExpr):
+        return tuple(v for dim in node.values for v in tir.free_vars(dim))
+    return tuple(tir.free_vars(node.value)) if isinstance(node, ast.PrimValue) else ()
+
+
+def infos_of(node: ast.Expr) -> tuple[StructInfo, ...]:
+    """The types among the arguments of a call."""
+    return node.sinfo_args if isinstance(node, ast.Call) else ()
+
+
+class RemoveUnusedOutputs(ModulePass):
+    """Remove fields of the tuples that private functions return, if no caller asks for them."""
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module without these fields."""
+        normal = normalize(module)
+        called = {c.op for c in evaluated(normal, ast.Call)}
+        private = {
+            gv: f for gv, f in _private(normal).items() if gv in called and _fields(f) is not None
+        }
+        asked: dict[GlobalVar, set[int]] = {gv: set() for gv in private}
+        for f in normal.functions.values():
+            if isinstance(f, ast.Function):
+                _note(f, asked)
+        kept = {
+            gv: sorted(asked[gv])
+            for gv, f in private.items()
+            if gv in asked and len(asked[gv]) < len(_fields(f) or ())
+        }
+        return _chosen(normal, {}, kept) if kept else module
+
+
+def _fields(function: ast.Function) -> tuple[Expr, ...] | None:
+    """The fields of the tuple that a function returns; None if it returns something else."""
+    body = function.body
+    assert isinstance(body, ast.SeqExpr)
+    result: Expr | None = body.body
+    values = {b.var: b.value for b in bindings(function) if isinstance(b, ast.VarBinding)}
+    while isinstance(result, ast.Var):
+        result = values.get(result)
+    ret = function.ret_struct_info
+    if ret is not None and not isinstance(ret, ast.TupleStructInfo):
+        return None
+    if not isinstance(result, ast.Tuple):
+        return None
+    local = any(type(e) is ast.DataflowVar for e in expressions(result))
+    return None if local else result.fields
+
+
+def _note(function: ast.Function, asked: dict[GlobalVar, set[int]]) -> None:
+    """The fields of results that a function asks for; functions whose whole result is used go."""
+    results = {
+        b.var: b.value.op
+        for b in bindings(function)
+        if isinstance(b, ast.VarBinding)
+        and isinstance(b.value, ast.Call)
+        and isinstance(b.value.op, GlobalVar)
+        and b.value.op in asked
+    }
+    fields: Counter[ast.Var] = Counter()
+    for each in evaluated(function, ast.TupleGetItem):
+        if isinstance(each.tuple_value, ast.Var) and each.tuple_value in results:
+            fields[each.tuple_value] += 1
+            if results[each.tuple_value] in asked:
+                asked[results[each.tuple_value]].add(each.index)
+    counts = uses(function)
+    seen: Counter[GlobalVar] = Counter()
+    for var, gv in results.items():
+        seen[gv] += 1
+        info = var.struct_info_annotation
+        whole = counts[var] != fields[var]
+        if whole or (info is not None and not isinstance(info, ast.TupleStructInfo)):
+            asked.pop(gv, None)
+    for call in evaluated(function, ast.Call):
+        if isinstance(call.op, GlobalVar):
+            seen[call.op] -= 1
+    for gv, count in seen.items():
+        if count:  # a call that is no binding's value
+            asked.pop(gv, None)
+
+
+Kept = dict[GlobalVar, list[int]]
+
+
+def _chosen(module: IRModule, params: Kept, fields: Kept) -> IRModule:
+    """The module with some parameters, and some fields of the results, of its functions."""
+    functions = dict(module.functions)
+    for gv, f in module.functions.items():
+        if isinstance(f, ast.Function):
+            functions[gv] = _Calls(params, fields).function(_head(gv, f, params, fields))
+    return replace(module, functions=functions)
+
+
+def _head(gv: GlobalVar, function: ast.Function, params: Kept, fields: Kept) -> ast.Function:
+    stay, keep = params.get(gv), fields.get(gv)
+    if stay is not None:
+        given = tuple(function.params[k] for k in stay)
+        infos = [p.struct_info_annotation for p in given]
+        left = {v for info in infos if info is not None for v in free_shape_vars(info)}
+        dims = tuple(v for v in function.shape_vars if v in left)
+        function = replace(function, params=given, shape_vars=dims)
+    if keep is None:
+        return function
+    body, whole, ret = function.body, _fields(function), function.ret_struct_info
+    assert isinstance(body, ast.SeqExpr) and whole is not None
+    chosen = ast.Tuple(tuple(whole[k] for k in keep))
+    if isinstance(ret, ast.TupleStructInfo):
+        ret = ast.TupleStructInfo(tuple(ret.fields[k] for k in keep))
+    return changed(function, body=changed(body, body=chosen), ret_struct_info=ret)
+
+
+class _Calls(Rewriter):
+    """Calls of changed functions, and the fields of their results."""
+
+    def __init__(self, params: Kept, fields: Kept) -> None:
+        super().__init__()
+        self._params, self._fields = params, fields
+        self._results: dict[Expr, list[int]] = {}
+
+    def call(self, call: ast.Call) -> Expr:
+        made = super().call(call)
+        stay = self._params.get(call.op) if isinstance(call.op, GlobalVar) else None
+        if stay is None:
+            return made
+        assert isinstance(made, ast.Call)
+        return replace(made, args=tuple(made.args[k] for k in stay), arg_spans=(), spelled={})
+
+    def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
+        (made,) = super().var_binding(binding)
+        value = binding.value
+        keep = (
+            self._fields.get(value.op)
+            if isinstance(value, ast.Call) and isinstance(value.op, GlobalVar)
+            else None
+        )
+        if keep is None:
+            return (made,)
+        assert isinstance(made, ast.VarBinding)
+        var, info = made.var, made.var.struct_info_annotation
+        if isinstance(info, ast.TupleStructInfo):
+            var = replace(
+                var, struct_info_annotation=ast.TupleStructInfo(tuple(info.fields[k] for k in keep))
+            )
+        self.renamed[binding.var] = var
+        self._results[var] = keep
+        return (replace(made, var=var),)
+
+    def tuple_get_item(self, expr: ast.TupleGetItem) -> Expr:
+        made = super().tuple_get_item(expr)
+        assert isinstance(made, ast.TupleGetItem)
+        keep = self._results.get(made.tuple_value)
+        return made if keep is None else replace(made, index=keep.index(made.index))
