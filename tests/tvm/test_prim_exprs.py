@@ -56,7 +56,7 @@ def test_narrow_variables_keep_their_limits() -> None:
 def test_shifts() -> None:
     n, m = tirx.Var("n", "int64"), tirx.Var("m", "int64")
     assert prove((n << 2) >> 1 == n * 2).status == "proved"
-    assert "shift_left" in str(prove((n << m) == n))
+    assert prove((n << m) == n).counterexample == {"n": 1, "m": 1}
 
 
 def test_casts_selects_and_intrinsics_of_tvm() -> None:
@@ -91,10 +91,11 @@ def test_what_is_no_integer_arithmetic_is_an_unknown_value() -> None:
     load = tirx.BufferLoad(buffer, [n])
     for value in (
         *(load, tirx.clz(n), tirx.Cast("int64", f), tirx.call_pure_extern("int64", "g", n)),
-        *(tirx.bitwise_not(n) & n, tirx.vscale()),
+        tirx.vscale(),
     ):
         assert prove(value + 1 > value).proved, value
         assert prove(value >= 0).unknown, value
+    assert prove((tirx.bitwise_not(n) & n) == 0).proved
     assert prove(tirx.EQ(load, tirx.BufferLoad(buffer, [n]))).proved
     assert prove(tirx.EQ(load, tirx.BufferLoad(buffer, [n + 1]))).unknown
     assert prove(tirx.Or(f > 0, tirx.Not(f > 0))).proved
