@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
@@ -12,10 +12,11 @@ from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.budget import undisturbed
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
+from rlx.solver.reading import Expression, Vocabulary
 from rlx.solver.verdict import Refuted, Verdict
 
-Goal = object
-"""A text, a :class:`rlx.grammar.nodes.tir.PrimExpr`, or a PrimExpr of TVM."""
+Goal = Expression
+"""A condition."""
 
 Assumptions = Iterable[Goal] | str | PrimExpr
 """A list of conditions, or a single one."""
@@ -144,44 +145,24 @@ def _read(goals: Sequence[Goal]) -> list[PrimExpr]:
     """The parts of one question; a name in a text is the variable of that name in the
     expressions.
     """
-    foreign: dict[object, tir.Var] = {}
-    read = [goal if isinstance(goal, str) else _expression(goal, foreign) for goal in goals]
-    named: dict[str, tir.Var] = {}
-    shared: set[str] = set()
-    for var in tir.free_vars(*(goal for goal in read if not isinstance(goal, str))):
-        if named.setdefault(var.name, var) is not var:
-            shared.add(var.name)
-    return [_text(goal, named, shared) if isinstance(goal, str) else goal for goal in read]
+    vocabulary = Vocabulary()
+    read = [goal if isinstance(goal, str) else _expression(goal, vocabulary) for goal in goals]
+    vocabulary.meet(tir.free_vars(*(goal for goal in read if not isinstance(goal, str))))
+    return [_text(goal, vocabulary) if isinstance(goal, str) else goal for goal in read]
 
 
-def _expression(goal: Goal, foreign: dict[object, tir.Var]) -> PrimExpr:
-    if not isinstance(goal, PrimExpr):
-        if goal is None or isinstance(goal, bool | int | float | bytes):
-            advice = f"; {usage_errors.COMPARED}" if isinstance(goal, bool) else ""
-            raise TypeError(
-                "expected a condition, as a text or an expression, found"
-                f" {usage_errors.described(goal)}{advice}"
-            )
-        from rlx.solver import interop
-
-        goal = interop.from_tvm(goal, foreign)
-    usage_errors.condition(goal)
-    usage_errors.conditions_inside(goal)
-    return goal
+def _expression(goal: Goal, vocabulary: Vocabulary) -> PrimExpr:
+    found = vocabulary.expression(goal)
+    usage_errors.condition(found)
+    usage_errors.conditions_inside(found)
+    return found
 
 
-def _text(goal: str, named: dict[str, tir.Var], shared: Collection[str]) -> PrimExpr:
-    from rlx.solver import question_parser
-
-    read = question_parser.parse(goal, named)
-    if not prim_exprs.may_be_condition(read):
-        raise ValueError(usage_errors.no_condition(read))
-    for var in tir.free_vars(read) if shared else ():
-        if var.name in shared:
-            raise ValueError(
-                f"{var.name} is ambiguous: several variables of the question have this name"
-            )
-    return read
+def _text(goal: str, vocabulary: Vocabulary) -> PrimExpr:
+    found = vocabulary.expression(goal)
+    if not prim_exprs.may_be_condition(found):
+        raise ValueError(usage_errors.no_condition(found))
+    return found
 
 
 @roomy
@@ -230,15 +211,22 @@ def to_smtlib(
     ValueError, TypeError
         As :func:`prove`; TypeError also for operations that are not integer arithmetic.
     """
+    usage_errors.flag("int64", int64)
+    prover, condition = question(goal, assume, lower)
+    return script_of(prover, condition, style, int64)
+
+
+def script_of(
+    prover: Prover, condition: PrimExpr, style: str = "purified", int64: bool = False
+) -> str:
+    """The SMT-LIB script of a question under a prover's assumptions; see :func:`to_smtlib`."""
     from rlx.solver.bit_vectors import script
     from rlx.solver.definedness import defined
     from rlx.solver.overflow import MachineSession, obligation
     from rlx.solver.session import Session
     from rlx.solver.smt import STYLES
 
-    usage_errors.flag("int64", int64)
     usage_errors.one_of("style", style, STYLES)
-    prover, condition = question(goal, assume, lower)
     expanded, *facts = prim_exprs.expand([condition, *prover.context.state.facts])
     foreign = prim_exprs.uninterpreted(tir.postorder(expanded, *facts))
     if foreign is not None:

@@ -313,7 +313,7 @@ class SharedNormalForm:
             self._engine = engine
         return self._engine
 
-    def _ready(self, order: list[PrimExpr], work: Work, hasty: bool = False) -> Engine:
+    def ready(self, order: list[PrimExpr], work: Work, hasty: bool = False) -> Engine:
         """The engine, with the ranges of all variables that occur."""
         engine = self.engine(work)
         work.lend(engine, len(order), hasty)
@@ -331,7 +331,7 @@ class SharedNormalForm:
         """Whether the normal form of a condition is true; ``order`` are its nodes, operands
         first.
         """
-        engine = self._ready(order, work, hasty)
+        engine = self.ready(order, work, hasty)
         try:
             return normal_form.condition(engine, goal, order) is engine.true
         except (TooMuchWorkError, RecursionError):
@@ -344,8 +344,13 @@ class SharedNormalForm:
         needed: dict[object, PrimExpr] = {}
         for divisor in divisors([goal], order):
             try:
-                engine = self._ready(tir.postorder(divisor), work)
-                poly = normal_form.polynomial(engine, divisor)
+                engine = self.engine(work)
+                known = engine.memo.get(divisor)
+                if isinstance(known, Poly):
+                    poly = known
+                else:
+                    engine = self.ready(tir.postorder(divisor), work)
+                    poly = normal_form.polynomial(engine, divisor)
                 low, high = intervals.interval(engine, poly)
                 if low == high == 0 and self._consistent:
                     means = NEVER_DEFINED
@@ -362,7 +367,7 @@ class SharedNormalForm:
         from rlx.solver.rebuild import rebuilt
 
         try:
-            engine = self._ready(order, work)
+            engine = self.ready(order, work)
             return rebuilt(engine, normal_form.normalize(engine, expr), factored)
         except (TooMuchWorkError, RecursionError):
             return None
@@ -372,7 +377,7 @@ class SharedNormalForm:
     ) -> PrimExpr | None:
         """A condition on one variable, as a limit of this variable."""
         try:
-            engine = self._ready(order, work)
+            engine = self.ready(order, work)
             cond = normal_form.condition(engine, condition, order)
         except (TooMuchWorkError, RecursionError):
             return None

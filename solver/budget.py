@@ -81,9 +81,18 @@ class Work:
         return granted
 
     @property
+    def steps(self) -> int:
+        """The steps that the question has taken."""
+        out = 0
+        if self._lent is not None:
+            borrower, lent = self._lent
+            out = lent - max(borrower.fuel, 0)
+        return QUESTION_FUEL - self.fuel + out
+
+    @property
     def used(self) -> int:
         """The steps and units that the question has taken."""
-        return QUESTION_FUEL - self.fuel + QUESTION_SMT - self.smt
+        return self.steps + QUESTION_SMT - self.smt
 
     @property
     def exhausted(self) -> bool:
@@ -177,6 +186,8 @@ class Statistics:
 
     def time(self, seconds: float, question: PrimExpr) -> None:
         """Record the time of a nontrivial question."""
+        if len(self.slowest) == _SLOWEST and seconds <= self.slowest[-1].seconds:
+            return
         self.slowest.append(Slow(seconds, question, self.place))
         self.slowest.sort(key=lambda slow: slow.seconds, reverse=True)
         del self.slowest[_SLOWEST:]

@@ -12,6 +12,7 @@ from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
+from rlx.solver.reading import Expression, Vocabulary
 
 Range = tuple[int | None, int | None]
 """The smallest and largest value of a variable; None for no limit."""
@@ -82,13 +83,18 @@ class Context:
     The cost of extending, leaving (:meth:`pop`) and copying is that of the additions. Variables are
     objects: declaring or defining one again makes a new variable of the same name, and facts about
     the old variable still refer to the old one.
+
+    Variables and expressions are also given as texts, or as those of TVM; a name in a text is the
+    variable of this name here.
     """
 
-    __slots__ = ("_mentioned", "_shared", "_stack", "_state")
+    __slots__ = ("_forgotten", "_mentioned", "_shared", "_stack", "_state", "vocabulary")
 
     def __init__(self) -> None:
         self._state = ContextState({}, (), {})
+        self.vocabulary = Vocabulary()
         self._mentioned: set[tir.Var] = set()
+        self._forgotten: set[tir.Var] = set()
         self._shared = False
         self._stack: list[tuple[ContextState, set[tir.Var]]] = []
 
@@ -98,7 +104,54 @@ class Context:
         self._shared = True
         return self._state
 
-    def declare(self, var: tir.Var, lower: int | None = 0, upper: int | None = None) -> None:
+    def read(self, value: Expression) -> PrimExpr:
+        """An expression as one of ours, in which names and TVM's variables are those of the
+        context.
+
+        Raises
+        ------
+        TypeError
+            If it is no expression.
+        ValueError
+            If a text cannot be parsed.
+        """
+        if isinstance(value, PrimExpr):
+            return value
+        return self.vocabulary.expression(value, self._named(value))
+
+    def condition(self, value: Expression) -> PrimExpr:
+        """The same for a condition.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`read`; TypeError also if it is a number.
+        """
+        read = self.read(value)
+        if not prim_exprs.may_be_condition(read):
+            kind = ValueError if isinstance(value, str) else TypeError
+            raise kind(usage_errors.no_condition(read))
+        return read
+
+    def variable(self, value: Expression) -> tir.Var:
+        """The same for a variable.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`read`; TypeError also if it is no variable.
+        """
+        return self.vocabulary.variable(value, self._named(value))
+
+    def _named(self, value: Expression) -> list[tir.Var]:
+        """The variables that a text may mean."""
+        if not isinstance(value, str):
+            return []
+        state = self._state
+        used = (*state.ranges, *state.definitions, *tir.free_vars(*state.facts))
+        return [var for var in used if var not in self._forgotten]
+
+    def declare(self, var: Expression, lower: int | None = 0, upper: int | None = None) -> None:
         """Declare a variable, with its smallest and largest value (None: the limit of its data
         type).
 
@@ -109,7 +162,7 @@ class Context:
         ValueError
             If no value lies between the limits.
         """
-        usage_errors.variable(var)
+        var = self.variable(var)
         low, high = limits = within_dtype(
             var, usage_errors.limit("lower", lower), usage_errors.limit("upper", upper)
         )
@@ -122,30 +175,29 @@ class Context:
         self._own()
         self._state.ranges[var] = limits
 
-    def assume(self, condition: PrimExpr) -> None:
+    def assume(self, condition: Expression) -> None:
         """Add a fact, which restricts the values to those for which it is defined and true.
 
         Raises
         ------
-        TypeError
-            If the fact is not a condition; for texts see :func:`rlx.solver.prove`.
+        TypeError, ValueError
+            As :meth:`condition`.
         """
-        usage_errors.condition(condition)
+        condition = self.condition(condition)
         added = tuple(prim_exprs.conjuncts(condition))
         state = self._state
         self._mention(condition)
-        self._replace(ContextState(state.ranges, state.facts + added, state.definitions))
+        self._replace(type(state)(state.ranges, state.facts + added, state.definitions))
 
-    def define(self, var: tir.Var, expr: PrimExpr) -> None:
+    def define(self, var: Expression, expr: Expression) -> None:
         """Define a variable as the value of an expression.
 
         Raises
         ------
-        TypeError
-            If the arguments are not a variable and an expression.
+        TypeError, ValueError
+            As :meth:`variable` and :meth:`read`.
         """
-        usage_errors.variable(var)
-        usage_errors.expressions(expr)
+        var, expr = self.variable(var), self.read(expr)
         if any(v is var for v in tir.free_vars(expr)):
             old = self._forget(var) or tir.Var(var.name, var.dtype)
             expr = tir.substitute(expr, {var: old})
@@ -177,17 +229,19 @@ class Context:
 
     def copy(self) -> Context:
         """An independent context with the same contents and without open scopes."""
-        other = Context()
+        other = type(self)()
         other._state = self.state
         other._shared = True
         other._mentioned = set(self._mentioned)
+        other._forgotten = set(self._forgotten)
+        other.vocabulary = self.vocabulary
         return other
 
     def _own(self) -> None:
         """Make the state a new one."""
         if self._shared:
             old = self._state
-            self._replace(ContextState(dict(old.ranges), old.facts, dict(old.definitions)))
+            self._replace(type(old)(dict(old.ranges), old.facts, dict(old.definitions)))
             self._shared = False
 
     def _replace(self, state: ContextState) -> None:
@@ -210,10 +264,11 @@ class Context:
             for v, e in state.definitions.items()
         }
         facts = tuple(tir.substitute(f, renaming) for f in state.facts)
-        self._replace(ContextState(ranges, facts, definitions))
+        self._replace(type(state)(ranges, facts, definitions))
         self._shared = False
         self._mentioned.discard(var)
         self._mentioned.add(old)
+        self._forgotten.add(old)
         return old
 
 

@@ -19,7 +19,8 @@ def _scaled(bounds: Range, factor: int) -> Range:
     return (least, most) if factor > 0 else (most, least)
 
 
-def _product(a: Range, b: Range) -> Range:
+def product(a: Range, b: Range) -> Range:
+    """The smallest and largest product of two numbers."""
     (low, high), (least, most) = a, b
     if low is not None and least is not None and low >= 0 and least >= 0:
         if high == 0 or most == 0:
@@ -48,12 +49,13 @@ def atom_interval(engine: KnownStore, atom: Atom) -> Range:
     if found is None:
         engine.intervals[atom.index] = _ANY
         known = engine.ranges.get(atom.index, _ANY)
-        found = _meet(known, _derived(engine, atom))
+        found = meet(known, _derived(engine, atom))
         engine.intervals[atom.index] = found
     return found
 
 
-def _meet(a: Range, b: Range) -> Range:
+def meet(a: Range, b: Range) -> Range:
+    """The values that are in both ranges."""
     lows, highs = (
         [limit for limit in both if limit is not None] for both in zip(a, b, strict=True)
     )
@@ -68,7 +70,7 @@ def _derived(engine: KnownStore, atom: Atom) -> Range:
             _, high = interval(engine, inner)
             return (0, None if high is None else max(0, high))
         case "prod", (Poly() as a, Poly() as b):
-            return _product(interval(engine, a), interval(engine, b))
+            return product(interval(engine, a), interval(engine, b))
         case "div", (Poly() as a, Poly() as b):
             return _quotient(engine, a, b)
         case "pow2", (Poly() as a,):
@@ -166,7 +168,7 @@ def mono_interval(engine: KnownStore, mono: Mono) -> Range:
         count = 1
         while position + count < len(mono) and mono[position + count] == index:
             count += 1
-        result = _product(result, _power(atom_interval(engine, atoms[index]), count))
+        result = product(result, _power(atom_interval(engine, atoms[index]), count))
         position += count
     return result
 
@@ -176,8 +178,8 @@ def _power(base: Range, count: int) -> Range:
         return base
     result = base
     for _ in range(count - 1):
-        result = _product(result, base)
-    return result if count % 2 else _meet(result, (0, None))
+        result = product(result, base)
+    return result if count % 2 else meet(result, (0, None))
 
 
 def nonneg(engine: KnownStore, poly: Poly, effort: int = EFFORT) -> bool:

@@ -171,7 +171,9 @@ class Atom:
     ``is_variable`` and ``is_quotient`` tell the first and the third.
     """
 
-    __slots__ = ("depth", "index", "is_quotient", "is_variable", "key", "kind", "mono", "parts")
+    __slots__ = (
+        *("depth", "index", "is_quotient", "is_variable", "key", "kind", "mono", "parts", "poly"),
+    )
 
     def __init__(
         self, kind: str, parts: tuple[Part, ...], key: object, index: int, depth: int
@@ -184,6 +186,7 @@ class Atom:
         self.is_quotient = kind == "div"
         self.mono: Mono = (index,)
         self.depth = depth
+        self.poly: Poly | None = None
 
 
 class PolyStore:
@@ -193,7 +196,8 @@ class PolyStore:
         self.fuel = fuel
         self.atoms: list[Atom] = []
         self._atoms: dict[object, Atom] = {}
-        self._polys: dict[frozenset[tuple[Mono, int]], Poly] = {}
+        self._polys: dict[object, Poly] = {}
+        self._constants: dict[int, Poly] = {}
         self._conds: dict[object, Cond] = {}
         self.zero = self.const(0)
         self.one = self.const(1)
@@ -220,7 +224,11 @@ class PolyStore:
         self.fuel -= len(terms) + 1
         if self.fuel < 0:
             raise TooMuchWorkError("the question needs too much work")
-        key = frozenset(terms.items())
+        key: object
+        if len(terms) == 1:
+            (key,) = terms.items()
+        else:
+            key = frozenset(terms.items())
         found = self._polys.get(key)
         if found is None:
             value: int | None = None
@@ -241,7 +249,10 @@ class PolyStore:
 
     def const(self, value: int) -> Poly:
         """A constant."""
-        return self.poly({(): value} if value else {})
+        found = self._constants.get(value)
+        if found is None:
+            found = self._constants[value] = self.poly({(): value} if value else {})
+        return found
 
     def combine(self, parts: Iterable[tuple[int, Poly]]) -> Poly:
         """A sum of multiples of polynomials."""
@@ -255,7 +266,7 @@ class PolyStore:
             return b
         if not b.terms:
             return a
-        return self.combine(((1, a), (1, b)))
+        return self._merged(a, b, 1)
 
     def sub(self, a: Poly, b: Poly) -> Poly:
         """``a - b``"""
@@ -263,7 +274,20 @@ class PolyStore:
             return a
         if a is b:
             return self.zero
-        return self.combine(((1, a), (-1, b)))
+        return self._merged(a, b, -1)
+
+    def _merged(self, a: Poly, b: Poly, sign: int) -> Poly:
+        """``a + sign * b``: most sums have two operands."""
+        terms = dict(a.terms)
+        self.fuel -= len(terms) + len(b.terms)
+        get = terms.get
+        for mono, coef in b.terms.items():
+            total = get(mono, 0) + sign * coef
+            if total:
+                terms[mono] = total
+            else:
+                del terms[mono]
+        return self.poly(terms)
 
     def scale(self, factor: int, a: Poly) -> Poly:
         """``factor * a``"""
@@ -325,7 +349,9 @@ class PolyStore:
 
     def of_atom(self, atom: Atom) -> Poly:
         """An atom as a polynomial."""
-        return self.poly({atom.mono: 1})
+        if atom.poly is None:
+            atom.poly = self.poly({atom.mono: 1})
+        return atom.poly
 
     # Conditions
 

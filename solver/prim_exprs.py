@@ -149,7 +149,7 @@ def is_boolean(node: PrimExpr) -> bool:
         if conditional(node):
             node = tir.children(node)[1]
         else:
-            return _declared(node) == BOOL
+            return _declared(node).code == "bool"
 
 
 def may_be_condition(node: PrimExpr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
@@ -16,6 +16,7 @@ from rlx.solver.budget import NODES, Statistics
 from rlx.solver.context import Context, ContextState, Range
 from rlx.solver.definedness import partial as may_be_undefined
 from rlx.solver.proofs.evidence import identity
+from rlx.solver.reading import Expression
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Prover:
         The number of questions, the methods, the slowest questions.
     """
 
-    __slots__ = ("_groups", "_sessions", "_short", "context", "int64", "statistics")
+    __slots__ = ("_bare", "_groups", "_sessions", "_short", "context", "int64", "statistics")
 
     def __init__(self, context: Context | None = None, int64: bool = False) -> None:
         if context is not None and not isinstance(context, Context):
@@ -63,18 +64,18 @@ class Prover:
         self.statistics = Statistics()
         self._sessions: dict[ContextState, Session] = {}
         self._groups: dict[object, Verdict] = {}
+        self._bare: tuple[object, Session] | None = None
         self._short: tuple[ContextState, dict[PrimExpr, PrimExpr]] | None = None
 
-    def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
+    def equal(self, a: Expression, b: Expression) -> Verdict:
         """Whether two expressions have the same value wherever both are defined.
 
         Raises
         ------
-        TypeError
-            As for all questions: if an argument is not a :class:`~rlx.grammar.nodes.tir.PrimExpr`, such
-            as a text.
+        TypeError, ValueError
+            As for all questions: as :meth:`Context.read`.
         """
-        usage_errors.expressions(a, b)
+        a, b = self.context.read(a), self.context.read(b)
         state = self.context.state
         # In int64 mode values may overflow, and facts may contradict each other.
         if not (self.int64 or state.facts or state.definitions) and prim_exprs.alike(a, b):
@@ -82,21 +83,22 @@ class Prover:
             return identical(a, b)
         return self._session(a, b).equal(a, b)
 
-    def always(self, condition: PrimExpr) -> Verdict:
+    def always(self, condition: Expression) -> Verdict:
         """Whether a condition holds for all values."""
-        usage_errors.condition(condition)
+        condition = self.context.condition(condition)
         return self._session(condition).always(condition)
 
-    def tried(self, condition: PrimExpr) -> tuple[str, ...]:
+    def tried(self, condition: Expression) -> tuple[str, ...]:
         """The names of the tactics (:data:`rlx.solver.tactics.TACTICS`) that :meth:`always` tried,
         in order.
         """
+        condition = self.context.read(condition)
         session = self._sessions.get(self.context.state)
         return () if session is None else session.tried(condition)
 
-    def never(self, condition: PrimExpr) -> Verdict:
+    def never(self, condition: Expression) -> Verdict:
         """Whether a condition is false for all values; a counterexample makes it true."""
-        usage_errors.condition(condition)
+        condition = self.context.condition(condition)
         return self._session(condition).always(tir.Not(condition))
 
     def complete(self, refuted: Refuted) -> Refuted:
@@ -111,14 +113,49 @@ class Prover:
             raise TypeError(f"expected a Refuted, found {usage_errors.described(refuted)}")
         return self._session().complete(refuted)
 
-    def simplify(self, expr: PrimExpr) -> PrimExpr:
+    def simplify(self, expr: Expression) -> Any:
         """An expression of the same value wherever ``expr`` is defined, in normal form if that is
-        shorter.
+        shorter. It is one of TVM if ``expr`` is, and otherwise one of ours.
         """
-        usage_errors.expressions(expr)
+        if not isinstance(expr, PrimExpr):
+            read = self.context.read(expr)
+            found = Prover.simplify(self, read)
+            if isinstance(expr, str):
+                return found
+            written = None
+            if found is not read:
+                written = self.context.vocabulary.foreign.write(found, expr)
+            return expr if written is None else written
         if isinstance(expr, (tir.Var, tir.IntImm)) and expr not in self.context.state.definitions:
             return expr
-        return self._session(expr).simplify(expr)
+        session = self._session(expr)
+        state = session.state
+        if state.facts or state.definitions:
+            # The normal form under facts has other variables, which may make it longer.
+            if self._bare is None or self._bare[0] is not state.ranges:
+                bare = self._new_session(type(state)(state.ranges, (), {}))
+                self._bare = (state.ranges, bare)
+            self._bare[1].begin()
+            expr = self._bare[1].simplify(expr)
+        return session.simplify(expr)
+
+    def limits(self, expr: Expression) -> Range:
+        """The smallest and largest value of an expression wherever it is defined; None for no
+        limit that is found.
+        """
+        from rlx.solver.bounds import limits
+
+        read = self.context.read(expr)
+        return limits(self._session(read), read)
+
+    def residue(self, expr: Expression) -> tuple[int, int]:
+        """``(coeff, base)`` such that every value is ``coeff * x + base``; ``(1, 0)`` if no more is
+        known, and a ``coeff`` of 0 for a constant.
+        """
+        from rlx.solver.bounds import residue
+
+        read = self.context.read(expr)
+        return residue(self._session(read), read)
 
     def shortened(self, dim: PrimExpr) -> PrimExpr:
         """As :meth:`simplify` but with sums as they are, for a dimension that is asked for again and again: the answers in
@@ -145,28 +182,28 @@ class Prover:
             known[dim] = known[found] = found
         return found
 
-    def relate(self, a: PrimExpr, b: PrimExpr) -> Relation:
+    def relate(self, a: Expression, b: Expression) -> Relation:
         """The relation of two dimensions."""
         return self.relate_all(((a, b),))
 
-    def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
+    def relate_all(self, pairs: Sequence[tuple[Expression, Expression]]) -> Relation:
         """The relation of two lists of dimensions, with all pairs under the same values.
 
         Raises
         ------
-        TypeError
+        TypeError, ValueError
             If the arguments are not pairs of expressions.
         """
-        _expect_pairs(pairs)
-        open_pairs = [(a, b) for a, b in pairs if self.int64 or not prim_exprs.alike(a, b)]
+        read = _pairs(pairs, self.context)
+        open_pairs = [(a, b) for a, b in read if self.int64 or not prim_exprs.alike(a, b)]
         if not open_pairs:
             self.statistics.sight += 1
             return _ALWAYS
         return relate(self._session(*(e for pair in open_pairs for e in pair)), open_pairs)
 
-    def assumption(self, condition: PrimExpr) -> PrimExpr | None:
+    def assumption(self, condition: Expression) -> PrimExpr | None:
         """A satisfiable simple condition that proves another one; None if none was found."""
-        usage_errors.condition(condition)
+        condition = self.context.condition(condition)
         return assumption(self._session(condition), condition)
 
     def state_for(self, parts: Sequence[PrimExpr]) -> ContextState:
@@ -195,20 +232,16 @@ class Prover:
         return Session(state, self.statistics, self._groups)
 
 
-def _expect_pairs(pairs: object) -> None:
-    if isinstance(pairs, list | tuple):
-        for pair in pairs:
-            match pair:
-                case (PrimExpr(), PrimExpr()):
-                    continue
-                case (a, b):
-                    usage_errors.expressions(a, b)
-                case _:
-                    raise TypeError(
-                        f"expected pairs of expressions, found {usage_errors.described(pair)}"
-                    )
-    else:
+def _pairs(pairs: object, context: Context) -> list[tuple[PrimExpr, PrimExpr]]:
+    if not isinstance(pairs, list | tuple):
         raise TypeError(f"expected a list of pairs, found {usage_errors.described(pairs)}")
+    found = []
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise TypeError(f"expected pairs of expressions, found {usage_errors.described(pair)}")
+        a, b = pair
+        found.append((context.read(a), context.read(b)))
+    return found
 
 
 _ALWAYS = Relation("always")

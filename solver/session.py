@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import perf_counter
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.assumptions import SharedNormalForm
@@ -248,11 +249,13 @@ class Session:
         if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
-        new = self.shared.simplified(expanded, order, self.work, factored)
-        if new is None:
+        with undisturbed():
+            new = self.shared.simplified(expanded, order, self.work, factored)
+        if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
             return expr
-        shorter = prim_exprs.length(new, lengths) < prim_exprs.length(expr, lengths)
-        return new if shorter else expr
+        if any(map(prim_exprs.conditional, tir.postorder(expanded))) and _unguarded(new, expanded):
+            return expr
+        return new
 
     # Counterexamples
 
@@ -303,9 +306,8 @@ class Session:
         """The same state with more facts."""
         if not conditions:
             return self
-        state = ContextState(
-            self.state.ranges, (*self.state.facts, *conditions), self.state.definitions
-        )
+        old = self.state
+        state = type(old)(old.ranges, (*old.facts, *conditions), old.definitions)
         session = Session(state, Statistics())
         session.work = self.work
         # What is tried out is asked about in pairs: a goal and its opposite.
@@ -326,3 +328,22 @@ class Session:
         """A condition on one variable, as a limit of this variable."""
         order = tir.postorder(condition)
         return self.shared.limit_that_is(condition, order, self.work)
+
+
+def _unguarded(new: PrimExpr, old: PrimExpr) -> bool:
+    """Whether a new expression divides, loads or calls what the old one does in a branch only."""
+
+    def risks(nodes: Iterable[PrimExpr]) -> set[PrimExpr]:
+        found: set[PrimExpr] = set()
+        for node in nodes:
+            if isinstance(node, INTEGER_DIVISIONS):
+                if not isinstance(node.b, tir.IntImm):
+                    found.add(tir.interned(node.b))
+            elif isinstance(node, (tir.BufferLoad, tir.Call)) and not prim_exprs.conditional(node):
+                found.add(node)
+        return found
+
+    always = tir.reached(
+        [old], lambda e: tir.children(e)[: 1 if prim_exprs.conditional(e) else None]
+    )
+    return not risks(tir.postorder(new)) <= risks(always)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import index
+from typing import NoReturn
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
@@ -25,25 +26,19 @@ def described(value: object) -> str:
     return f"{type(value).__name__} {value!r:.{_SHOWN}}"
 
 
-def expressions(*found: object) -> None:
-    """Check that arguments are expressions.
+def expression(value: object) -> NoReturn:
+    """Say that a value is not an expression.
 
     Raises
     ------
     TypeError
-        If one is something else, such as a text.
+        Always.
     """
-    for value in found:
-        if not isinstance(value, PrimExpr):
-            raise TypeError(
-                f"expected a PrimExpr, found {described(value)}; {_instead(value)}",
-            )
-
-
-def _instead(value: object) -> str:
-    if isinstance(value, bool):
-        return COMPARED
-    return "rlx.solver.prove reads texts and expressions of TVM"
+    advice = f"; {COMPARED}" if isinstance(value, bool) else ""
+    raise TypeError(
+        "expected an expression, as a text, a PrimExpr or one of TVM, found"
+        f" {described(value)}{advice}"
+    )
 
 
 COMPARED = (
@@ -53,16 +48,14 @@ COMPARED = (
 """The spelling of a comparison that Python would evaluate immediately."""
 
 
-def condition(found: object) -> None:
-    """Check that an argument is a condition.
+def condition(found: PrimExpr) -> None:
+    """Check that an expression is a condition.
 
     Raises
     ------
     TypeError
-        If it is something else, such as an integer expression.
+        If it is something else, such as an integer.
     """
-    expressions(found)
-    assert isinstance(found, PrimExpr)
     if not prim_exprs.may_be_condition(found):
         raise TypeError(no_condition(found))
 
@@ -123,8 +116,8 @@ def variable(found: object) -> None:
     """
     if not isinstance(found, tir.Var):
         raise TypeError(
-            f"expected a variable (tir.Var), found {described(found)}; "
-            "only the texts of rlx.solver.prove name variables"
+            "expected a variable, by its name, as a tir.Var or as one of TVM, found"
+            f" {described(found)}"
         )
 
 

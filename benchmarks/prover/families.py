@@ -42,12 +42,31 @@ def cases(part: str = KNOWN) -> list[FamilyQuestion]:
     return list(found.values())
 
 
+STYLES = ("tvm", "jax", "pytorch", "xla", "tinygrad")
+"""The compilers in whose style there are questions, with their kind of division."""
+
+
+def style(name: str) -> list[FamilyQuestion]:
+    """The questions in the style of a compiler, each once; the headings say which are true."""
+    text = (_FOLDER / "styles" / f"{name}.txt").read_text(encoding="utf-8")
+    return list({(case.goal, case.assume): case for case in read(text, truth=True)}.values())
+
+
+def rules() -> list[FamilyQuestion]:
+    """The rewrite rules ``left -> right | conditions``, as equations; nothing says which hold."""
+    text = (_FOLDER / "rules.txt").read_text(encoding="utf-8")
+    return list({(case.goal, case.assume): case for case in read(text, truth=True)}.values())
+
+
 def read(text: str, truth: bool, mark: str = "|") -> Iterator[FamilyQuestion]:
     """The questions of a file; ``mark`` stands before their assumptions."""
     family, constants = "", dict[str, list[str]]()
     for line in text.splitlines():
         if line.startswith("["):
             family, *given = line.strip("[]").split("; ")
+            if family in ("true", "false"):
+                truth = family == "true"
+                family, *given = given
             pairs = [part.split(" = ") for part in given]
             constants = {name: values.split() for name, values in pairs}
         elif line and not line.startswith("#"):

@@ -26,9 +26,13 @@ def read(case: FamilyQuestion) -> tuple[PrimExpr, list[PrimExpr], list[tir.Var]]
     return goal, [parse(fact, names) for fact in case.assume], list(names.values())
 
 
-def _tvm(strong: bool) -> Ask:
-    """TVM's analyzer: it proves or says nothing."""
-    from tvm import sym, tirx  # type: ignore[import-not-found,unused-ignore]
+def _tvm(strong: bool, bind: bool = False) -> Ask:
+    """TVM's analyzer: it proves or says nothing.
+
+    With ``bind`` it also has variables bound to the ranges and the values that the assumptions give
+    them, as passes do for loops, beside the assumptions themselves.
+    """
+    from tvm import ir, sym, tirx  # type: ignore[import-not-found,unused-ignore]
 
     strength = sym.ProofStrength.SYMBOLIC_BOUND if strong else sym.ProofStrength.DEFAULT
 
@@ -36,8 +40,13 @@ def _tvm(strong: bool) -> Ask:
         goal, facts, variables = read(case)
         mapping = {v: tirx.Var(v.name, "int64") for v in variables}
         analyzer = sym.Analyzer()
-        for var in mapping.values():
-            analyzer.update(var, sym.ConstIntBound(0, sym.ConstIntBound.POS_INF))
+        bound = _bound(facts) if bind else {}
+        for var in variables:
+            if var not in bound:
+                analyzer.update(mapping[var], sym.ConstIntBound(0, sym.ConstIntBound.POS_INF))
+        for var, (end, value) in bound.items():
+            known: Any = to_tvm(tirx, end if value is None else value, mapping)
+            analyzer.bind(mapping[var], ir.Range(0, known) if value is None else known)
         scopes = [analyzer.constraint_scope(to_tvm(tirx, fact, mapping)) for fact in facts]
         for scope in scopes:
             scope.__enter__()
@@ -51,6 +60,24 @@ def _tvm(strong: bool) -> Ask:
         return "proved" if proved else "unknown"
 
     return ask
+
+
+_Bound = tuple[PrimExpr, PrimExpr | None]
+
+
+def _bound(facts: list[PrimExpr]) -> dict[tir.Var, _Bound]:
+    """The end of the range, or the value, that assumptions give variables, each at most once; no
+    variable in it is bound itself.
+    """
+    found: dict[tir.Var, _Bound] = {}
+    used: set[tir.Var] = set()
+    for fact in facts:
+        if isinstance(fact, (tir.LT, tir.EQ)) and isinstance(fact.a, tir.Var):
+            var, inside = fact.a, set(tir.free_vars(fact.b))
+            if var not in found and var not in used | inside and not inside & found.keys():
+                found[var] = (fact.b, fact.b if isinstance(fact, tir.EQ) else None)
+                used |= inside
+    return found
 
 
 def to_tvm(tirx: Any, expr: PrimExpr, mapping: dict[tir.Var, Any]) -> Any:
@@ -178,9 +205,62 @@ def _sympy() -> Ask:
     return bounded
 
 
+def _isl() -> Ask:
+    """Presburger sets of isl: whether the counterexamples are an empty set."""
+    import islpy  # type: ignore[import-not-found,unused-ignore]
+
+    binary = {
+        tir.Add: "({} + {})",
+        tir.Sub: "({} - {})",
+        tir.Mul: "({} * {})",
+        tir.FloorDiv: "floor(({}) / {})",
+        tir.FloorMod: "(({}) mod {})",
+        tir.EQ: "({} = {})",
+        tir.NE: "({} != {})",
+        tir.LT: "({} < {})",
+        tir.LE: "({} <= {})",
+        tir.GT: "({} > {})",
+        tir.GE: "({} >= {})",
+        tir.And: "({} and {})",
+        tir.Or: "({} or {})",
+        tir.Not: "(not {})",
+    }
+
+    def ask(case: FamilyQuestion) -> str:
+        goal, facts, variables = read(case)
+        done: dict[PrimExpr, str] = {}
+        for node in tir.postorder(tir.Not(goal), *facts):
+            below = [done[child] for child in tir.children(node)]
+            match node:
+                case tir.Var(name=name):
+                    done[node] = name
+                case tir.IntImm(value=value):
+                    done[node] = str(value)
+                case tir.Cast():
+                    return "unknown"
+                case _ if type(node) not in binary:
+                    return "unknown"
+                case tir.FloorDiv(b=b) | tir.FloorMod(b=b) if not isinstance(b, tir.IntImm):
+                    return "unknown"
+                case _:
+                    done[node] = binary[type(node)].format(*below)
+        *conditions, wanted = [done[each] for each in (*facts, goal)]
+        signs = [f"{v.name} >= 0" for v in variables]
+        names = ", ".join(v.name for v in variables)
+        text = f"{{ [{names}] : {' and '.join([*signs, *conditions, f'not {wanted}'])} }}"
+        try:
+            return "proved" if islpy.Set(text).is_empty() else "refuted"
+        except islpy.Error:  # a product of variables is not in its language
+            return "unknown"
+
+    return ask
+
+
 PEERS: dict[str, Callable[[], Ask]] = {
     "tvm": lambda: _tvm(strong=False),
     "symbolic": lambda: _tvm(strong=True),
+    "bind": lambda: _tvm(strong=True, bind=True),
+    "isl": _isl,
     "z3": _z3,
     "cvc5": _cvc5,
     "sympy": _sympy,

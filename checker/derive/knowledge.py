@@ -367,7 +367,8 @@ class AliasProver(Prover):
 
     def simplify(self, expr: PrimExpr) -> PrimExpr:
         """An expression of the same value wherever ``expr`` is defined."""
-        return super().simplify(self.resolved(expr))
+        found: PrimExpr = super().simplify(self.resolved(expr))
+        return found
 
     @judged("question", "relate_all")
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:

@@ -1,7 +1,8 @@
-"""Modules of TVM in memory: what rlx says of them, and of what each pass makes of them.
+"""Modules of TVM in memory: what rlx says of them, and of what each pass makes of them; and TVM's
+arithmetic analyzer on the prover.
 
-Nothing here needs TVM to be imported; :class:`Instrument` and :func:`check` take what TVM gives
-them.
+Nothing here needs TVM to be imported; :class:`Analyzer`, :class:`Instrument` and :func:`check` take
+what TVM gives them.
 """
 
 from __future__ import annotations
@@ -11,13 +12,32 @@ from typing import TYPE_CHECKING
 from rlx import lazy
 
 if TYPE_CHECKING:
+    from rlx.tvm.analyzer import Analyzer, Bound, CompareResult, Interval, Residue
     from rlx.tvm.checking import check
     from rlx.tvm.instrument import Instrument
     from rlx.tvm.watch import Problem
 
-_HOMES = {"Instrument": "instrument", "Problem": "watch", "check": "checking"}
+_HOMES = {
+    "Analyzer": "analyzer",
+    "Bound": "analyzer",
+    "CompareResult": "analyzer",
+    "Instrument": "instrument",
+    "Interval": "analyzer",
+    "Problem": "watch",
+    "Residue": "analyzer",
+    "check": "checking",
+}
 
-__all__ = ["Instrument", "Problem", "check"]
+__all__ = [
+    "Analyzer",
+    "Bound",
+    "CompareResult",
+    "Instrument",
+    "Interval",
+    "Problem",
+    "Residue",
+    "check",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -189,7 +189,7 @@ def test_a_comparison_that_python_decides_is_refused() -> None:
         with pytest.raises(TypeError, match=r"write tir\.EQ\(a, b\)"):
             prove("n >= 0", assume=[goal])
         with pytest.raises(TypeError, match=r"write tir\.EQ\(a, b\)"):
-            Prover().always(goal)  # type: ignore[arg-type]
+            Prover().always(goal)
 
 
 @pytest.mark.parametrize(
@@ -209,13 +209,15 @@ def test_a_comparison_that_python_decides_is_refused() -> None:
         (lambda: UNTYPED.prove("select(n + 1, n, 2) > 2"), "select takes conditions"),
         (lambda: UNTYPED.prove("n >= 0", ["n + 1"]), "expected a condition"),
         (lambda: UNTYPED.Context().assume(N), "expected a condition, found the integer n"),
-        (lambda: UNTYPED.Context().declare("n"), "expected a variable .*, found str 'n'"),
+        (lambda: UNTYPED.Context().declare("n + 1"), "expected a variable, .* found str 'n \\+ 1'"),
+        (lambda: UNTYPED.Context().declare(None), "expected a variable, .* found None"),
+        (lambda: UNTYPED.Context().assume("n + 1"), "expected a condition, found the integer n"),
         (lambda: UNTYPED.Context().declare(N, lower=5, upper=3), "found lower=5 and upper=3 for n"),
         (
             lambda: UNTYPED.Context().declare(N, "0"),
             "lower: expected an integer or None, found str '0'",
         ),
-        (lambda: UNTYPED.Context().define("n", N), "expected a variable"),
+        (lambda: UNTYPED.Context().define(3, N), "expected a variable, .* found int 3"),
         (
             lambda: UNTYPED.prove("n >= 0", lower={N: 3}),
             "expected the name of a variable, found the variable n",

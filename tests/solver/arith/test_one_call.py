@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from rlx.grammar.nodes import tir
@@ -83,18 +81,26 @@ def test_a_smallest_value_of_no_variable_is_warned_of() -> None:
     assert prove("height >= 0", ["width >= 0"], lower={"width": -1}).status == "proved"
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: Context().assume("n >= 1"),  # type: ignore[arg-type]
-        lambda: Context().define(tir.Var("n"), "m"),  # type: ignore[arg-type]
-        lambda: Prover().always("n >= 0"),  # type: ignore[arg-type]
-        lambda: Prover().never("n < 0"),  # type: ignore[arg-type]
-        lambda: Prover().equal("n", "m"),  # type: ignore[arg-type]
-        lambda: Prover().relate("n", "m"),  # type: ignore[arg-type]
-        lambda: Prover().simplify("n + 0"),  # type: ignore[arg-type]
-    ],
-)
-def test_a_context_and_a_prover_take_expressions(ask: Callable[[], object]) -> None:
-    with pytest.raises(TypeError, match="expected a PrimExpr, found str"):
-        ask()
+def test_a_context_and_a_prover_read_texts() -> None:
+    context = Context()
+    n = tir.Var("n")
+    context.declare(n, lower=2)
+    context.define("m", "n * 2")
+    context.assume("k < m")
+    prover = Prover(context)
+    assert prover.always("n >= 2 and m >= 4").status == "proved"
+    assert prover.always(tir.GE(n, tir.IntImm(2))).status == "proved"
+    assert prover.never("k >= 2*n").status == "proved"
+    assert prover.equal("m", "n + n").status == "proved"
+    assert prover.relate("m", "n").kind == "never"
+    assert prover.simplify("n + 0") is n
+    assert context.copy().read("n") is n
+
+
+def test_a_declared_again_variable_is_the_one_that_a_text_names() -> None:
+    context = Context()
+    context.declare("n", lower=5)
+    context.assume("m == n")
+    context.declare("n")
+    assert Prover(context).always("m >= 5").status == "proved"
+    assert Prover(context).always("n >= 5").counterexample == {"n": 0}

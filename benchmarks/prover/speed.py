@@ -1,0 +1,139 @@
+"""What a new question costs, beside TVM's analyzer with its default strength: processor time.
+
+Usage: ``python -m benchmarks.prover.speed [rounds] [verdicts FILE]``. Both sides get finished
+expressions, and ask every question of the benchmark once, nothing remembered of it: ``one prover``
+asks all those without assumptions in turn, as a pass does, ``fresh`` has a prover (an analyzer) for
+each. ``simplify`` simplifies the left sides. The runs alternate, and the best of the rounds counts.
+With ``verdicts FILE`` all verdicts and simplified expressions are written to a file, so that two
+versions can be compared.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.prover.families import HELD_OUT, KNOWN, cases
+from benchmarks.prover.peers import read, to_tvm
+from rlx.grammar.nodes import tir
+from rlx.solver import Context, Prover
+from rlx.solver.question_parser import show
+
+Work = Callable[[], Callable[[], Any]]
+"""Prepares a run, which is not timed, and returns it."""
+
+
+def measured(works: dict[str, Work], rounds: int) -> dict[str, float]:
+    """The least seconds of the processor for each, one after the other in every round."""
+    best = dict.fromkeys(works, float("inf"))
+    for _ in range(rounds):
+        for name, prepare in works.items():
+            run = prepare()
+            started = time.process_time()
+            run()
+            best[name] = min(best[name], time.process_time() - started)
+    return best
+
+
+def asked() -> list[tuple[Any, Any, Any]]:
+    """Every question as finished expressions: goal, assumptions, variables."""
+    return [read(case) for part in (KNOWN, HELD_OUT) for case in cases(part)]
+
+
+def _provers(fresh: bool) -> Callable[[], Any]:
+    def prepare() -> Callable[[], Any]:
+        questions = asked()
+        contexts = []
+        for _, facts, _ in questions:
+            context = Context()
+            for fact in facts:
+                context.assume(fact)
+            contexts.append(context)
+        if fresh:
+            return lambda: [
+                Prover(context).always(goal)
+                for (goal, _, _), context in zip(questions, contexts, strict=True)
+            ]
+        prover = Prover()
+        return lambda: [prover.always(goal) for goal, facts, _ in questions if not facts]
+
+    return prepare
+
+
+def _simplifying() -> Callable[[], Any]:
+    prover = Prover()
+    sides = [goal.a for goal, facts, _ in asked() if not facts and isinstance(goal, tir.Comparison)]
+    return lambda: [prover.simplify(side) for side in sides]
+
+
+def _analyzers(fresh: bool, simplify: bool = False) -> Callable[[], Any]:
+    from tvm import sym, tirx  # type: ignore[import-not-found,unused-ignore]
+
+    def unlimited(analyzer: Any, variables: list[Any]) -> Any:
+        for var in variables:
+            analyzer.update(var, sym.ConstIntBound(0, sym.ConstIntBound.POS_INF))
+        return analyzer
+
+    def prepare() -> Callable[[], Any]:
+        one, calls = sym.Analyzer(), []
+        for goal, facts, names in asked():
+            if facts and not fresh:
+                continue
+            mapping = {v: tirx.Var(v.name, "int64") for v in names}
+            analyzer = unlimited(sym.Analyzer() if fresh else one, list(mapping.values()))
+            for fact in facts:
+                analyzer.constraint_scope(to_tvm(tirx, fact, mapping)).__enter__()
+            if simplify:
+                if isinstance(goal, tir.Comparison):
+                    calls.append((analyzer.simplify, (to_tvm(tirx, goal.a, mapping),)))
+            elif isinstance(goal, tir.EQ):
+                sides = tuple(to_tvm(tirx, side, mapping) for side in (goal.a, goal.b))
+                calls.append((analyzer.can_prove_equal, sides))
+            else:
+                calls.append((analyzer.can_prove, (to_tvm(tirx, goal, mapping),)))
+        return lambda: [call(*sides) for call, sides in calls]
+
+    return prepare
+
+
+def write_verdicts(path: Path) -> None:
+    """Every verdict, and the simplified left side of every question."""
+    lines = []
+    for goal, facts, _ in asked():
+        context = Context()
+        for fact in facts:
+            context.assume(fact)
+        prover = Prover(context)
+        side = goal.a if isinstance(goal, tir.Comparison) else goal
+        lines.append(f"{show(goal)}\t{prover.always(goal)}\t{show(prover.simplify(side))}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table."""
+    if "verdicts" in arguments:
+        write_verdicts(Path(arguments[arguments.index("verdicts") + 1]))
+        return 0
+    rounds = int(arguments[0]) if arguments else 5
+    works: dict[str, Work] = {
+        "rlx, one prover": _provers(fresh=False),
+        "TVM, one prover": _analyzers(fresh=False),
+        "rlx, fresh": _provers(fresh=True),
+        "TVM, fresh": _analyzers(fresh=True),
+        "rlx, simplify": _simplifying,
+        "TVM, simplify": _analyzers(fresh=False, simplify=True),
+    }
+    best = measured(works, rounds)
+    for what in ("one prover", "fresh", "simplify"):
+        ours, theirs = best[f"rlx, {what}"], best[f"TVM, {what}"]
+        print(
+            f"{what:12} rlx {ours * 1e3:8.1f} ms  TVM {theirs * 1e3:8.1f} ms  {ours / theirs:5.2f}"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

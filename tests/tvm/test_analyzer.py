@@ -1,0 +1,224 @@
+"""rlx.tvm.Analyzer beside TVM's own analyzer."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tvm import ir, sym, tirx
+
+from rlx.grammar.nodes import tir
+from rlx.solver import Context, Prover
+from rlx.solver.question_parser import show
+from rlx.tvm import Analyzer, Bound, CompareResult, Interval, Residue
+from tests.tvm.analyzer_law import contradiction
+
+N, M = tirx.Var("n", "int64"), tirx.Var("m", "int64")
+I, U, F = tirx.Var("i", "int32"), tirx.Var("u", "uint8"), tirx.Var("f", "float32")
+SIXTEEN = tirx.IntImm("int64", 16)
+LOAD = tirx.BufferLoad(tirx.decl_buffer((N,), "int32", "A"), [N])
+
+
+def test_random_expressions() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(40):
+        assert not contradiction(seed, seen)
+    assert any(said.startswith("proved") for said in seen)
+    assert any(said.startswith("refuted") for said in seen)
+
+
+def test_every_public_name_of_tvm_is_there_with_its_parameters() -> None:
+    for name, theirs in vars(sym.Analyzer).items():
+        if name.startswith("_"):
+            continue
+        ours = getattr(Analyzer, name)
+        assert isinstance(theirs, property) == isinstance(ours, property), name
+        if not isinstance(theirs, property):
+            assert list(inspect.signature(theirs).parameters) == list(
+                inspect.signature(ours).parameters
+            ), name
+
+
+SAME_ANSWERS: list[Callable[[Any], Any]] = [
+    lambda a: a.simplify(N + N - N),
+    lambda a: a.rewrite_simplify(N * 3 // 3),
+    lambda a: a.canonical_simplify(I * 4 // 2 + I),
+    lambda a: a.simplify(tirx.Cast("int64", I) + N - tirx.Cast("int64", I)),
+    lambda a: a.simplify((U + 1) - 1),
+    lambda a: a.simplify(LOAD - LOAD),
+    lambda a: a.simplify(tirx.clz(N) - tirx.clz(N)),
+    lambda a: a.simplify(3),
+    lambda a: a.simplify(True),
+    lambda a: a.const_int_bound(U),
+    lambda a: a.const_int_bound(I),
+    lambda a: a.const_int_bound(N),
+    lambda a: a.const_int_bound(N % 8 + 1),
+    lambda a: a.const_int_bound(N > 3),
+    lambda a: a.const_int_bound(F),
+    lambda a: a.const_int_bound(3),
+    lambda a: a.modular_set(N * 4 + 3),
+    lambda a: a.modular_set(3),
+    lambda a: a.modular_set(F),
+    lambda a: a.int_set(N * 2, {N: sym.IntervalSet(0, 10)}),
+    lambda a: a.int_set(N * 2),
+    lambda a: (a.bind(M, SIXTEEN), a.simplify(M * 2 + N - N + 0 * N - 32 + 32)),
+    lambda a: (a.bind(N, ir.Range(0, 8)), a.const_int_bound(N * 3 + 1)),
+    lambda a: (a.bind(N, ir.Range(0, 8)), a.const_int_bound_is_bound(N)),
+    lambda a: a.const_int_bound_is_bound(N),
+    lambda a: (a.bind(N, ir.Range(0, M)), a.can_prove(N < M), a.can_prove(M < N)),
+    lambda a: (a.update(N, sym.ModularSet(4, 1)), a.modular_set(N * 2)),
+    lambda a: (a.update(N, sym.ConstIntBound(0, 2)), a.const_int_bound(N)),
+    lambda a: (
+        a.update(N, sym.ConstIntBound(0, 2)),
+        a.update(N, sym.ConstIntBound(0, 5), True),
+        a.const_int_bound(N),
+    ),
+    lambda a: (a.update(M, sym.IntervalSet(N, N + 4)), a.int_set(M * 2)),
+    lambda a: (a.bind(M, SIXTEEN), a.bind(M, SIXTEEN), a.bind(M, SIXTEEN + 1, True), a.simplify(M)),
+    lambda a: (a.can_prove(N), a.can_prove(0), a.can_prove(1), a.can_prove(True)),
+    lambda a: (a.can_prove(F * 1 >= F), a.can_prove(I + 1 > I), a.can_prove(N * 2 >= N)),
+    lambda a: (a.can_prove(N + 1 > N, sym.ProofStrength.SYMBOLIC_BOUND), a.try_compare(N, M)),
+    lambda a: a.clone().can_prove_equal(N * 2, N + N),
+]
+
+
+@pytest.mark.parametrize("ask", SAME_ANSWERS, ids=map(str, range(len(SAME_ANSWERS))))
+def test_the_answer_is_that_of_tvm_and_of_its_kind(ask: Callable[[Any], Any]) -> None:
+    ours, theirs = ask(Analyzer()), ask(sym.Analyzer())
+    assert str(ours) == str(theirs)
+    assert type(ours) is type(theirs)
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda a: a.can_prove(None), "expected an expression, .* found None"),
+        (lambda a: a.can_prove("n >"), "expected a number, a name"),
+        (lambda a: a.can_prove("n + 1"), "expected a condition, found the integer n"),
+        (lambda a: a.can_prove(1.5), "found float 1.5"),
+        (lambda a: a.can_prove_equal(N), "missing 1 required positional argument"),
+        (lambda a: a.can_prove(N > 0, 7), "strength: expected 0 or 1, found int 7"),
+        (lambda a: a.simplify(None), "found None"),
+        (lambda a: a.simplify(N, "x"), "steps: expected an integer, found str"),
+        (lambda a: a.simplify(tirx.Evaluate(N)), "found Evaluate"),
+        (lambda a: a.bind(3, N), "expected a variable, .* found int 3"),
+        (lambda a: a.bind(N + 1, N), "expected a variable"),
+        (lambda a: a.bind(N, None), "expected an expression"),
+        (lambda a: a.bind(N, N + 1), "n cannot be bound to an expression of itself"),
+        (lambda a: a.bind(N, range(0, 8, 2)), "a range with the step 1"),
+        (lambda a: (a.bind(N, 3), a.bind(N, 4)), "n is bound already, to 3; to bind it to 4"),
+        (lambda a: (a.bind(N, range(8)), a.bind(N, range(9))), "n is bound already, to n >= 0"),
+        (lambda a: a.update(N, 3), "info: expected a ConstIntBound, .* found int 3"),
+        (
+            lambda a: (a.update(N, Bound(0, 2)), a.update(N, Bound(0, 3))),
+            "n is bound already, to the values from 0 to 2",
+        ),
+        (lambda a: a.constraint_scope(None), "found None"),
+        (lambda a: a.set_maximum_rewrite_steps("x"), "maximum: expected an integer"),
+        (lambda a: a.int_set(N, {N: 3}), "expected an IntervalSet or an Interval, found int 3"),
+    ],
+)
+def test_misuse_is_refused(ask: Callable[[Any], Any], words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        ask(Analyzer())
+
+
+def test_texts_and_our_expressions_have_our_answers() -> None:
+    analyzer = Analyzer()
+    assert show(analyzer.simplify("n + n - n")) == "n"
+    assert analyzer.const_int_bound("n % 8") == Bound(0, 7)
+    assert analyzer.modular_set("4*n + 7") == Residue(4, 3)
+    analyzer.bind("k", range(8))
+    analyzer.update("j", Interval(None, tir.IntImm(9)))
+    assert analyzer.const_int_bound("3*k + 1") == Bound(1, 22)
+    found = analyzer.int_set("3*k + n")
+    assert (show(found.min_value), show(found.max_value)) == ("n", "n + 21")
+    assert analyzer.can_prove_less("j", 10)
+    assert analyzer.can_prove_greater_equal("k - j", -9)
+    x = tir.Var("x")
+    assert not analyzer.can_prove(tir.GE(tir.Mul(x, x), x * 2))
+    assert analyzer.can_prove(tir.GE(tir.Mul(x, x), x))
+    assert analyzer.can_prove("x >= x")
+
+
+def test_the_verdict_has_reason_counterexample_and_certificate() -> None:
+    analyzer = Analyzer()
+    assert analyzer.verdict is None
+    assert not analyzer.can_prove(N // 4 * 4 == N)
+    assert analyzer.verdict is not None
+    assert analyzer.verdict.counterexample == {"n": 1}
+    with analyzer.constraint_scope(N % 4 == 0):
+        assert analyzer.can_prove_equal(N // 4 * 4, N)
+    assert analyzer.verdict.certificate["goal"]
+    assert not analyzer.can_prove(LOAD >= 0)
+    assert "not integer arithmetic" in str(analyzer.verdict)
+
+
+def test_scopes_nest_and_end() -> None:
+    analyzer = Analyzer()
+    with analyzer.constraint_scope(N >= 2):
+        with analyzer.constraint_scope(M >= N):
+            assert analyzer.can_prove(M >= 2)
+            assert analyzer.try_compare(M, 1) == CompareResult.GT
+        assert not analyzer.can_prove(M >= 2)
+        with pytest.raises(RuntimeError, match="inside"), analyzer.constraint_scope(M > 5):
+            raise RuntimeError("inside")
+        assert not analyzer.can_prove(M > 5)
+    assert not analyzer.can_prove(N >= 2)
+    with analyzer.constraint_scope(N + 1 < N):
+        assert analyzer.try_compare(N, M) == CompareResult.INCONSISTENT
+
+
+def test_a_simplified_choice_still_guards_its_branches() -> None:
+    safe = tirx.if_then_else(N != 0, 10 // N, 0)
+    analyzer = Analyzer()
+    for expr in (safe * 2 - safe, safe + safe + safe):
+        assert contradicts_at_zero(analyzer.simplify(expr)) == 0
+    guarded = tirx.if_then_else(N > 0, LOAD, 0)
+    assert "if_then_else" in str(analyzer.simplify(guarded + guarded))
+
+
+def contradicts_at_zero(expr: Any) -> int:
+    """The value of an expression of `n` at 0."""
+    from tests.tvm.analyzer_law import value
+
+    return value(expr, {"n": 0})
+
+
+def test_a_limit_of_steps_stops_simplification() -> None:
+    analyzer = Analyzer()
+    analyzer.set_maximum_rewrite_steps(5)
+    with pytest.raises(RuntimeError, match="set_maximum_rewrite_steps allows 5"):
+        analyzer.simplify((N + M) * (N - M) + N)
+    analyzer.set_maximum_rewrite_steps(0)
+    assert analyzer.simplify(N + M - M).same_as(N)
+
+
+def test_a_bound_of_z3_is_kept() -> None:
+    analyzer = Analyzer()
+    hard = "n*n*n + m*m*m != 7*k*k*k + 3"
+    analyzer.set_z3_timeout_ms(1)
+    analyzer.can_prove(hard)
+    assert analyzer.get_z3_stats()
+    assert "(assert" in analyzer.get_smtlib2(N > 3)
+    assert "(assert" in analyzer.get_smtlib2()
+
+
+def test_prover_and_context_take_expressions_of_tvm_and_texts() -> None:
+    context = Context()
+    context.declare(N, lower=3)
+    context.assume("n % 4 == 0")
+    context.define("k", N * 2)
+    prover = Prover(context)
+    assert prover.always(N // 4 * 4 == N).proved
+    assert prover.always("k >= 8").proved
+    assert prover.equal("k", N + N).proved
+    assert prover.never(N < 3).proved
+    assert prover.relate(N, "n").kind == "always"
+    assert prover.simplify(N + N - N).same_as(N)
+    assert show(prover.simplify("n + n - n")) == "n"
+    with pytest.raises(ValueError, match="expected"):
+        context.assume("n ==")
