@@ -312,6 +312,11 @@ def _(size: int) -> str:
     return function(f"y{i} = x  # rlx: ignore[WF02-undefind{i}]" for i in range(size))
 
 
+@kind("comments that ignore, without their brackets, on one line", 500, CHECK, JSON, FMT)
+def _(size: int) -> str:
+    return function(["y = x  " + "# rlx: ignore[" * size])
+
+
 @kind("codes of one suppression", 250, CHECK, JSON)
 def _(size: int) -> str:
     return function([f"y = x  # rlx: ignore[{', '.join(f'D14-x{i}' for i in range(size))}]"])

@@ -10,7 +10,8 @@ from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.read.comments import comments
 
-_IGNORE = re.compile(r"#[ \t]*rlx:[ \t]*ignore\b(?:[ \t]*\[(?P<codes>[^\]\n]*)\])?")
+_IGNORE = re.compile(r"#[ \t]*rlx:[ \t]*ignore\b(?:[ \t]*\[(?P<codes>[^\]\n#]*)\])?")
+"""Codes end before the next comment, too: without their bracket, each would be read to the end."""
 
 
 class Ignore(Record):
@@ -154,4 +155,7 @@ def _misspelt(selector: str, span: Span) -> Diagnostic:
 def _whole(span: Span, text: str) -> Span:
     """A comment with the space in front of it and the reason behind it."""
     start, end = span
-    return len(text[:start].rstrip(" \t")), f"{text}\n".index("\n", end)
+    while start and text[start - 1] in " \t":
+        start -= 1
+    newline = text.find("\n", end)
+    return start, len(text) if newline < 0 else newline

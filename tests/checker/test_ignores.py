@@ -42,6 +42,12 @@ def test_a_comment_without_codes_silences_nothing() -> None:
     assert codes("y = R.add(x, z)  # rlx: ignore", "return y") == ["WF02-undefined", "IGNORE-codes"]
 
 
+def test_brackets_that_are_not_closed_name_no_codes() -> None:
+    left = "# rlx: ignore[WF02 "
+    found = codes(f"y = R.add(x, z)  {left}{left}# rlx: ignore[WF02]", "return y")
+    assert found == ["IGNORE-codes", "IGNORE-codes"]
+
+
 def test_what_stands_in_a_string_is_no_comment() -> None:
     assert codes('y = R.print(x, format="# rlx: ignore[D14]")', "return x") == ["D14-impure"]
 
