@@ -128,7 +128,7 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(TypeError, match="takes an integer"):
         x[1.5]  # type: ignore[index]
     with pytest.raises(TypeError, match="only a tuple has fields"):
-        _a, _b = x  # type: ignore[misc]
+        _a, _b = x
 
 
 def test_numbers_beside_tensors_get_their_type() -> None:
