@@ -5,7 +5,7 @@ statements or overwrite their arguments.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import VOID, DataType, dtype, numpy_type
@@ -26,8 +26,9 @@ from rlx.refine.terms import (
     WordTerm,
 )
 
-if TYPE_CHECKING:
-    from rlx.refine.execute import Execution, Frame
+Execution: TypeAlias = Any
+Frame: TypeAlias = Any
+"""What :mod:`rlx.refine.execute`, which imports this file, executes a program with."""
 
 
 class Unreadable(Exception):
@@ -71,7 +72,7 @@ class HeapTerm(ValueTerm):
     identity: object
 
 
-class Unwritten:
+class NeverWritten:
     """The content of memory that nothing was written to."""
 
 
@@ -79,8 +80,8 @@ class Overwritten:
     """The content of memory that another tensor in the same memory overwrote."""
 
 
-UNWRITTEN, OVERWRITTEN = Unwritten(), Overwritten()
-Content = TensorTerm | Unwritten | Overwritten
+UNWRITTEN, OVERWRITTEN = NeverWritten(), Overwritten()
+Content = TensorTerm | NeverWritten | Overwritten
 
 # ---------------------------------------------------------------- memory
 
@@ -281,7 +282,7 @@ def overwritten(
             shared = sum(each is arg.storage for each in storages)
             if shared > (k in written):
                 raise Unreadable("a PrimFunc gets two tensors in the same memory")
-    blank = {k for k in written if run.memory.get(args[k]) in (UNWRITTEN, OVERWRITTEN)}  # type: ignore[call-overload]
+    blank = {k for k in written if run.memory.get(args[k]) in (UNWRITTEN, OVERWRITTEN)}
     last = [k for k, p in enumerate(function.params) if p in function.buffer_map][-len(written) :]
     infos: list[ast.StructInfo] = []
     for k in written:
@@ -292,14 +293,16 @@ def overwritten(
         infos.append(ast.TensorStructInfo(dims, target.dtype, len(target.shape)))
     if blank == set(written) and written == last == [*range(last[0], last[0] + len(last))]:
         inputs = [run.loaded(arg) for k, arg in enumerate(args) if k not in blank]
-        return run.computed(function, inputs, infos, last[0])
+        made: list[TensorTerm] = run.computed(function, inputs, infos, last[0])
+        return made
     given = [
         terms.given(("unwritten", k), "unwritten", arg.shape, arg.dtype)
         if k in blank and isinstance(arg, CellTerm)
         else run.loaded(arg)
         for k, arg in enumerate(args)
     ]
-    return run.computed(function, given, infos, tuple(written))
+    made = run.computed(function, given, infos, tuple(written))
+    return made
 
 
 def _number_of(function: tir.PrimFunc, given: tir.PrimExpr, args: Sequence[Term]) -> Term:
@@ -355,7 +358,7 @@ class _Slot:
 
     @property
     def value(self) -> tir.PrimExpr:
-        found = self._heap.get(self._at)
+        found: tir.PrimExpr | None = self._heap.get(self._at)
         if found is None:
             raise Unreadable("a shape heap is read where nothing was written")
         return found
@@ -588,7 +591,8 @@ def operator_alike(run: Execution, name: str, args: Sequence[Term]) -> Term:
     except Unopened as error:
         raise Unreadable(str(error)) from None
     run.operator_checks(name, args, made, known)
-    return run.definitions.value_of(known.info, made)
+    result: Term = run.definitions.value_of(known.info, made)
+    return result
 
 
 def _reshape(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
@@ -607,7 +611,8 @@ def _shape_of(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 def _item(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
     (at,) = _numbers(args[1:2])
-    return run.item(args[0], at)
+    made: Term = run.item(args[0], at)
+    return made
 
 
 def _cached(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
@@ -616,7 +621,8 @@ def _cached(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
     known = run.cached.get((function, *key))
     if known is None:
         known = run.cached[(function, *key)] = run.call_by_name(function, ())
-    return known
+    made: Term = known
+    return made
 
 
 def _captured(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
@@ -624,7 +630,8 @@ def _captured(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
     function, given, *_ = args
     if not isinstance(given, TupleTerm):
         raise Unreadable("a graph gets something else than a tuple")
-    return run.call_by_name(function, given.fields)
+    made: Term = run.call_by_name(function, given.fields)
+    return made
 
 
 def _ipc_storage(run: Execution, args: Sequence[Term], frame: Frame) -> Term:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast
@@ -22,7 +22,6 @@ from rlx.transform.builder import states
 
 if TYPE_CHECKING:
     from rlx.transform.builder.builder import BlockBuilder
-    from rlx.transform.patterns.pattern import Pattern
 
 
 class PatternSurroundings(Protocol):
@@ -47,7 +46,7 @@ class PatternSurroundings(Protocol):
         """The number of :meth:`users`."""
 
 
-class Match(Mapping["Pattern", Expr]):
+class Match(Mapping[Any, Expr]):
     """A match of a pattern.
 
     ``match[pattern]`` is the expression that a part of the pattern matched: a variable or another
@@ -93,14 +92,14 @@ class Match(Mapping["Pattern", Expr]):
             raise MisuseError("a match of find has no builder: use rewrite", here())
         return self._builder
 
-    def uses(self, pattern: Pattern) -> int:
+    def uses(self, pattern: Any) -> int:
         """The number of values and results of the old program that mention the variable matched by
         a part of the pattern.
         """
         expr = self._found[pattern]
         return self._uses[expr] if isinstance(expr, ast.Var) else 0
 
-    def bound(self, pattern: Pattern) -> Expr:
+    def bound(self, pattern: Any) -> Expr:
         """The value of the variable that a part of the pattern matched."""
         expr = self._found[pattern]
         if expr is self.var:
@@ -108,13 +107,13 @@ class Match(Mapping["Pattern", Expr]):
         value = self._bound[expr] if isinstance(expr, ast.Var) else None
         return expr if value is None else value
 
-    def __getitem__(self, pattern: Pattern) -> Expr:
+    def __getitem__(self, pattern: Any) -> Expr:
         found = self._found.get(pattern)
         if found is None:
             raise KeyError(located(f"{pattern!r} is not part of the pattern that matched", here()))
         return self.value if found is self.var else found
 
-    def __iter__(self) -> Iterator[Pattern]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._found)
 
     def __len__(self) -> int:
@@ -128,7 +127,7 @@ class Match(Mapping["Pattern", Expr]):
 Users = Mapping[ast.Var, Sequence[tuple[ast.Var | None, Expr]]]
 
 
-class KnownValues:
+class MatchedValues:
     """A program that is not changed: the values of variables.
 
     Parameters
@@ -221,11 +220,11 @@ class Attempt:
 
     def __init__(self, around: PatternSurroundings) -> None:
         self.around = around
-        self.found: dict[Pattern, Expr] = {}
+        self.found: dict[Any, Expr] = {}
         self.inner: dict[ast.Var, Expr] = {}
         """The values of variables inside a function that is being matched."""
 
-    def standing(self, pattern: Pattern, expr: Expr) -> Iterator[None]:
+    def standing(self, pattern: Any, expr: Expr) -> Iterator[None]:
         """Assign an expression to a part. If the part already has one, both must be equal."""
         before = self.found.get(pattern)
         if before is None:

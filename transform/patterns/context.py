@@ -10,7 +10,7 @@ from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.visit import expressions
-from rlx.transform.patterns.attempt import Attempt, KnownValues, PatternSurroundings, Users
+from rlx.transform.patterns.attempt import Attempt, MatchedValues, PatternSurroundings, Users
 from rlx.transform.patterns.given import PatternError
 from rlx.transform.patterns.pattern import (
     CONTEXTS,
@@ -145,7 +145,7 @@ class PatternContext:
             raise MisuseError(f"expected a dataflow block, found {described(block)}", here())
         bound = [b for b in block.bindings if isinstance(b, ast.VarBinding)]
         users = users_in(bound)
-        around = KnownValues({b.var: b.value for b in bound}, users=lambda: users)
+        around = MatchedValues({b.var: b.value for b in bound}, users=lambda: users)
         for attempt, _ in self.matches(around, bound):
             return dict(attempt.found)
         return None

@@ -343,9 +343,9 @@ def _call_of(
     operator: str, callee: Pattern, args: Sequence[Pattern] | Pattern | None
 ) -> CallPattern:
     if args is None:
-        return is_op(operator)(callee, varg_default_wildcard=True)
+        return CallPattern(is_op(operator), (callee,), varg_default_wildcard=True)
     given = args if isinstance(args, Pattern) else TuplePattern(args)
-    return is_op(operator)(callee, given)
+    return CallPattern(is_op(operator), (callee, given))
 
 
 def _several(patterns: Sequence[Pattern] | None) -> tuple[Pattern, ...]:

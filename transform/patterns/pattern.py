@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo
@@ -17,11 +17,8 @@ from rlx.solver.order import bind, free_shape_vars, substitute, subtype
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.arguments import alike, argument, operands, python_literal
 from rlx.transform.builder import values
-from rlx.transform.patterns.attempt import Attempt, KnownValues
+from rlx.transform.patterns.attempt import Attempt, MatchedValues
 from rlx.transform.patterns.given import PatternError, natural
-
-if TYPE_CHECKING:
-    from rlx.transform.patterns.expressions import CallPattern
 
 _CALLS = "rlx.transform.patterns.expressions"
 """The module of calls, by name, because its patterns are patterns of this module."""
@@ -65,7 +62,7 @@ class Pattern:
 
     def __call__(
         self, *args: Pattern, varg_default_wildcard: bool = False, **named: object
-    ) -> CallPattern:
+    ) -> Pattern:
         """A call whose callee matches this pattern, with operands that match others.
 
         Parameters
@@ -83,9 +80,7 @@ class Pattern:
         PatternError
             If no call of the operator matches.
         """
-        made: CallPattern = import_module(_CALLS).CallPattern(
-            self, args, varg_default_wildcard, named
-        )
+        made: Pattern = import_module(_CALLS).CallPattern(self, args, varg_default_wildcard, named)
         return made
 
     def __or__(self, other: Pattern) -> OrPattern:
@@ -208,7 +203,7 @@ class Pattern:
         """
         if not isinstance(expr, Expr):
             raise MisuseError(f"expected an expression, found {described(expr)}", here())
-        attempt = Attempt(KnownValues(var2val or {}))
+        attempt = Attempt(MatchedValues(var2val or {}))
         for _ in self.matches(expr, attempt):
             return dict(attempt.found)
         return None

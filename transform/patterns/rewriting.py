@@ -16,7 +16,7 @@ from rlx.grammar.stack import recursion_room
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
 from rlx.transform.certain import Certainty
-from rlx.transform.patterns.attempt import Attempt, KnownValues, Match, Users
+from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
 from rlx.transform.patterns.context import fits_head
 from rlx.transform.patterns.pattern import Pattern, expected
 from rlx.transform.visitors.dispatch import callable_of, module_around
@@ -85,7 +85,7 @@ def get_var2val(function: ast.Function) -> dict[ast.Var, Expr]:
 def _found(function: ast.Function, pattern: Pattern, module: IRModule) -> Iterator[Match]:
     """The first match at each binding of a function in normal form."""
     values = get_var2val(function)
-    around = KnownValues(values, module, function, lambda: _users(function))
+    around = MatchedValues(values, module, function, lambda: _users(function))
     heads = pattern.heads
     local: set[ast.Var] | None = None
     for var, value in values.items():
