@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from rlx.grammar.processes import environment, from_outside, python
+from rlx.grammar.streams import complain_line, write_data
 
 PATIENCE = 300.0
 """Seconds that TVM may take."""
@@ -58,7 +59,7 @@ def main() -> int:
     except ModuleNotFoundError as error:
         if error.name != "tvm":
             raise
-        sys.stderr.write("this needs TVM: install the extra `tvm`\n")
+        complain_line("this needs TVM: install the extra `tvm`")
         return 1
     text = sys.stdin.read()
     passes = tvm.transform.Sequential(
@@ -74,10 +75,10 @@ def main() -> int:
     try:
         with tvm.target.Target("llvm"), tvm.transform.PassContext(opt_level=3):
             made = passes(tvm.script.from_source(text, check_well_formed=False))
-            sys.stdout.write(made.script(show_meta=True))
+            write_data(made.script(show_meta=True))
     except Exception as error:  # noqa: BLE001 - whatever a pass raises is the reason
         said = str(error).strip().splitlines()
-        sys.stderr.write(f"{type(error).__name__}: {said[-1] if said else ''}\n")
+        complain_line(f"{type(error).__name__}: {said[-1] if said else ''}")
         return 1
     return 0
 

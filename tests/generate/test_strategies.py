@@ -269,7 +269,7 @@ def test_struct_infos_have_every_rank() -> None:
     """Tensors and shapes, of which the dimensions are known or not."""
     seen = set[tuple[type, bool, int]]()
 
-    @settings(FAST, max_examples=250, derandomize=True, phases=[Phase.generate])
+    @settings(FAST, max_examples=500, derandomize=True, phases=[Phase.generate])
     @given(struct_infos([N, M], max_leaves=1))
     def look(info: ast.StructInfo) -> None:
         match info:

@@ -26,7 +26,7 @@ SHAPE_OF_X = ast.Call(ast.op("relax.shape_of"), (X,))
 def module(shape: ast.Expr, body: ast.Expr | None = None) -> ast.IRModule:
     """`main(x: Tensor[(n,), "float32"], y: Tensor[shape, "float32"])`, which returns y or a body."""
     y = ast.Var("y", ast.TensorStructInfo(shape, F32, 1))
-    main = ast.Function((X, y), body or y, attrs={"global_symbol": "main"})
+    main = ast.Function((X, y), y if body is None else body, attrs={"global_symbol": "main"})
     return ast.IRModule({ast.GlobalVar("main"): main})
 
 
@@ -88,7 +88,7 @@ def test_a_call_in_a_result_takes_variables_and_constants(
     argument: ast.Var | None, found: str
 ) -> None:
     """Beta-reduction fails where a call in the shape would get another argument."""
-    given = argument or ast.Tuple(())
+    given = ast.Tuple(()) if argument is None else argument
     shapes: dict[ast.Expr, ast.Expr] = {
         X: ast.ShapeExpr((N,)),
         given: ast.ShapeExpr((tir.IntImm(4),)),

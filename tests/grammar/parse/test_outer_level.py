@@ -36,7 +36,8 @@ def test_declarations_are_read_and_formatted(head: str) -> None:
 @pytest.mark.parametrize("head", ["n = T.int64()", 'n = tir.Var("n", "int64")', '"""A text."""'])
 def test_other_lines_are_read_and_kept(head: str) -> None:
     assert parse(head + MAIN).diagnostics == ()
-    assert format_text(head + MAIN).text is None
+    found = format_text(head + MAIN)
+    assert found.text is not None and found.text.startswith(f"{head}\n")
 
 
 ALONE = "TypeVar takes only the name of the shape variable 'n'"
