@@ -147,3 +147,18 @@ def test_no_dimension_is_beyond_int64() -> None:
         f"    z = R.reshape(x, R.shape([m - m // {2**63 - 1} // 2]))"
     )
     assert said(body) == []
+
+
+@pytest.mark.parametrize(
+    ("dim", "codes"),
+    [
+        (f"m + {2**63 - 1}", ["error D19-dimension"]),
+        (f"m * {2**63 - 1}", []),
+        (f"m * 2 * {2**62}", ["error D19-dimension"]),
+        (f"m // 2 + {2**63 - 1}", []),
+    ],
+)
+def test_a_dimension_that_is_never_of_64_bits(dim: str, codes: list[str]) -> None:
+    assert (
+        said(f"x = R.match_cast(A, R.Tensor((m,), 'float32'))\n    z = R.shape([{dim}])") == codes
+    )
