@@ -23,6 +23,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from rlx.commands.prove import main as prove
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BIN = Path(sys.executable).parent
 SECONDS = 120
@@ -178,6 +180,8 @@ def lines(outside: Path) -> list[Line]:
     """A line for each command, and for what commands do in other ways."""
     program = (EXAMPLES / "broken" / "unbound.rlx").read_bytes()
     made, proof = str(outside / "made.rlxexe"), str(outside / "proof.json")
+    ready = str(outside / "ready.json")  # all lines run at once
+    assert prove([*GOAL[1:], "--certificate", ready], "rlx prove") == 0
     listed = [
         *(["check", "mlp.rlx"], ["check", "."], ["check", "--format", "sarif", "unbound.rlx"]),
         *(["check", "--types", "mlp.rlx"], ["check", "--fix", "--", "unbound.rlx"], ["--version"]),
@@ -186,7 +190,7 @@ def lines(outside: Path) -> list[Line]:
         *(["step", "mlp.rlx"], ["build", "mlp.rlx", "--legalize", "-o", made]),
         *(["lower", "mlp.rlx", "--legalize"], ["relay", "to-relax", "some.relay"]),
         *(["relay", "run", "some.relay"], ["generate", "-n", "2"], ["explain", "D14"]),
-        *([*GOAL, "--certificate", proof], ["verify-proof", proof]),
+        *([*GOAL, "--certificate", proof], ["verify-proof", ready]),
         *(["refines", "mlp.rlx", "large0.rlx", "--explain"], ["memory", "mlp.rlx"]),
         *(["completion", "bash"], ["reduce", "mlp.rlx", "--test", "/bin/grep -q softmax"]),
         ["fuzz", "--time", "1s", "--jobs", "1", "--out", str(outside / "fuzz")],
