@@ -224,7 +224,7 @@ def concrete(info: StructInfo, point: Mapping[tir.Var, int]) -> object:
         case TensorStructInfo(shape=None, dtype=kind, ndim=0):
             return ("tensor", (), str(kind))
         case TensorStructInfo(shape=shape, dtype=kind, ndim=ndim):
-            return ("tensor", id(shape) if shape else ndim, str(kind))
+            return ("tensor", ndim if shape is None else id(shape), str(kind))
         case ShapeStructInfo(values=values, ndim=ndim):
             return ("shape", ndim if values is None else tuple(value(v, point) for v in values))
         case PrimStructInfo(dtype=kind):
