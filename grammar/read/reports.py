@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from rlx.grammar.diagnostic import Diagnostic, Label
@@ -57,7 +58,6 @@ class Reports:
         self._unexpected: list[tuple[Token, frozenset[str]]] = []
         self.kept: set[Span] = set()
         self._cascade: Cascade | None = None
-        self._decorators: list[int] | None = None
         self._numbers: dict[Span | None, int] = {}
 
     def lexical_error(self, message: str, start: int, end: int) -> None:
@@ -185,13 +185,7 @@ class Reports:
         """The lines from the decorator in front of a stretch to the next one."""
         if span is None:
             return None
-        if self._decorators is None:
-            self._decorators = [
-                line_start(self.text, start)
-                for start, _ in logical_lines(self.text)
-                if self.text[start] == "@"
-            ]
-        starts = self._decorators
+        starts = _decorators(self.text)
         number = bisect_right(starts, span[0])
         end = starts[number] if number < len(starts) else len(self.text)
         return (starts[number - 1] if number else 0, end)
@@ -207,6 +201,13 @@ class Reports:
             for d in self.diagnostics
             if d.span is None or d.span in self.kept or not start <= d.span[0] <= end
         ]
+
+
+@lru_cache(maxsize=2)
+def _decorators(text: str) -> list[int]:
+    """The starts of the lines with decorators; all definitions of a text ask for them."""
+    lines = logical_lines(text)
+    return [line_start(text, start) for start, _ in lines if text[start] == "@"]
 
 
 def shown_span(token: Token) -> Span:

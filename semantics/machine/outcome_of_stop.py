@@ -29,11 +29,14 @@ def ended(
     Parameters
     ----------
     stop
-        The exception; anything except a :class:`~rlx.semantics.faults.Stop` is a bug in this tool.
+        The exception; anything except a :class:`~rlx.semantics.faults.Stop` is a bug in this tool,
+        and a :class:`MemoryError` is the limit of the system.
     c
         The last configuration, if there is one; otherwise ``rule``, ``values`` and ``span`` give
         the location.
     """
+    if isinstance(stop, MemoryError):
+        stop = faults.FaultStop("E-alloc-size", f"out of memory: {stop}".rstrip(": "))
     if c is not None:
         rule, values, span = c.at.rule, _operands(c), c.at.span
     code = getattr(stop, "code", rule)

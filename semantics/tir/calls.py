@@ -17,7 +17,16 @@ from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.pointer_calls import POINTERS, buffer_of_data
 from rlx.semantics.tir.pointers import BYTES, Pointer
 from rlx.semantics.tir.sorts import SORTS
-from rlx.semantics.tir.terms import Evaluate, Frame, Term, common, converted, lifted, located
+from rlx.semantics.tir.terms import (
+    Evaluate,
+    Frame,
+    Term,
+    common,
+    converted,
+    lanes_paid,
+    lifted,
+    located,
+)
 from rlx.semantics.tir.values import Number, into, to_integer, unsupported, vector_element
 from rlx.spec.registry import rule
 
@@ -131,17 +140,21 @@ def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
 
     def ramp(frame: Frame) -> tuple[Any, ...]:
         first, by = start(frame), step(frame)
-        return tuple(first + by * lane for lane in range(count(frame)))
+        return tuple(first + by * lane for lane in range(lanes_paid(frame, count(frame))))
 
-    return Term(ramp, base.dtype, True)
+    return Term(located(ramp, expr.span), base.dtype, True)
 
 
 def _broadcast(run: ExpressionCompiler, expr: tir.Call) -> Term:
     if len(expr.args) != 2:
         return opaque(expr)
-    value, lanes = map(run.compile, expr.args)
-    one, count = value.run, lanes.run
-    return Term(lambda frame: (one(frame),) * count(frame), value.dtype, True)
+    value, number = map(run.compile, expr.args)
+    one, count = value.run, number.run
+
+    def lanes(frame: Frame) -> tuple[Any, ...]:
+        return (one(frame),) * lanes_paid(frame, count(frame))
+
+    return Term(located(lanes, expr.span), value.dtype, True)
 
 
 def _extern(run: ExpressionCompiler, expr: tir.Call) -> Term:

@@ -20,6 +20,7 @@ from rlx.semantics.tir.terms import (
     Term,
     common,
     converted,
+    lanes_paid,
     lanewise,
     lifted,
     located,
@@ -229,15 +230,15 @@ def _slice(run: ExpressionCompiler, expr: Any) -> Term:
     """As an index of a load or a store: one lane for each place."""
     start, stop = run.index(expr.start), run.index(expr.stop)
     first, last = start.run, stop.run
-    if expr.step is None:
-        return Term(lambda frame: tuple(range(first(frame), last(frame))), start.dtype, True)
-    by = run.index(expr.step).run
+    by = None if expr.step is None else run.index(expr.step).run
 
     def places(frame: Frame) -> tuple[int, ...]:
-        step = by(frame)
+        step = 1 if by is None else by(frame)
         if step == 0:
             fault("E-tir-bounds", "the step of a slice is 0")
-        return tuple(range(first(frame), last(frame), step))
+        begin, end = first(frame), last(frame)
+        lanes_paid(frame, max(0, (end - begin + step - (1 if step > 0 else -1)) // step))
+        return tuple(range(begin, end, step))
 
     return Term(located(places, expr.span), start.dtype, True)
 

@@ -187,12 +187,12 @@ class TirRun:
         self.call = call
 
     @rule("E-tir-fuel", "TIR statement")
-    def spend(self, units: int) -> None:
-        """Take fuel for iterations of a loop."""
+    def spend(self, units: int, what: str = "the loop") -> None:
+        """Take fuel for iterations of a loop, or for lanes."""
         self.fuel -= units
         if self.fuel < 0:
             refuted("E-tir-fuel")
-            message = "the loop exceeds the budget of iterations"
+            message = f"{what} exceeds the budget of iterations"
             raise OutOfFuelStop("E-tir-fuel", message)
 
     @rule("E-tir-allocate", "TIR statement")

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Span
-from rlx.semantics.faults import Stop
+from rlx.semantics.faults import FaultStop, Stop
+from rlx.semantics.live_memory import TooMuchMemory, current
 from rlx.semantics.tir.values import cast
 from rlx.spec.registry import rule
 
@@ -70,6 +71,28 @@ def converted(term: Term, dtype: DataType) -> Term:
         return Term(lambda frame: value, dtype, literal=True)
     run = lifted(cast(term.dtype, dtype), term)
     return Term(run, dtype, term.vector)
+
+
+LANE = 40
+"""The bytes of a lane: a number, and its place in a tuple."""
+
+
+def lanes_paid(frame: Frame, count: int) -> int:
+    """Take fuel and look for memory before so many lanes are made, which a few letters ask for.
+
+    Raises
+    ------
+    FaultStop
+        ``E-alloc-size``: they need more memory than is left for this run.
+    OutOfFuelStop
+        ``E-tir-fuel``: they cost more than there is, one unit each.
+    """
+    frame[0].spend(max(count, 0), f"a vector of {count} lanes")
+    try:
+        current().require(count * LANE, f"a vector of {count} lanes")
+    except TooMuchMemory as error:
+        raise FaultStop("E-alloc-size", str(error)) from None
+    return count
 
 
 @rule("E-tir-vector", "TIR expression")
