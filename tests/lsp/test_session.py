@@ -208,7 +208,7 @@ def slow_uri(tmp_path: Path) -> Iterator[tuple[Wire, str]]:
         "        return before(text, path)\n"
         "    check.check_text = check_text\n"
     )
-    made = Wire({"PYTHONPATH": str(tmp_path), "RLX_FILE_TIMEOUT": "10"})
+    made = Wire({"PYTHONPATH": str(tmp_path), "RLX_FILE_TIMEOUT": "20"})
     yield made, "file:///work/slow.rlx"
     made.close()
 

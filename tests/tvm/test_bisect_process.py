@@ -62,7 +62,12 @@ def test_our_own_failure_is_no_pass() -> None:
     why = "the check or the run of rlx itself ended with exit status 7"
     assert examined(MADE) == repr(Fine(0, (why,)))
     assert examined([*INNER, {"begin": OURS}]) == repr(Fine(0, (why,)))
-    said: Said = {"fine": 3, "not_compared": ["Pass: why"], "known": ["by-choice/A.rlx"]}
+    said: Said = {
+        "fine": 3,
+        "not_compared": ["Pass: why"],
+        "known": ["by-choice/A.rlx"],
+        "refined": [],
+    }
     assert examined([*READ, said], "") == repr(Fine(3, ("Pass: why",), ("by-choice/A.rlx",)))
 
 
@@ -77,7 +82,7 @@ def test_what_is_under_way_when_others_end_a_process_is_done_again(tmp_path: Pat
     marker = tmp_path / "ended once"
     last = f"import os, signal, pathlib; p = pathlib.Path({str(marker)!r})"
     last += "; p.exists() or (p.touch(), os.kill(os.getpid(), signal.SIGKILL))"
-    last += '; print(\'{"fine": 1, "not_compared": [], "known": []}\', flush=True)'
+    last += '; print(\'{"fine": 1, "not_compared": [], "known": [], "refined": []}\', flush=True)'
     assert examined(SECOND, last) == repr(Fine(1))
 
 

@@ -48,7 +48,8 @@ def plain(text: str) -> list[str]:
     # TVM quotes a dimension only where the first buffer mentions it.
     lines = [line.replace('"', "") if "T.Buffer(" in line else line for line in lines]
     lines = [re.sub(r"( = |return )\((.*)\)$", r"\1\2", line) for line in lines]  # a bare tuple
-    # TVM prints, but does not read, `T.int64` inside other types.
+    # TVM prints, but does not read, a bare `R.Any` among type arguments, and `T.int64` inside other types.
+    lines = [line.replace("ty_args=(R.Any(),)", "ty_args=(R.Any,)") for line in lines]
     lines = [re.sub(r'R\.Prim\("(\w+)"\)', r"T.\1", line) for line in lines]
     return [re.sub(r"\d+\.\d+(e[-+]\d+)?", lambda m: repr(float(m[0])), line) for line in lines]
 

@@ -17,7 +17,8 @@ from .test_law import OLD, PROGRAM, WORKS, WRONG, content, prepare
 
 LINES = [
     "fmt ugly.rlx", "fmt folder", "check --fix wrong.rlx", "build ugly.rlx -o out.exe", "build ugly.rlx -o new.exe",
-    "step ugly.rlx --html out.html", "generate -n 2 --size 3 -o out", "run ugly.rlx --input x=[1,2] --out out",
+    "step ugly.rlx --html out.html", "prove n>=0 --certificate out.json", "generate -n 2 --size 3 -o out",
+    "run ugly.rlx --input x=[1,2] --out out",
 ]  # fmt: skip
 
 POORER = """

@@ -61,8 +61,13 @@ LEFT = [
     (IMAGE, "R.nn.max_pool2d(x, (2, 2), padding=(-1, -1))", "its padding is negative"),
     (
         'x: R.Tensor((1, 4, 4, 4, 2), "float32")',
-        'R.nn.max_pool2d(x, (2, 2), layout="NCHW2c")',
-        "its result is in blocks: NCHW2c",
+        'R.nn.max_pool2d(x, (2, 2), layout="NCHW2h")',
+        "its result is in blocks: NCHW2h",
+    ),
+    (
+        'x: R.Tensor((1, 4, 8, 8), "float32"), w: R.Tensor((6, 4, 3, 3), "float32")',
+        'R.nn.conv2d(x, w, out_layout="NCHW4c")',
+        "its result is in blocks that are not filled",
     ),
     (
         SIZED,
