@@ -377,8 +377,6 @@ def memory(subject: Subject, entry: str | None = None) -> MemoryUse:
     from rlx.grammar.nodes import ast
     from rlx.grammar.suggest import closest, did_you_mean
     from rlx.semantics.machine.program import default_entry
-    from rlx.transform.lowering.local_functions import LambdaLift
-    from rlx.transform.lowering.structure import Normalize
     from rlx.transform.memory_use import memory_use
 
     name_or_none("entry", entry)
@@ -396,7 +394,7 @@ def memory(subject: Subject, entry: str | None = None) -> MemoryUse:
         words = f"there is no Relax function {name!r}"
         meant = did_you_mean(closest(name, functions))
         raise SubjectError(f"{words}; {meant}" if meant else words)
-    return memory_use(LambdaLift()(Normalize()(module)), name)
+    return memory_use(module, name)
 
 
 @roomy

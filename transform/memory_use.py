@@ -32,7 +32,9 @@ from rlx.solver import Prover
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import instantiate
 from rlx.solver.poly import Polynomial
+from rlx.transform.lowering.local_functions import LambdaLift
 from rlx.transform.lowering.planned_piece import upper_bounds
+from rlx.transform.lowering.structure import Normalize
 
 
 class Living(NamedTuple):
@@ -133,7 +135,7 @@ def number(size: tir.PrimExpr, sizes: Mapping[str, int]) -> int:
 
 
 def memory_use(module: IRModule, entry: str) -> MemoryUse:
-    """The memory that a function of a module in normal form needs.
+    """The memory that a function of a module needs.
 
     Parameters
     ----------
@@ -151,7 +153,7 @@ def memory_use(module: IRModule, entry: str) -> MemoryUse:
     functions = {
         gv.name_hint: gv for gv, f in module.functions.items() if isinstance(f, ast.Function)
     }
-    return _ModuleMemory(module).entry(functions[entry])
+    return _ModuleMemory(LambdaLift()(Normalize()(module))).entry(functions[entry])
 
 
 class _Alive(NamedTuple):

@@ -14,7 +14,7 @@ from rlx.grammar.streams import json_text, say, write_data
 from rlx.semantics.run.options import UsageError
 
 if TYPE_CHECKING:
-    from rlx.commands.memory_report import FunctionMemory, Plan, SizeRange
+    from rlx.commands.memory_report import FunctionMemory, SizeRange
     from rlx.grammar.nodes.ast import IRModule
     from rlx.transform.memory_use import MemoryUse
 
@@ -95,7 +95,7 @@ def _said(options: argparse.Namespace) -> str:
     if options.html is not None and (said := refused(options.html, options.file)) is not None:
         raise UsageError(f"--html {said}")
     report, module = checked_report(options.file, options.module)
-    answers = [_answer(module, name, options.tvm) for name in _entries(module, options.entry)]
+    answers = _answers(module, _entries(module, options.entry), options.tvm)
     for option, names in (("--at", sizes), ("--chart", [axis.name] if axis else [])):
         for name in names:
             _exists(option, name, answers)
@@ -190,25 +190,29 @@ def _all_given(need: MemoryUse, names: set[str]) -> None:
 # ------------------------------------------------------------ the answer
 
 
-def _answer(module: IRModule, entry: str, tvm: bool) -> FunctionMemory:
-    from rlx.commands.memory_report import FunctionMemory
-    from rlx.transform.lowering.local_functions import LambdaLift
-    from rlx.transform.lowering.structure import Normalize
+def _answers(module: IRModule, entries: Sequence[str], tvm: bool) -> list[FunctionMemory]:
+    """What each function needs; the module is planned once for all of them."""
+    from rlx.commands.memory_report import FunctionMemory, Plan
     from rlx.transform.memory_use import memory_use
 
-    need = memory_use(LambdaLift()(Normalize()(module)), entry)
-    plans = [_our_plan(module, entry)]
-    if tvm:
-        plans.append(_tvm_plan(module, entry))
-    return FunctionMemory(need, tuple(plans))
+    planned = [("rlx", *_our_plan(module)), *([("TVM", *_tvm_plan(module))] if tvm else [])]
+    return [
+        FunctionMemory(
+            memory_use(module, entry),
+            tuple(
+                Plan(by, None if plan is None else memory_use(plan, entry), why)
+                for by, plan, why in planned
+            ),
+        )
+        for entry in entries
+    ]
 
 
-def _our_plan(module: IRModule, entry: str) -> Plan:
-    from rlx.commands.memory_report import Plan
+def _our_plan(module: IRModule) -> tuple[IRModule | None, str]:
+    """The module with its memory planned; without it, why there is none."""
     from rlx.transform.legalization import legalize
     from rlx.transform.lowering.memory import StaticPlanBlockMemory
     from rlx.transform.lowering.passes import PassError
-    from rlx.transform.memory_use import memory_use
     from rlx.vm.compilation import STAGES
 
     try:
@@ -216,25 +220,23 @@ def _our_plan(module: IRModule, entry: str) -> Plan:
         for stage in STAGES[: STAGES.index(StaticPlanBlockMemory) + 1]:
             planned = stage()(planned)
     except PassError as error:
-        return Plan("rlx", None, str(error))
-    return Plan("rlx", memory_use(planned, entry))
+        return None, str(error)
+    return planned, ""
 
 
-def _tvm_plan(module: IRModule, entry: str) -> Plan:
+def _tvm_plan(module: IRModule) -> tuple[IRModule | None, str]:
+    """The module as TVM has planned its memory; without it, why there is none."""
     from rlx import api
-    from rlx.commands.memory_report import Plan
     from rlx.grammar.read.parser import parse
     from rlx.subject import SubjectError
-    from rlx.transform.lowering.structure import Normalize
-    from rlx.transform.memory_use import memory_use
     from rlx.tvm.plan import NoPlanError, planned_by_tvm
 
     try:
         text = planned_by_tvm(api.fmt(module, "0.27"))
     except (NoPlanError, SubjectError) as error:
-        return Plan("TVM", None, str(error))
+        return None, str(error)
     read = parse(text)
     errors = [d.message for d in read.diagnostics if d.severity == "error"]
     if errors or len(read.modules) != 1:
-        return Plan("TVM", None, f"its text is not read: {'; '.join(errors[:1])}")
-    return Plan("TVM", memory_use(Normalize()(read.modules[0]), entry))
+        return None, f"its text is not read: {'; '.join(errors[:1])}"
+    return read.modules[0], ""
