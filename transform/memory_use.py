@@ -105,7 +105,8 @@ class MemoryUse(Record):
     @property
     def sizes(self) -> tuple[str, ...]:
         """The names of the shape variables that the answer depends on."""
-        exprs = (self.arguments, *(each.size for each in self.peaks))
+        living = (value.size for peak in self.peaks for value in peak.living)
+        exprs = (self.arguments, *(peak.size for peak in self.peaks), *living)
         names = dict.fromkeys(var.name for each in exprs for var in tir.free_vars(each))
         return tuple(names)
 
@@ -314,9 +315,10 @@ class _ModuleMemory:
         return Polynomial({(place,): 1})
 
     def expr(self, total: Polynomial) -> tir.PrimExpr:
-        """A polynomial as an expression, products of most factors first."""
+        """A polynomial as an expression: what is subtracted last, products of most factors first."""
         made: tir.PrimExpr | None = None
-        for mono, count in sorted(total.terms.items(), key=lambda term: (-len(term[0]), term[0])):
+        terms = sorted(total.terms.items(), key=lambda term: (term[1] < 0, -len(term[0]), term[0]))
+        for mono, count in terms:
             factors = [self._atoms[k] for k in mono]
             if abs(count) != 1 or not factors:
                 factors.append(tir.IntImm(abs(count)))

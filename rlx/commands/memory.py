@@ -16,7 +16,6 @@ from rlx.semantics.run.options import UsageError
 if TYPE_CHECKING:
     from rlx.commands.memory_report import FunctionMemory, SizeRange
     from rlx.grammar.nodes.ast import IRModule
-    from rlx.transform.memory_use import MemoryUse
 
 
 def main(argv: Sequence[str], prog: str = "rlx memory") -> int:
@@ -101,7 +100,7 @@ def _said(options: argparse.Namespace) -> str:
             _exists(option, name, answers)
     if axis is not None:
         for answer in answers:
-            _all_given(answer.need, {*sizes, axis.name})
+            _all_given(answer, {*sizes, axis.name})
     if options.html is not None:
         from rlx.commands.memory_page import page
         from rlx.writing import write
@@ -169,7 +168,7 @@ def _entries(module: IRModule, entry: str | None) -> list[str]:
 def _exists(option: str, name: str, answers: Sequence[FunctionMemory]) -> None:
     from rlx.grammar.suggest import closest, did_you_mean
 
-    known = [size for answer in answers for size in answer.need.sizes]
+    known = [size for answer in answers for size in answer.sizes]
     if name not in known:
         words = f"{option}: the answer does not depend on {name!r}"
         meant = did_you_mean(closest(name, known))
@@ -177,12 +176,12 @@ def _exists(option: str, name: str, answers: Sequence[FunctionMemory]) -> None:
         raise UsageError(f"{words}; {meant}" if meant else f"{words}, but on {listed}")
 
 
-def _all_given(need: MemoryUse, names: set[str]) -> None:
-    missing = [name for name in need.sizes if name not in names]
+def _all_given(answer: FunctionMemory, names: set[str]) -> None:
+    missing = [name for name in answer.sizes if name not in names]
     if missing:
         example = ",".join(f"{name}=128" for name in missing)
         raise UsageError(
-            f"{need.entry}: {', '.join(missing)} {'has' if len(missing) == 1 else 'have'} no value:"
+            f"{answer.need.entry}: {', '.join(missing)} {'has' if len(missing) == 1 else 'have'} no value:"
             f" add --at {example}"
         )
 

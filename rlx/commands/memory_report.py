@@ -31,6 +31,12 @@ class FunctionMemory(NamedTuple):
     need: MemoryUse
     plans: tuple[Plan, ...]
 
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The names of the shape variables that any of it depends on."""
+        uses = (self.need, *(plan.use for plan in self.plans if plan.use is not None))
+        return tuple(dict.fromkeys(name for use in uses for name in use.sizes))
+
 
 class SizeRange(NamedTuple):
     """The sizes over which a chart goes: a shape variable from its first to its last value."""
@@ -68,10 +74,10 @@ def lines(
 def of_function(answer: FunctionMemory, sizes: Mapping[str, int], source: Source) -> Iterator[str]:
     """What is known of a function, in lines for people."""
     need = answer.need
-    at = sizes if all(name in sizes for name in need.sizes) else {}
-    shown = bool(at) or not need.sizes
+    at = sizes if all(name in sizes for name in answer.sizes) else {}
+    shown = bool(at) or not answer.sizes
     yield need.entry + (
-        f" at {', '.join(f'{name}={at[name]}' for name in need.sizes)}" if at else ""
+        f" at {', '.join(f'{name}={at[name]}' for name in answer.sizes)}" if at else ""
     )
     rows: list[tuple[str, PrimExpr | int, str]] = [
         ("arguments", need.arguments, ""),
@@ -185,7 +191,7 @@ def _function(
     answer: FunctionMemory, sizes: Mapping[str, int], axis: SizeRange | None, source: Source
 ) -> dict[str, Any]:
     need = answer.need
-    known = all(name in sizes for name in need.sizes)
+    known = all(name in sizes for name in answer.sizes)
 
     def size(formula: PrimExpr) -> dict[str, Any]:
         return {"formula": str(formula), "bytes": number(formula, sizes) if known else None}

@@ -36,6 +36,28 @@ def main(x: R.Tensor(("n",), "float32")):
     assert "n <= 50; alive at once there: 200 bytes" in capsys.readouterr().out
 
 
+def test_a_size_that_cancels_in_a_sum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The values have `k` and `6 - k` elements: together a number, each alone a formula."""
+    program = tmp_path / "split.rlx"
+    program.write_text(
+        """\
+@R.function
+def main(x: R.Tensor((6,), "float32"), s: R.Shape(["k"])):
+    k = T.int64()
+    a = R.zeros(R.shape([k]), "float32")
+    b = R.zeros(R.shape([6 - k]), "float32")
+    return (a, b)
+"""
+    )
+    assert main([str(program)]) == 0
+    said = capsys.readouterr().out
+    assert "together, 24 bytes" in said
+    assert "a  k * 4 bytes" in said and "b  24 - k * 4 bytes" in said
+    assert main([str(program), "--at", "k=2"]) == 0
+    said = capsys.readouterr().out
+    assert "a  k * 4 = 8 bytes" in said and "b  24 - k * 4 = 16 bytes" in said
+
+
 def test_a_page_that_loads_nothing(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert main([MLP, "--chart", "n=0:64", "--html", str(page)]) == 0
