@@ -189,7 +189,9 @@ class RunTimeChecks:
             f"expects {show(wanted)} as dimension {dim.axis} of {name},"
             f" which {'is' if certain else 'may be'} {show(dim.found)}"
         )
-        self._unfit(callee, self._certain() if certain else "warning", words, span, relation.counterexample)
+        self._unfit(
+            callee, self._certain() if certain else "warning", words, span, relation.counterexample
+        )
 
     def _ranks(
         self,
