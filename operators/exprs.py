@@ -359,6 +359,25 @@ def within(at: Sequence[te.Scalar], shape: Sequence[te.Scalar], need: Sequence[b
     return found
 
 
+def padded(
+    x: WindowView, around: Sequence[tuple[int, int]], fill: te.Scalar
+) -> Callable[..., te.Scalar]:
+    """The data with padding around its axes behind the first two, in its working type.
+
+    What is padded is a tensor of its own, so that the loops over windows have no conditions.
+    """
+    need = [max(pair) > 0 for pair in around]
+    if not any(need):
+        return lambda *i: wide(x(*i))
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        at = [p - int64(before) for p, (before, _) in zip(i[2:], around, strict=True)]
+        return te.if_then_else(within(at, x.shape[2:], need), wide(x(*i[:2], *at)), fill)
+
+    lengths = [d + int64(sum(pair)) for d, pair in zip(x.shape[2:], around, strict=True)]
+    return te.compute([*x.shape[:2], *lengths], element, name="T_pad")  # type: ignore[no-any-return]
+
+
 def need_whole_blocks(text: str, channels: te.Scalar, whole: te.Scalar) -> None:
     """Decline a definition whose result has more places for channels than channels."""
     blocked = any(factor is not None for _, factor in pieces(text))
