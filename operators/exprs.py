@@ -117,6 +117,10 @@ def convert(x: te.Scalar, kind: DataType) -> te.Scalar:
 def _to_integer(x: te.Scalar, kind: DataType) -> te.Scalar:
     whole = te.cast(FLOAT64, x)
     low, high = te.min_value(kind), te.max_value(kind)
+    if kind.bits <= 32:  # whose bounds are floats: what is in range needs no condition
+        least, most = te.const(float(int(low)), FLOAT64), te.const(float(int(high)), FLOAT64)
+        held = te.select(whole < least, least, te.select(whole > most, most, whole))
+        return te.cast(kind, te.select(te.isnan(whole), te.const(0, FLOAT64), held))
     inside = te.cast(kind, whole)
     above = te.if_then_else(whole >= te.const(float(int(high)), FLOAT64), high, inside)
     below = te.if_then_else(whole <= te.const(float(int(low)), FLOAT64), low, above)
@@ -333,6 +337,8 @@ def _split(
 def arranged(out: Result, value: Callable[..., te.Scalar], text: str, axes: str) -> te.Tensor:
     """A tensor with axes in the given order, converted to a layout whose blocks it fills."""
     found = pieces(text)
+    if isinstance(value, te.Tensor) and value.dtype == out.dtype and found == pieces(axes):
+        return value
 
     def element(*i: te.Scalar) -> te.Scalar:
         at: dict[str, te.Scalar] = {}

@@ -121,9 +121,13 @@ class LoopReduction:
     def sharing(self, column: Axis) -> Axis | None:
         """Another axis of the result along which a vector of operands stays the same."""
         for axis in reversed(self.spatial):
-            if axis is not column and axis.count != 1 and any(
-                _step(operand, column) == 1 and _step(operand, axis) == 0
-                for operand in self.operands
+            if (
+                axis is not column
+                and axis.count != 1
+                and any(
+                    _step(operand, column) == 1 and _step(operand, axis) == 0
+                    for operand in self.operands
+                )
             ):
                 return axis
         return None
