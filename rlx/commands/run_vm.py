@@ -158,7 +158,7 @@ def _ending(error: RunError) -> Iterator[str]:
 
 _MORE = {
     "V-fuel-left": "--fuel N",
-    "E-alloc-size": "--memory SIZE",
-    "E-result-memory-there": "--memory SIZE",
+    "E-alloc-size": "--memory SIZE, if the system has more",
+    "E-result-memory-there": "--memory SIZE, if the system has more",
 }
 """The option that raises each limit."""
