@@ -88,6 +88,18 @@ def expressible(
     return _moved(made, translation.layouts, dialect)
 
 
+def with_flags(module: ast.IRModule) -> ast.IRModule:
+    """A module of a version whose PrimFuncs all are what is marked ``s_tir=True`` since 0.25.
+
+    Those with blocks are marked when they are printed.
+    """
+    functions = dict(module.functions)
+    for gv, each in functions.items():
+        if isinstance(each, tir.PrimFunc) and not any(isinstance(n, tir.Block) for n in walk(each)):
+            functions[gv] = replace(each, attrs={**each.attrs, "s_tir": True})
+    return replace(module, functions=functions)
+
+
 class _Translation(Rewriter):
     """Translates the Relax functions of one module.
 
