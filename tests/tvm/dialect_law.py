@@ -28,7 +28,8 @@ def definitions(text: str) -> Iterator[tuple[str, str]]:
     """The names and texts of the outermost definitions of a file, each with the shape variables declared in front of it."""
     tree = ast.parse(text)
     lines = text.splitlines(keepends=True)
-    metadata = [lines[node.lineno - 1 : node.end_lineno] for node in tree.body if _target(node) == "metadata"]
+    kept = (node for node in tree.body if _target(node) == "metadata")
+    metadata = "".join("".join(lines[node.lineno - 1 : node.end_lineno]) for node in kept)
 
     def within(body: list[ast.stmt], declared: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         for node in body:
@@ -39,10 +40,12 @@ def definitions(text: str) -> Iterator[tuple[str, str]]:
                 whole = lines[first : node.end_lineno]
                 pad = len(whole[0]) - len(whole[0].lstrip())
                 own = "".join(line[pad:] if line.strip() else "\n" for line in whole)
-                yield node.name, "".join(sum(metadata, [])) + "".join(declared) + own
+                yield node.name, metadata + "".join(declared) + own
             else:
                 for field in ("body", "orelse", "finalbody"):
-                    yield from within(getattr(node, field, []) if hasattr(node, field) else [], declared)
+                    yield from within(
+                        getattr(node, field, []) if hasattr(node, field) else [], declared
+                    )
 
     yield from within(tree.body, ())
 
@@ -89,11 +92,18 @@ def judged(text: str, path: str) -> Iterator[tuple[str, str]]:
         was, reason = attempt(old)
         now, complaint = attempt(new)
         if now is None:
-            same = was is None and (reason == complaint or "not defined" in complaint or "Undefined" in complaint)
-            yield ("both refused" if same else "refused by TVM"), f"{name}: {complaint} [before: {reason}]"
+            same = was is None and (
+                reason == complaint or "not defined" in complaint or "Undefined" in complaint
+            )
+            yield (
+                ("both refused" if same else "refused by TVM"),
+                f"{name}: {complaint} [before: {reason}]",
+            )
         elif was is None:
             yield "read now", f"{name}: {reason}"
-        elif tvm_ffi.structural_equal(was, now) or not tvm_ffi.structural_equal(was, attempt(old)[0]):
+        elif tvm_ffi.structural_equal(was, now) or not tvm_ffi.structural_equal(
+            was, attempt(old)[0]
+        ):
             yield "equal", name
         else:
             try:
@@ -105,7 +115,9 @@ def judged(text: str, path: str) -> Iterator[tuple[str, str]]:
 def main(paths: list[str]) -> int:
     counts: Counter[str] = Counter()
     for root in map(Path, paths):
-        files = sorted(root.rglob("*.py")) + sorted(root.rglob("*.rlx")) if root.is_dir() else [root]
+        files = (
+            sorted(root.rglob("*.py")) + sorted(root.rglob("*.rlx")) if root.is_dir() else [root]
+        )
         for path in files:
             text = path.read_text(encoding="utf-8")
             if not any(f".{word}" in text for word in DECORATORS):
