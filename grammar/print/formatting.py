@@ -167,9 +167,13 @@ def _in_dialect(text: str, parsed: Parsed, version: str) -> list[ast.IRModule]:
 
 
 def _read_there(text: str, parsed: Parsed, path: str, version: str) -> Formatted:
-    """A text, unless it has a spelling that its version does not read."""
-    from rlx.grammar.read.versions import uses
+    """A text, unless it has a spelling or an operator that its version does not have."""
+    from rlx.grammar.read.versions import later_operators, uses
 
+    for call, name, since in later_operators(parsed.modules, version):
+        where = _place(parsed, path, call.span[0] if call.span else 0)
+        words = f"dialect {version} has no operator {name}, which came with {since}"
+        return Formatted(None, (f"{where}: not formatted: {words}",), FAILED)
     for use in uses(text, parsed.modules):
         if not use.readers.reads(version):
             return Formatted(
