@@ -313,7 +313,8 @@ class DefinitionActions:
         signature: Signature = head.value[0]
         if parameters is not None:
             signature.params = parameters.value
-        if ret is not None and ret.value is not None:  # `-> None` says nothing
+        signature.returns_none = ret is not None and ret.value is None
+        if ret is not None and ret.value is not None:
             signature.ret_span = ret.span
             if signature.kind == "function":
                 signature.ret = without_unknown(self.coerce.info(ret), self.scope.unknown)
