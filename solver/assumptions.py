@@ -9,7 +9,7 @@ from itertools import permutations
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import intervals, normal_form
+from rlx.solver import intervals, normal_form, prim_exprs
 from rlx.solver.budget import FUEL, Work
 from rlx.solver.context import ContextState, Range, demands, divisors
 from rlx.solver.normal_form import Engine
@@ -320,9 +320,11 @@ class SharedNormalForm:
         memo = engine.memo
         for var in order:
             if type(var) is tir.Var and var not in memo:
-                index = engine.atom("var", (), var).index
-                if index not in engine.ranges:
-                    engine.ranges[index] = self.state.range_of(var)
+                atom = engine.atom("var", (), var)
+                if atom.index not in engine.ranges:
+                    engine.ranges[atom.index] = self.state.range_of(var)
+                if prim_exprs.scalar(var.dtype):
+                    memo[var] = engine.solved.get(atom.index) or engine.of_atom(atom)
         return engine
 
     def proves(
@@ -331,8 +333,9 @@ class SharedNormalForm:
         """Whether the normal form of a condition is true; ``order`` are its nodes, operands
         first.
         """
-        engine = self.ready(order, work, hasty)
+        engine = self.engine(work)
         try:
+            self.ready(order, work, hasty)
             return normal_form.condition(engine, goal, order) is engine.true
         except (TooMuchWorkError, RecursionError):
             # What was under way when the fuel ran out left limits that say less than they could.
