@@ -32,6 +32,10 @@ class Engine(Bits):
         bent = piecewise.positive_part(self, a, self.positive_part)
         if bent is not None:
             return bent
+        times = intervals.positive_factor(self, a, 0)
+        if times:
+            inner = self.positive_part(intervals.without_factor(self, a, times), effort)
+            return self.mul(self.of_mono(times), inner)
         factor = content(a)
         constant = a.terms.get((), 0)
         if constant % factor:

@@ -333,4 +333,14 @@ def length(expr: PrimExpr, known: dict[PrimExpr, int] | None = None) -> int:
 
     ``known`` has the lengths of expressions that were measured before, and gets the new ones.
     """
-    return tir.fold(expr, lambda _, below: min(_LONGEST, 1 + sum(below)), known)
+    known = {} if known is None else known
+    if expr not in known:
+        measure(tir.postorder(expr, known=known), known)
+    return known[expr]
+
+
+def measure(order: Iterable[PrimExpr], known: dict[PrimExpr, int]) -> None:
+    """Add the lengths of nodes, operands first, to ``known``."""
+    for node in order:
+        below = [known[child] for child in tir.children(node)]
+        known[node] = min(_LONGEST, 1 + sum(below)) if below else 1

@@ -258,6 +258,8 @@ class Session:
         if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
+        if expanded is expr:
+            prim_exprs.measure(order, lengths)
         with undisturbed():
             new = self.shared.simplified(expanded, order, self.work, factored)
         if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
