@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 FINE, BLAMED, UNABLE = 0, 1, 2
 
+SIZES = (3, 1)
+"""The sizes of shape variables in runs, where none are given."""
+
 KNOWN = "findings"
 """The default folder of known findings; there need not be one."""
 
@@ -50,6 +53,10 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
 
     parser = _parser(prog)
     options = parser.parse_args(argv)
+    if options.inputs and options.no_run:
+        parser.error("--no-run: nothing runs on the inputs of --inputs then")
+    if options.entry and not options.inputs:
+        parser.error("--entry: this is the function that --inputs are for, and there are none")
     if options.known is not None and not os.path.isdir(options.known):
         parser.error(f"--known {options.known}: no such directory")
     if options.output and (said := refused(options.output, options.file)) is not None:
@@ -63,15 +70,20 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
         complain_line(f"{prog}: the program is wrong before the first pass")
         complain(f"\n{wrong.message}\n")
         return BLAMED
+    if wrong is None and options.inputs and (said := _misfit(options, text)) is not None:
+        complain_line(f"{prog}: --inputs {said}")
+        return UNABLE
     pipeline = Pipeline(
         options.pipeline,
         options.target,
-        () if options.no_run else options.sizes,
+        () if options.no_run else options.sizes or (() if options.inputs else SIZES),
         options.seed,
         options.memory,
         options.known or (KNOWN if os.path.isdir(KNOWN) else None),
         options.pipeline == "default" and not options.no_build,
         options.refine,
+        options.inputs,
+        options.entry,
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
@@ -96,6 +108,35 @@ def _wrong(text: str) -> Blame | None:
     if report.ok:
         return None
     return Blame(INPUT, "illegal", report.errors[0].code, str(report).strip(), (), text)
+
+
+def _misfit(options: argparse.Namespace, text: str) -> str | None:
+    """Why the program cannot be called with the inputs."""
+    from rlx.api import parse
+    from rlx.comparison.compare import InputsError, Run
+    from rlx.grammar.diagnostic import Source
+    from rlx.semantics.machine.program import callable_functions, default_entry
+    from rlx.semantics.run.files import FileError
+    from rlx.semantics.run.inputs import InputError, inputs
+    from rlx.semantics.run.npz import arrays_of, given
+
+    module = parse(text)
+    functions = callable_functions([module])
+    name = options.entry or default_entry(functions)
+    if name not in functions:
+        return (
+            f"{options.inputs}: no function {name!r}; there are: {', '.join(functions) or 'none'}"
+        )
+    function = functions[name][1]
+    try:
+        found = given(arrays_of(options.inputs), function, options.inputs)
+        values = inputs(function, found, options.seed).values
+        Run(module, Source(text), name, values).accepted()
+    except FileError as error:
+        return str(error)
+    except (InputError, InputsError) as error:
+        return f"{options.inputs}: {error}"
+    return None
 
 
 def _put(
@@ -185,6 +226,15 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         ),
     )
     add("--target", default="llvm", help="the target that the passes compile for (default: llvm)")
+    add(
+        "--inputs",
+        metavar="FILE.npz",
+        help=(
+            "arguments by the names of the parameters; the program runs on them before and after"
+            " each pass, and in TVM's virtual machine"
+        ),
+    )
+    add("--entry", metavar="NAME", help="the function that --inputs are for (default: main)")
     add("--no-run", action="store_true", help="check only; do not compare what the program returns")
     add(
         "--refine",
@@ -194,9 +244,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add(
         "--sizes",
         type=_sizes,
-        default=(3, 1),
         metavar="N,N",
-        help="the sizes of the shape variables in runs (default: 3,1)",
+        help="the sizes of the shape variables in runs (default: 3,1; with --inputs, no such runs)",
     )
     add("--no-build", action="store_true", help="do not build what the default pipeline has made")
     add(

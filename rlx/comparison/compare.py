@@ -134,6 +134,7 @@ class Run:
         from rlx.semantics.run.options import FUEL, ITERATIONS
 
         self.source, self.entry, self.args, self.exact = source, entry, args, exact
+        self.source_module = module
         iterations = {way: FUEL * each for way, each in ITERATIONS.items()}
         self.program: MachineProgram = load(module, output=lambda line: None, iterations=iterations)
         self.module = self.program.module
