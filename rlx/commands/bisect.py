@@ -91,13 +91,14 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     with Process(pipeline, options.patience) as process:
         try:
             found = process.examine(text)
-            program = text
+            program, given = text, found
             if isinstance(found, Blame) and not options.no_reduce:
                 program, found = _reduced(text, found, process, options.seconds)
         except UnusableError as error:
             complain_line(f"{prog}: --pipeline {options.pipeline}: {error}")
             return UNABLE
-    return _put(found, pipeline, program, len(text.splitlines()), options)
+    whole = given.message if isinstance(given, Blame) and program != text else None
+    return _put(found, pipeline, program, len(text.splitlines()), options, whole)
 
 
 def _wrong(text: str) -> Blame | None:
@@ -140,7 +141,12 @@ def _misfit(options: argparse.Namespace, text: str) -> str | None:
 
 
 def _put(
-    found: Blame | Fine, pipeline: Pipeline, program: str, lines: int, options: argparse.Namespace
+    found: Blame | Fine,
+    pipeline: Pipeline,
+    program: str,
+    lines: int,
+    options: argparse.Namespace,
+    whole: str | None = None,
 ) -> int:
     from rlx.bisect.report import markdown, nothing, record
 
@@ -149,7 +155,7 @@ def _put(
     elif isinstance(found, Fine):
         text = nothing(found, pipeline, options.file)
     else:
-        text = markdown(found, pipeline, program, lines)
+        text = markdown(found, pipeline, program, lines, whole)
     if options.output:
         write(options.output, text)
         title = found.title if isinstance(found, Blame) else "no pass is to blame"

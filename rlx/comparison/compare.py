@@ -156,7 +156,7 @@ class Run:
         """
         first = self.program.start(self.entry, [_copied(arg) for arg in self.args], keep=False)
         if isinstance(first, Ended):
-            names = [param.name_hint for param in self._function.params]
+            names = self.parameters
             raise InputsError(
                 re.sub(r"^argument (\d+)", lambda at: names[int(at[1])], first.message)
             )
@@ -289,6 +289,11 @@ class Run:
             for var, f in self.module.functions.items()
             if var.name_hint == self.entry and isinstance(f, ast.Function)
         )
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the entry's parameters."""
+        return [param.name_hint for param in self._function.params]
 
     def named_result(self, value: Value) -> dict[ast.Var, Value]:
         """The variables that the entry returns, with their parts of its value."""
