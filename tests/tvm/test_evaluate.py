@@ -94,7 +94,7 @@ def _is_data(value: Plain) -> bool:
 
 
 SETTLED = settled()
-EVERY = 1 if os.environ.get("RLX_ALL_CALLS") else 2
+EVERY = 1 if os.environ.get("RLX_ALL_CALLS") else 4
 """One call of so many is compiled by TVM."""
 
 CALLS = [call for call in SETTLED if names(call).isdisjoint(NOT_COMPILED)][::EVERY]
