@@ -63,7 +63,7 @@ def compare(
     from rlx.comparison.compare import against_named, against_tvm, recorded
     from rlx.comparison.peer import Tvm
     from rlx.grammar.nodes.ast import ObjectStructInfo
-    from rlx.semantics.outcome import Ended, Returned
+    from rlx.semantics.outcome import Returned
     from rlx.semantics.run.literals import from_python
 
     name_or_none("entry", entry)
@@ -81,7 +81,7 @@ def compare(
     given = dict(zip(run.parameters, run.args, strict=True))
     second = _run(other, entry, given, seed, exact)
     found, outcome = recorded(second)
-    if isinstance(outcome, Ended):
+    if not outcome.ok:
         raise ValueError(f"the other program ends without a value: {outcome}")
     assert isinstance(outcome, Returned)
     return against_named(run, found, "the other program", outcome.value)

@@ -97,7 +97,8 @@ def cut(
             mapped[own] = ast.Var(names.new(own.name_hint), info, shape_var=own.shape_var)
     made = [rebuild(binding, lambda node: mapped.get(node, node)) for binding in bindings]
     ties = _ties(params)
-    needed = [var for var in _shape_vars(made) if var not in ties and var in around]
+    named = dict.fromkeys((*_shape_vars(made), *(var for param in params for var in _free(param))))
+    needed = [var for var in named if var not in ties and var in around]
     if needed:
         sizes = ShapeValue(tuple(int(around[var]) for var in needed))
         add("sizes", ast.ShapeStructInfo(tuple(needed)), sizes)

@@ -25,6 +25,14 @@ from rlx.semantics.values import Tensor, TupleValue, Value
 Array = np.ndarray[Any, Any]
 
 FLOAT64 = dtype("float64")
+UNIFORM = (1, -1)
+MIXED = (3, 5, 7, 11, 13, 17)
+"""The patterns in which operations are moved: all in one direction, and each in one of its own."""
+
+DEVIATIONS = 2.0
+"""So many standard deviations of the mixed runs count as what they change: an element may by chance
+change little in all of them."""
+
 SLACK = 4.0
 """Times that what moves in the runs may be exceeded: functions such as exp are off by up to four
 units, and sums may be added up in another order."""
@@ -71,7 +79,7 @@ class Bounds:
     exact
         The value in float64; None where it cannot be computed.
     spread
-        How far the moved runs are from it at most.
+        How far the moved runs are from it.
     """
 
     def __init__(self, exact: list[Array] | None, spread: list[Array]) -> None:
@@ -94,23 +102,32 @@ def bounds(cut: Cut, eps: float) -> Bounds:
     exact = None if wide is None else _run(wide, cut.entry, inputs)
     if wide is None or exact is None:
         return Bounds(None, [])
-    spread = [np.zeros(array.shape) for array in exact]
-    for moved in _moved(legalize(wide), cut.entry, inputs, eps):
-        for most, one, other in zip(spread, exact, moved, strict=True):
+    most = [np.zeros(array.shape) for array in exact]
+    squares = [np.zeros(array.shape) for array in exact]
+    for pattern, moved in _moved(legalize(wide), cut.entry, inputs, eps):
+        for at, (one, other) in enumerate(zip(exact, moved, strict=True)):
             if one.shape == other.shape:
                 with np.errstate(all="ignore"):
                     apart = np.abs(other.astype(np.float64) - one.astype(np.float64))
-                np.fmax(most, np.where(np.isfinite(apart), apart, 0.0), out=most)
+                apart = np.where(np.isfinite(apart), apart, 0.0)
+                if pattern in UNIFORM:
+                    most[at] = np.maximum(most[at], apart)
+                else:
+                    squares[at] += apart * apart
+    spread = [
+        np.maximum(one, DEVIATIONS * np.sqrt(square / len(MIXED)))
+        for one, square in zip(most, squares, strict=True)
+    ]
     return Bounds(exact, spread)
 
 
 def _moved(
     module: ast.IRModule, entry: str, inputs: list[Value], eps: float
-) -> Iterator[list[Array]]:
+) -> Iterator[tuple[int, list[Array]]]:
     """The results of the module with moved operations, and with moved inputs where an operator is
-    computed as a whole.
+    computed as a whole, each with its pattern.
     """
-    for pattern in (1, -1, 7, 11, 13):
+    for pattern in (*UNIFORM, *MIXED):
         module_now = ast.IRModule(
             {
                 var: _perturbed(f, eps, pattern) if isinstance(f, tir.PrimFunc) else f
@@ -121,7 +138,7 @@ def _moved(
         given = [_nudged(value, eps, pattern) for value in inputs] if _is_whole(module) else inputs
         found = _run(module_now, entry, given)
         if found is not None:
-            yield found
+            yield pattern, found
 
 
 def _is_whole(module: ast.IRModule) -> bool:
@@ -176,11 +193,14 @@ class _Moved:
         one = tir.FloatImm(1.0, FLOAT64)
         if abs(self.pattern) == 1:
             return tir.FloatImm(1.0 + self.pattern * self.eps, FLOAT64)
-        mixed: tir.PrimExpr = tir.IntImm(self.site * self.pattern, INT64)
+        # squares modulo a prime do not follow the loops
+        mixed: tir.PrimExpr = tir.IntImm(self.site * 389 + self.pattern * 53, INT64)
         for place, var in enumerate(self.vars):
             index = var if var.dtype == INT64 else tir.Cast(INT64, var)
-            mixed = tir.Add(mixed, tir.Mul(index, tir.IntImm(self.pattern + 6 * place, INT64)))
-        step = tir.Sub(tir.FloorMod(mixed, tir.IntImm(3, INT64)), tir.IntImm(1, INT64))
+            factor = tir.IntImm(101 + self.pattern * 37 + place * 211, INT64)
+            mixed = tir.Add(mixed, tir.Mul(index, factor))
+        square = tir.FloorMod(tir.Mul(mixed, mixed), tir.IntImm(10007, INT64))
+        step = tir.Sub(tir.FloorMod(square, tir.IntImm(3, INT64)), tir.IntImm(1, INT64))
         return tir.Add(one, tir.Mul(tir.Cast(FLOAT64, step), tir.FloatImm(self.eps, FLOAT64)))
 
 
