@@ -181,7 +181,7 @@ class _Moved:
     def expr(self, node: tir.PrimExpr) -> tir.PrimExpr:
         rebuilt: tir.PrimExpr = node.map_children(self._child, lambda var: var)
         rounds = isinstance(node, tir.Add | tir.Sub | tir.Mul | tir.Div | tir.Call)
-        if not rounds or tir.type_of(node) != FLOAT64:
+        if not rounds or not _is_wide(node) or _chooses(node):
             return rebuilt
         self.site += 1
         return tir.Mul(rebuilt, self._factor())
@@ -202,6 +202,20 @@ class _Moved:
         square = tir.FloorMod(tir.Mul(mixed, mixed), tir.IntImm(10007, INT64))
         step = tir.Sub(tir.FloorMod(square, tir.IntImm(3, INT64)), tir.IntImm(1, INT64))
         return tir.Add(one, tir.Mul(tir.Cast(FLOAT64, step), tir.FloatImm(self.eps, FLOAT64)))
+
+
+def _chooses(node: tir.PrimExpr) -> bool:
+    return isinstance(node, tir.Call) and node.op.endswith("if_then_else")
+
+
+def _is_wide(node: tir.PrimExpr) -> bool:
+    """Whether a value is of float64."""
+    if _chooses(node):
+        assert isinstance(node, tir.Call)
+        return any(map(_is_wide, node.args[1:]))
+    if isinstance(node, tir.Binary) and not isinstance(node, tir.Comparison | tir.And | tir.Or):
+        return _is_wide(node.a) or _is_wide(node.b)
+    return tir.type_of(node) == FLOAT64
 
 
 def _read(text: str) -> ast.IRModule | None:
