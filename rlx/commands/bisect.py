@@ -175,9 +175,12 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     from rlx.grammar.diagnostic import Source
     from rlx.grammar.read.parser import ParseError
     from rlx.subject import SubjectError, module_of, why_unreadable
+    from rlx.tvm.importing import NoImportError, imported, is_imported
 
     subject: object = Path(path)
     try:
+        if is_imported(path):
+            subject = Source(imported(path), path)
         if path == "-":
             subject = Source(sys.stdin.read(), "<stdin>")
         module = module_of(subject, name)
@@ -186,6 +189,8 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     except ParseError as error:
         for diagnostic in error.diagnostics:
             complain_line(f"{diagnostic}")
+    except NoImportError as error:
+        complain_line(f"{prog}: {error}")
     except (SubjectError, OSError, UnicodeDecodeError) as error:
         complain_line(f"{prog}: {why_unreadable(path, error)}")
     return None
@@ -220,7 +225,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         epilog=EPILOG,
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help="the program, .rlx or .py; - for standard input")
+    add("file", metavar="FILE", help="the model: .rlx, .py, .json, .onnx, .pt2; - for stdin")
     add("--module", metavar="NAME", help="the module to compile, if the file has several")
     add(
         "--pipeline",

@@ -65,7 +65,7 @@ def _parser(prog: str) -> CommandParser:
         epilog=EPILOG,
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help="the program; - for standard input")
+    add("file", metavar="FILE", help="the model (.rlx, .py, .json, .onnx, .pt2); - for stdin")
     add("other", metavar="OTHER", nargs="?", help="what to compare with (default: TVM)")
     add_inputs(parser)
     add(
@@ -90,7 +90,7 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
 
     if options.out is not None:
         _check_folder(options.out)
-    prepared = prepare(options, whole=options.exact)
+    prepared = prepare(options, whole=options.exact, text=_imported(options.file))
     lift()  # the runs have their own limits
     run = Run(
         prepared.module,
@@ -144,12 +144,24 @@ def _against(options: argparse.Namespace, prepared: Prepared, run: Run, tvm: Tvm
     return _against_program(options, prepared, run)
 
 
+def _imported(path: str) -> str | None:
+    """The text of a model in another format; None of one that is a text itself."""
+    from rlx.tvm.importing import NoImportError, imported, is_imported
+
+    try:
+        return imported(path) if is_imported(path) else None
+    except NoImportError as error:
+        raise UsageError(str(error)) from None
+
+
 def _against_program(options: argparse.Namespace, prepared: Prepared, run: Run) -> Comparison:
     from rlx.comparison.compare import Run, against_named, recorded
     from rlx.semantics.outcome import Returned
     from rlx.semantics.run.options import checked_entry
 
-    report, module, entry, function = checked_entry(options.other, options.entry or prepared.entry)
+    report, module, entry, function = checked_entry(
+        options.other, options.entry or prepared.entry, _imported(options.other)
+    )
     args = _arguments(prepared, function.params, options.other)
     values, outcome = recorded(Run(module, report.source, entry, args))
     if not isinstance(outcome, Returned):

@@ -186,13 +186,17 @@ def add_inputs(made: argparse.ArgumentParser) -> None:
     )
 
 
-def prepare(options: argparse.Namespace, *, whole: bool = False) -> Prepared:
+def prepare(
+    options: argparse.Namespace, *, whole: bool = False, text: str | None = None
+) -> Prepared:
     """Read and check the program, and make the arguments.
 
     Parameters
     ----------
     whole
         Whether floats that are made up are small whole numbers.
+    text
+        The text of the program; None to read the file.
 
     Raises
     ------
@@ -203,7 +207,7 @@ def prepare(options: argparse.Namespace, *, whole: bool = False) -> Prepared:
     """
     from rlx.semantics.run.inputs import InputError, inputs
 
-    report, module, entry, function = checked_entry(options.file, options.entry)
+    report, module, entry, function = checked_entry(options.file, options.entry, text)
     made = Prepared(report, module, entry, function)
     try:
         given = arguments(options, function)
@@ -312,8 +316,15 @@ def _read(path: str) -> str:
         raise UsageError(f"{path}: {error.strerror or error}") from None
 
 
-def checked_entry(path: str, name: str | None) -> tuple[Report, ast.IRModule, str, ast.Function]:
+def checked_entry(
+    path: str, name: str | None, text: str | None = None
+) -> tuple[Report, ast.IRModule, str, ast.Function]:
     """What the check of a file says, and the function of it that is called.
+
+    Parameters
+    ----------
+    text
+        What is in the file; None to read it.
 
     Raises
     ------
@@ -324,7 +335,7 @@ def checked_entry(path: str, name: str | None) -> tuple[Report, ast.IRModule, st
     """
     from rlx.checker.check import IllFormedError, check_text
 
-    report = check_text(_read(path), path)
+    report = check_text(_read(path) if text is None else text, path)
     if not report.ok:
         raise IllFormedError(report)
     show_unread(report)
