@@ -18,7 +18,8 @@ from pygls.lsp._base_client import BaseLanguageClient
 from rlx.checker.check import check_text
 from rlx.commands import lsp as lsp_command
 from rlx.lsp.document import Document
-from rlx.lsp.server import OpenText, code_actions, create
+from rlx.lsp.features import create
+from rlx.lsp.server import OpenText, code_actions
 from tests.checker.test_fixing import CASES
 
 from .test_incremental import module
