@@ -474,7 +474,13 @@ def code_actions(found: OpenText, params: lsp.CodeActionParams) -> list[lsp.Code
                 title = f"change to {title[len(_MEANT) :].removesuffix('?')}"
             edit = workspace_edit(uri, source, [diagnostic.edit])
             made.append(
-                lsp.CodeAction(visible(title), lsp.CodeActionKind.QuickFix, about, True, edit=edit)
+                lsp.CodeAction(
+                    visible(title),
+                    lsp.CodeActionKind.QuickFix,
+                    about,
+                    diagnostic.edit.is_safe,
+                    edit=edit,
+                )
             )
         if diagnostic.rule not in ("PARSE", "IGNORE"):
             end = line_end(source.text, diagnostic.span[0])
@@ -491,7 +497,7 @@ def fix_all(found: OpenText, uri: str) -> Iterator[lsp.CodeAction]:
 
     source = found.document.source
     if any(d.edit is not None for d in found.diagnostics):
-        text = mended(source.text, source.path).text
+        text = mended(source.text, source.path, unsafe=False).text
         if text != source.text:
             edit = workspace_edit(uri, source, [Edit((0, len(source.text)), text)])
             yield lsp.CodeAction("fix all that rlx can fix", FIX_ALL, edit=edit)
