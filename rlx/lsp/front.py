@@ -349,20 +349,19 @@ class Front:
             return
         try:
             capabilities = member(params, "capabilities", dict)
+            for part in ("workspace", "textDocument", "window", "general"):
+                if capabilities.get(part) is not None:
+                    member(capabilities, part, dict)
         except InvalidParams as error:
             self._refuse(number, INVALID_PARAMS, f"initialize: {error}")
             return
         editor = params.get("processId")
         if isinstance(editor, int) and not isinstance(editor, bool) and 0 < editor < 2**31:
             self.editor = editor
-        general = capabilities.get("general")
-        if isinstance(general, dict):  # positions count UTF-16 units, which every editor knows
-            general = {k: v for k, v in general.items() if k != "positionEncodings"}
-            capabilities = {**capabilities, "general": general}
         self.initialize = {
             "processId": None,
             "rootUri": _address(params.get("rootUri")),
-            "capabilities": capabilities,
+            "capabilities": {},
             "workspaceFolders": _folders(params.get("workspaceFolders")),
         }
         self.pulls = wants(capabilities, "textDocument", "diagnostic")

@@ -29,7 +29,7 @@ from rlx.lsp.capabilities import FIX_ALL
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.faces import Checked, checked
 from rlx.lsp.hover import hover
-from rlx.lsp.incremental import Checker
+from rlx.lsp.incremental import SMALL, Checker
 from rlx.lsp.positions import offset, range_of
 from rlx.lsp.window import Window, window
 
@@ -403,7 +403,10 @@ def add_edits(server: Server) -> None:
             return only is None or any(f"{kind}.".startswith(f"{each}.") for each in only)
 
         made = list(code_actions(found, params)) if wanted(lsp.CodeActionKind.QuickFix) else []
-        return [*made, *(fix_all(found, params.text_document.uri) if wanted(FIX_ALL) else ())]
+        short = len(found.document.source.text) < SMALL  # each edit means a check of all of it
+        if wanted(FIX_ALL) and (only is not None or short):
+            made += fix_all(found, params.text_document.uri)
+        return made
 
 
 def add_hints(server: Server) -> None:
@@ -493,11 +496,13 @@ def code_actions(found: OpenText, params: lsp.CodeActionParams) -> list[lsp.Code
 
 def fix_all(found: OpenText, uri: str) -> Iterator[lsp.CodeAction]:
     """The action that applies every safe edit after which the text checks better."""
+    from rlx.checker.check import check_text
     from rlx.checker.fixing import mended
 
     source = found.document.source
-    if any(d.edit is not None for d in found.diagnostics):
-        text = mended(source.text, source.path, unsafe=False).text
+    if any(d.edit is not None and d.edit.is_safe for d in found.diagnostics):
+        check = partial(check_text, target=found.checker.target)
+        text = mended(source.text, source.path, check, unsafe=False).text
         if text != source.text:
             edit = workspace_edit(uri, source, [Edit((0, len(source.text)), text)])
             yield lsp.CodeAction("fix all that rlx can fix", FIX_ALL, edit=edit)
