@@ -108,7 +108,7 @@ def answer(module: ast.IRModule, made: ast.IRModule, seconds: float) -> tuple[st
                 return again.level + FROM_ONE, ""
     except Exception as error:  # noqa: BLE001 - a fault of one operator is a line of the list
         return "error", f"{type(error).__name__}: {error}"
-    return found.status, str(found).splitlines()[0]
+    return found.status, found.reason
 
 
 def summary(found: Mapping[str, Any]) -> tuple[Counter[str], Counter[str]]:
