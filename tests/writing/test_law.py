@@ -86,6 +86,7 @@ WORKS: dict[str, tuple[Callable[[], int], tuple[str, ...]]] = {
     "reduce -o": (command("reduce ugly.rlx --test true -o out.rlx"), ("out.rlx",)),
     "generate -o": (command("generate -n 2 --size 3 -o out"), ("out/program0.rlx", "out/program1.rlx")),
     "run --out": (command("run ugly.rlx --input x=[1,2] --backend steps --out out"), ("out/result.npy",)),
+    "memory --html": (command("memory ugly.rlx --html out.html"), ("out.html",)),
     "prove --certificate": (command("prove n>=0 --certificate out.json"), ("out.json",)),
     "finding": (write_finding, ("out/crash/build-signal-SIGSEGV.rlx", "out/README.md")),
     "state": (save_state, ("out/state.json",)),
