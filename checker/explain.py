@@ -131,6 +131,50 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
             " Calls with effects are not reported in such a text unless a target is given."
         ),
     ),
+    "TVM": (
+        "What TVM builds",
+        (
+            "With --for tvm, a program is also asked whether tvm.compile of TVM 0.27 builds it for a"
+            " processor. The answers are those that TVM gave for calls of each operator and intrinsic."
+        ),
+    ),
+    "TVM-operator": (
+        "A call that no pass of TVM lowers",
+        (
+            "TVM has no legalisation of the operator for these element types, or the one that it has"
+            " fails. The message has TVM's own words."
+        ),
+    ),
+    "TVM-shape": (
+        "A call whose shapes TVM must know",
+        (
+            "TVM legalises the operator only where the shapes of its arguments and of its result are"
+            " known. R.match_cast gives a value a shape."
+        ),
+    ),
+    "TVM-closure": (
+        "A local function",
+        "TVM's default build does not lift local functions; LambdaLift does, and must run before it.",
+    ),
+    "TVM-text": (
+        "A call that TVM's parser does not read",
+        "TVM has the operator, and its parser no spelling for it, or another one.",
+    ),
+    "TVM-intrinsic": (
+        "An intrinsic that LLVM does not have",
+        "TVM has no rule that lowers the intrinsic for this type on a processor.",
+    ),
+    "TVM-target": (
+        "Code for a GPU",
+        "Thread bindings, and intrinsics of GPUs, are not built for a processor.",
+    ),
+    "TVM-packed": (
+        "A function that must be registered",
+        (
+            "The build succeeds. A run ends with an error unless the function is registered, or in a"
+            " library that is loaded."
+        ),
+    ),
     "PYTHON": (
         "What Python refuses",
         "A Python file is run before TVM reads the program, so Python must know its names.",

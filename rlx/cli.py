@@ -31,9 +31,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "prove or refute that a program means the same as another one",
     ),
     "diff": ("rlx.commands.diff", "show what differs between two programs, also in meaning"),
+    "compare": (
+        "rlx.commands.compare",
+        "find the first binding at which TVM, or another program, gives other values",
+    ),
     "run": ("rlx.commands.run", "run a program, and print what it returns"),
     "step": ("rlx.commands.step", "show a run step by step, as text or as an HTML page"),
     "generate": ("rlx.commands.generate", "print random legal programs"),
+    "graph": ("rlx.commands.graph", "draw the dataflow graph of a program, or of two"),
     "memory": ("rlx.commands.memory", "print how much memory a program needs, as a formula"),
     "lower": ("rlx.commands.lower", "print a program after a pass of the lowering"),
     "build": ("rlx.commands.build", "compile a program for the virtual machine"),
@@ -55,7 +60,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 LIMITED = frozenset(
     [
-        *("bisect", "build", "disasm", "lower", "memory", "prove", "reduce", "refines", "relay"),
+        *(
+            "bisect",
+            "build",
+            "compare",
+            "disasm",
+            "graph",
+            "lower",
+            "memory",
+            "prove",
+            "reduce",
+            "refines",
+            "relay",
+        ),
         *("run", "step", "verify-proof", "why"),
     ]
 )

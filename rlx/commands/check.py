@@ -53,6 +53,12 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         parser.error("give at least one PATH")
     if arguments.derivations and arguments.format != "json":
         parser.error("--derivations needs --format json; `rlx why` prints one derivation as text")
+    if arguments.builder:
+        refused = {"--derivations": arguments.derivations, "--fix": arguments.fix, "--diff": arguments.diff}
+        for name in (name for name, given in refused.items() if given):
+            parser.error(f"{name} and --for {arguments.builder} cannot be combined")
+        if arguments.target not in (None, "0.27"):
+            parser.error(f"--for tvm builds for TVM 0.27, not {arguments.target}")
     if arguments.types:
         from rlx.commands.check_types import show
 
@@ -85,6 +91,8 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
 def _of_today(arguments: argparse.Namespace) -> str | None:
     """An option that was given and that the rules of 2022 have nothing for."""
     names = ("derivations", "dynamic_checks", "fix", "diff", "statistics", "target")
+    if arguments.builder:
+        return "--for"
     return next((f"--{n.replace('_', '-')}" for n in names if getattr(arguments, n)), None)
 
 
@@ -92,6 +100,19 @@ def _older() -> Callable[[str, str], Report]:
     from rlx.old.check import check_text
 
     return check_text
+
+
+def _by(
+    arguments: argparse.Namespace, project: ProjectSettings
+) -> Callable[[str, str], Report] | None:
+    """The check of a text that the options ask for."""
+    if arguments.spec:
+        return _older()
+    if arguments.builder:
+        from rlx.tvm.building import check_for_tvm
+
+        return check_for_tvm
+    return _for_target(arguments.target or project.target)
 
 
 def _for_target(target: str | None) -> Callable[[str, str], Report] | None:
@@ -140,7 +161,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         operators=operators,
         allowed=allowed,
         name_of_stdin=arguments.stdin_filename,
-        by=_older() if arguments.spec else _for_target(arguments.target or project.target),
+        by=_by(arguments, project),
     )
     files = _check(arguments.path, selection, check, project)
     excluded = [path for path in arguments.path if path != STDIN and project.excludes(path)]

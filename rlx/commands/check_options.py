@@ -66,6 +66,7 @@ def parser_of(prog: str, formats: Iterable[str]) -> argparse.ArgumentParser:
         help="print how often each code occurred, and what the prover was asked",
     )
     add("--target", choices=VERSIONS, metavar="VERSION", help=_TARGET)
+    add("--for", dest="builder", choices=("tvm",), help=_FOR)
     add("--spec", choices=("2022",), metavar="YEAR", help=_SPEC)
     add("--types", action="store_true", help=_TYPES)
     add("--dynamic-checks", action="store_true", help="list the checks that a run performs")
@@ -94,6 +95,10 @@ _SPEC = "check by the rules of an older specification: 2022 (types, `shape_` and
 _TARGET = (
     f"the version of TVM that is to read the programs, {VERSIONS[1]} to {VERSIONS[-1]} or"
     f" {VERSIONS[0]}: what it does not read is an error (default: inferred from each text)"
+)
+_FOR = (
+    "tvm: also whether TVM 0.27 builds the programs for a processor, each place that it does not build,"
+    " and the functions that must be registered"
 )
 _OPERATORS = "import the operators that a module or a .py file declares with @rlx.operator"
 

@@ -18,6 +18,7 @@ from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Fault, Outcome, Returned
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.values import Opaque, Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
+from tests.tvm.target import QUICK
 
 from .models import MODELS, stages
 
@@ -35,7 +36,7 @@ def texts(model: str) -> dict[str, str]:
 @cache
 def compiled(model: str) -> Any:
     """TVM's virtual machine for a model."""
-    executable = relax.build(MODELS[model](), target="llvm")
+    executable = relax.build(MODELS[model](), target=QUICK)
     return relax.VirtualMachine(executable, tvm.cpu())
 
 

@@ -1,0 +1,155 @@
+"""The graph of a module, or of two modules beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import IRModule
+from rlx.graphs.items import FunctionItems, function_items
+
+if TYPE_CHECKING:
+    from rlx.checker.check import Report
+
+
+class Graph:
+    """The dataflow graph of each Relax function of a module, and of a second module to compare with.
+
+    Attributes
+    ----------
+    functions
+        The graphs of the functions, in the order of the text.
+    prim_funcs
+        The names of the PrimFuncs, with their signatures.
+    other
+        The graph of the second module; None if there is one module.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        functions: Sequence[FunctionItems],
+        prim_funcs: Mapping[str, str],
+        other: Graph | None = None,
+    ) -> None:
+        self.name = name
+        self.functions = functions
+        self.prim_funcs = prim_funcs
+        self.other = other
+
+    def html(self) -> str:
+        """A page with pictures, zoom and search; it loads nothing."""
+        from rlx.graphs.page import page
+
+        return page(self)
+
+    def svg(self) -> str:
+        """One picture of all functions; long functions are folded."""
+        from rlx.graphs.whole import whole_picture
+
+        return whole_picture(self)
+
+    def dot(self) -> str:
+        """The graph in the language of Graphviz, unfolded."""
+        from rlx.graphs.dot import dot
+
+        return dot(self)
+
+    def record(self) -> list[dict[str, Any]]:
+        """The functions as data for JSON."""
+        return [
+            {
+                "name": function.name,
+                "status": function.status,
+                "groups": list(function.groups),
+                "shape_vars": dict(function.bound_at),
+                "items": [
+                    {
+                        **{name: value for name, value in vars(item).items() if name != "note"},
+                        "uses": list(item.uses),
+                        "callees": list(item.callees),
+                        "binds": list(item.binds),
+                    }
+                    for item in function.items
+                ],
+            }
+            for function in self.functions
+        ]
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return (
+            '<iframe title="The dataflow graph" style="width: 100%; height: 640px; border: 1px solid'
+            f' #8888" sandbox="allow-scripts" srcdoc="{escape(self.html())}"></iframe>'
+        )
+
+
+def graph(module: IRModule) -> Graph:
+    """The graph of a module.
+
+    Raises
+    ------
+    IllFormedError
+        If the module has errors.
+    """
+    from rlx.checker.check import IllFormedError, check_alone
+
+    report = check_alone(module)
+    if not report.ok:
+        raise IllFormedError(report)
+    return of_report(report, report.modules[0])
+
+
+def of_report(report: Report, module: IRModule) -> Graph:
+    """The graph of a module of a report without errors."""
+    functions = [
+        function_items(gv.name_hint, function, report.info, report.source)
+        for gv, function in module.functions.items()
+        if isinstance(function, ast.Function)
+    ]
+    prim_funcs = {
+        gv.name_hint: str(report.info.get(gv, "")).strip()
+        for gv, function in module.functions.items()
+        if not isinstance(function, ast.Function)
+    }
+    return Graph(report.source.path or module.name, functions, prim_funcs)
+
+
+def compared(ours: tuple[Report, IRModule], theirs: tuple[Report, IRModule]) -> Graph:
+    """The graphs of two modules, with what only one of them has."""
+    from rlx.refine.differences import differences
+
+    found = {f.name: f for f in differences(ours[1], theirs[1])}
+    one, other = of_report(*ours), of_report(*theirs)
+    for made, change in ((one, "removed"), (other, "added")):
+        for function in made.functions:
+            difference = found[function.name]
+            function.status = difference.status
+            lines = difference.removed if change == "removed" else difference.added
+            _mark(function, lines, change, difference.status.startswith("only"))
+        if change == "added":
+            for function in made.functions:
+                known = {b: a for a, b in found[function.name].equal}
+                for item in function.items:
+                    if item.change and item.name in known:
+                        item.note = f"equals {known[item.name]} of A"
+    one.other = other
+    return one
+
+
+def _mark(function: FunctionItems, lines: Sequence[str], change: str, whole: bool) -> None:
+    """Mark the items of lines that only one module has."""
+    names = {line.partition(" = ")[0].strip() for line in lines if " = " in line}
+    head = any(line.startswith("(") for line in lines)
+    returned = any(line.startswith("return ") for line in lines)
+    last = function.items[-1].key
+    for item in function.items:
+        if (
+            whole
+            or item.name in names
+            or (head and item.kind == "parameter" and item.group == 0)
+            or (returned and item.key == last)
+        ):
+            item.change = change
