@@ -56,7 +56,9 @@ def picture(view: View, colours: Mapping[str, str], links: bool = False) -> str:
         Whether a fold leads to its view.
     """
     shown = [*view.outside, *view.boxes]
-    texts = {number: list(_lines(box, number < len(view.outside))) for number, box in enumerate(shown)}
+    texts = {
+        number: list(_lines(box, number < len(view.outside))) for number, box in enumerate(shown)
+    }
     boxes = {}
     bands: dict[object, int] = {}
     for number, box in enumerate(shown):
@@ -72,12 +74,12 @@ def picture(view: View, colours: Mapping[str, str], links: bool = False) -> str:
         boxes = {number: Box(box.width, box.height, 0) for number, box in boxes.items()}
     found = layout(boxes, view.edges)
     width, height = found.width + 2 * MARGIN, found.height + 2 * MARGIN
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    tip = 'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img"'
-        f' viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" {size}>',
         f"<title>{escape(view.title)}</title>",
-        f'<defs><marker id="{view.id}-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7"'
-        ' markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>',
+        f'<defs><marker id="{view.id}-tip" {tip}><path d="M0 0 L8 4 L0 8 z"/></marker></defs>',
     ]
     for points in found.edges.values():
         parts.append(f'<path d="{_curve(points)}" marker-end="url(#{view.id}-tip)"/>')
