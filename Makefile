@@ -2,7 +2,7 @@
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 
-.PHONY: findings check test lint coverage-of-rules bench rules site operators tables hostile
+.PHONY: vsix findings check test lint coverage-of-rules bench rules site operators tables hostile
 
 check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
@@ -42,3 +42,7 @@ hostile:  ## 100,000 damaged programs, and 20,000 damaged files through every co
 findings:  ## see every finding in TVM again, and write their page
 	$(PYTHON) -m rlx.generate.campaign.replay findings/*/*.rlx
 	$(PYTHON) -m rlx.generate.campaign.index findings
+
+vsix:  ## the extension for VS Code, under build/; needs Node and npm
+	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+	mkdir -p build && $(PYTHON) editors/vscode/pack.py build/relax-0.1.0.vsix

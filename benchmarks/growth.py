@@ -58,8 +58,9 @@ class InputKind(Record):
 
 
 CHECK, JSON, FMT, WHY, LOWER, RUN = "check", "json", "fmt", "why", "lower", "run"
-REFINES, MEMORY = "refines", "memory"
-ALL = CHECK, JSON, FMT, WHY, LOWER, RUN, REFINES, MEMORY
+REFINES, MEMORY, STEP, DIFF = "refines", "memory", "step", "diff"
+BUILD, DISASM, PROVE = "build", "disasm", "prove"
+ALL = CHECK, JSON, FMT, WHY, LOWER, RUN, REFINES, MEMORY, STEP, DIFF, BUILD, DISASM
 READ = CHECK, JSON, FMT
 HEAD = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n'
 KINDS: dict[str, InputKind] = {}
@@ -504,6 +505,13 @@ def _(size: int) -> str:
     )
 
 
+@kind("modules in modules", 60, *READ)
+def _(size: int) -> str:
+    heads = (f"{' ' * i}@I.ir_module\n{' ' * i}class M{i}:\n" for i in range(size))
+    space = " " * size
+    return f"{''.join(heads)}{space}@R.function\n{space}def f(x: R.Object):\n{space} return x\n"
+
+
 # --- control flow -----------------------------------------------------------------------------
 
 COND = 'def main(c: R.Tensor((), "bool"), x: R.Tensor(("n",), "float32")):\n'
@@ -777,6 +785,26 @@ def _(size: int) -> str:
     )
 
 
+@kind("kernels of different sizes", 20, LOWER, BUILD, MEMORY)
+def _(size: int) -> str:
+    return function(
+        (f"v{i} = R.concat(({f'v{i - 1}' if i else 'x'}, x), axis=0)" for i in range(size)),
+        result=f"v{size - 1}",
+    )
+
+
+@kind("kernels with different constants", 60, LOWER, BUILD, MEMORY)
+def _(size: int) -> str:
+    return function(f"v{i} = R.clip(x, min=0, max={i + 1})" for i in range(size))
+
+
+@kind("tensors of different shape variables", 30, LOWER, BUILD, MEMORY)
+def _(size: int) -> str:
+    params = ", ".join(f'p{i}: R.Tensor(("n{i}",), "float32")' for i in range(size))
+    lines = (f"v{i} = R.add(p{i}, p{i})\n    w{i} = R.exp(v{i})" for i in range(size))
+    return function(lines, f"@R.function\ndef main({params}):\n", f"w{size - 1}")
+
+
 @kind("bindings", 500, *ALL)
 def _(size: int) -> str:
     return function(
@@ -784,6 +812,35 @@ def _(size: int) -> str:
         HEAD.replace("(2,)", '("n",)'),
         f"v{size - 1}",
     )
+
+
+# --- goals ------------------------------------------------------------------------------------
+
+
+@kind("a goal with many names", 100, PROVE)
+def _(size: int) -> str:
+    names = [f"n{i}" for i in range(size)]
+    return f"{' + '.join(names)} == {' + '.join(reversed(names))}"
+
+
+@kind("a goal of a long product", 9, PROVE)
+def _(size: int) -> str:
+    return f"{'n * ' * size}n >= n"
+
+
+@kind("a goal of many comparisons", 30, PROVE)
+def _(size: int) -> str:
+    return " and ".join(f"n + {i} > n" for i in range(size))
+
+
+@kind("a goal of many remainders", 30, PROVE)
+def _(size: int) -> str:
+    return f"{' + '.join(f'n{i} % 4' for i in range(size))} <= {3 * size}"
+
+
+@kind("a goal in parentheses", 60, PROVE)
+def _(size: int) -> str:
+    return f"{'(' * size}n{')' * size} == n"
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -821,6 +878,11 @@ def argument_lists(path: Path, text: str) -> dict[str, list[str]]:
         RUN: ["run", str(path), "--seed", "0"],
         REFINES: ["refines", str(path), str(path)],
         MEMORY: ["memory", str(path)],
+        STEP: ["step", str(path), "--seed", "0"],
+        DIFF: ["diff", str(path), str(path)],
+        BUILD: ["build", "--legalize", str(path), "-o", str(path.with_name("made.rlxexe"))],
+        DISASM: ["disasm", str(path.with_name("made.rlxexe"))],
+        PROVE: ["prove", "--", text.strip()],
     }
 
 
@@ -901,6 +963,8 @@ def _row(
         text = its.make(its.size * factor)
         path = folder / "input.rlx"
         path.write_text(text, "utf-8")
+        if command == DISASM:
+            measured(argument_lists(path, text)[BUILD], folder)
         figures.append(measured(argument_lists(path, text)[command], folder))
         written = figures[-1].output if command in (FMT, LOWER) else 0
         sizes.append(len(text.encode()) + written)

@@ -3,7 +3,8 @@
 A client of its own talks JSON-RPC to `rlx lsp` over pipes. It opens a long file, and makes edits of
 several kinds in the middle of it, each followed by one that takes it back. Timed is the way from
 the first byte of an edit to the last byte of its diagnostics; the processor time is the server's,
-on average. In the end it asks for the hints of some screens.
+on average. Then it asks every question of the protocol at places all over the text: ``--questions``
+asks these alone, and ``--one`` puts all lines into one function.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 URI = "file:///work/model.rlx"
 FUNCTIONS, BINDINGS = 320, 20
-TENSOR = 'R.Tensor(("n", 4), "float32")'
+TENSOR = 'R.Tensor(("n", "m", 4), "float32")'
 PASTED = f"    @R.function\n    def g(x: {TENSOR}) -> {TENSOR}:\n        return x\n\n"
 PAUSE = 0.05
 """Seconds between two edits: quicker than anybody types, so that nothing is checked in between."""
@@ -37,6 +38,15 @@ def text() -> str:
         lines.append(f"        w = {f'cls.f{k - 1}(v0, y)' if k else 'R.exp(v0)'}")
         lines += ["        return w", ""]
     return "\n".join(lines) + "\n"
+
+
+def one_function() -> str:
+    """A module of one function with as many lines."""
+    lines = ["@I.ir_module", "class Module:", "    @R.function"]
+    lines += [f"    def main(x: {TENSOR}, y: {TENSOR}) -> {TENSOR}:"]
+    for k in range(FUNCTIONS * (BINDINGS + 6)):
+        lines.append(f"        v{k} = R.add({f'v{k - 1}' if k else 'x'}, y)")
+    return "\n".join([*lines, f"        return v{k}"]) + "\n"
 
 
 Edit = tuple[str, str]
@@ -137,15 +147,10 @@ class Client:
         found = self.told()
         return time.perf_counter() - begun, len(found)
 
-    def hints(self, line: int) -> float:
-        """Seconds until the hints of a screen are there."""
-        first, last = ({"line": n, "character": 0} for n in (line, line + 50))
+    def timed(self, method: str, **params: Any) -> float:
+        """Seconds until the answer to a question about the text is there."""
         begun = time.perf_counter()
-        self.ask(
-            "textDocument/inlayHint",
-            textDocument={"uri": URI},
-            range={"start": first, "end": last},
-        )
+        self.ask(method, textDocument={"uri": URI}, **params)
         return time.perf_counter() - begun
 
     def processor(self) -> float:
@@ -199,12 +204,65 @@ def row(name: str, *cells: str) -> None:
     print(f"{name:<20}", *(f"{cell:>12}" for cell in cells))
 
 
-def main(repeats: int = 20) -> None:
-    """Measure and print the table."""
-    content = text()
+AT_PLACE = (
+    *("hover", "definition", "typeDefinition", "references", "documentHighlight", "prepareRename"),
+    *("rename", "linkedEditingRange", "prepareCallHierarchy", "completion", "signatureHelp"),
+)
+IN_RANGE = ("codeAction", "inlayHint", "rangeFormatting", "semanticTokens/range")
+OF_TEXT = (
+    *("documentSymbol", "foldingRange", "codeLens", "semanticTokens/full", "diagnostic"),
+    "formatting",
+)
+
+
+def questions(client: Client, content: str, repeats: int) -> None:
+    """Ask everything at places that lie apart, and print how long that takes."""
+    lines = content.splitlines()
+    step = len(lines) // (repeats + 1)
+    places = [{"line": step * (n + 1), "character": 14} for n in range(repeats)]
+    options = {"tabSize": 4, "insertSpaces": True}
+    everything: list[float] = []
+
+    def ask(method: str, asked: list[dict[str, Any]]) -> None:
+        taken = [client.timed(method, **params) for params in asked]
+        everything.extend(taken)
+        row(method.partition("/")[2] or method, f"{1000 * taken[0]:.0f} ms", *figures(taken))
+
+    row("question", "first", "median", "95 %")
+    for name in AT_PLACE:
+        more = {"context": {"includeDeclaration": True}} if name == "references" else {}
+        asked = [{"position": at, "newName": f"other{n}", **more} for n, at in enumerate(places)]
+        ask(f"textDocument/{name}", asked)
+    for name in IN_RANGE:
+        spans = [{"start": at, "end": {"line": at["line"] + 50, "character": 0}} for at in places]
+        asked = [
+            {"range": span, "options": options, "context": {"diagnostics": []}} for span in spans
+        ]
+        ask(f"textDocument/{name}", asked)
+    for name in OF_TEXT:
+        ask(f"textDocument/{name}", [{"options": options}] * repeats)
+    ask("textDocument/selectionRange", [{"positions": [at]} for at in places])
+    ask("workspace/symbol", [{"query": f"f{n}"} for n in range(repeats)])
+    row("all", "", *figures(everything))
+
+
+def main(*words: str) -> None:
+    """Measure and print the tables."""
+    repeats = next((int(word) for word in words if word.isdigit()), 20)
+    content = one_function() if "--one" in words else text()
+    begun = time.perf_counter()
     client = Client()
+    print(f"initialize: {time.perf_counter() - begun:.2f} s")
     seconds = client.open(content)
     print(f"{len(content.splitlines())} lines, {len(content) // 1000} kB, open: {seconds:.2f} s")
+    if "--questions" not in words and "--one" not in words:
+        edits(client, content, repeats)
+    questions(client, content, repeats)
+    client.close()
+
+
+def edits(client: Client, content: str, repeats: int) -> None:
+    """Make the edits, and print how long their diagnostics take."""
     row("edit", "diagnostics", "median", "95 %", "processor")
     everything: list[float] = []
     for name, edit in EDITS.items():
@@ -214,10 +272,7 @@ def main(repeats: int = 20) -> None:
         used = (client.processor() - before) / len(taken)
         row(name, str(count), *figures(taken), f"{1000 * used:.0f} ms")
     row("all", "", *figures(everything), "")
-    hints = [client.hints(4000 + 26 * n) for n in range(repeats)]
-    row("hints of a screen", "", *figures(hints), "")
-    client.close()
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*sys.argv[1:])

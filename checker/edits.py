@@ -73,7 +73,13 @@ def _with_edit(found: Diagnostic, source: Source, modules: Sequence[IRModule]) -
     edit = suggested_word(place)
     if edit is None and found.code in EDITS:
         edit = EDITS[found.code](place)
-    return found if edit is None else replace(found, edit=edit)
+    if edit is None:
+        return found
+    return replace(found, edit=replace(edit, is_safe=found.code not in UNSAFE))
+
+
+UNSAFE = frozenset(["D15-result", "WF08-annotation", "WF12-entry", "WF13-name"])
+"""Codes whose edits add a check at run time, guess a type, or change which names others call."""
 
 
 def suggested_word(place: EditPlace) -> Edit | None:

@@ -35,15 +35,22 @@ class Mended(Record):
     report: Report
 
 
-def mended(text: str, path: str = "<text>", check: Check = check_text) -> Mended:
+def mended(
+    text: str, path: str = "<text>", check: Check = check_text, unsafe: bool = True
+) -> Mended:
     """Apply the edits that help: afterwards there are fewer errors, or as many errors and fewer
     warnings.
 
     Edits that conflict, or of which one alone does harm, are tried one by one.
+
+    Parameters
+    ----------
+    unsafe
+        Whether edits are applied that are not safe, too.
     """
     best = now = Mended(text, (), check(text, path))
     for _ in range(ROUNDS):
-        after = _round(now, path, check)
+        after = _round(now, path, check, unsafe)
         if after is None:
             break
         now = after
@@ -52,9 +59,11 @@ def mended(text: str, path: str = "<text>", check: Check = check_text) -> Mended
     return best
 
 
-def _round(now: Mended, path: str, check: Check) -> Mended | None:
+def _round(now: Mended, path: str, check: Check, unsafe: bool) -> Mended | None:
     """The text after one round of edits; None if none does good."""
-    proposals = [d for d in now.report.diagnostics if d.edit is not None]
+    proposals = [
+        d for d in now.report.diagnostics if d.edit is not None and (unsafe or d.edit.is_safe)
+    ]
     if not proposals:
         return None
     together = _apart(proposals)

@@ -56,10 +56,18 @@ class Label(Record):
 
 
 class Edit(Record):
-    """A replacement of source text that fixes a diagnostic."""
+    """A replacement of source text that fixes a diagnostic.
+
+    Attributes
+    ----------
+    is_safe
+        Whether what the program does and offers stays as its author meant it; others are applied
+        only on request.
+    """
 
     span: Span
     text: str
+    is_safe: bool = True
 
 
 class Diagnostic(Record):

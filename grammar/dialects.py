@@ -277,9 +277,20 @@ _CHANGES = (
 )
 """All spellings that differ between versions. The words of the dialects come from there."""
 
-NEW_OPERATORS: Mapping[str, str] = {"relax.reverse_sequence": "0.26"}
-"""Operators that came after 0.25, by their first version: those of `tvm.ir.Op.list_op_names()` of
-each wheel that its predecessor lacks. There is no wheel with Relax before 0.25.
+NEW_OPERATORS: Mapping[str, str] = {
+    **dict.fromkeys(("relax.left_shift", "relax.right_shift"), "0.18"),
+    **dict.fromkeys(("relax.nonzero", "relax.scatter_nd"), "0.18"),
+    **dict.fromkeys(("relax.eye", "relax.eye_like", "relax.one_hot"), "0.19"),
+    **dict.fromkeys(("relax.floor_mod", "relax.mod"), "0.19"),
+    **dict.fromkeys(("relax.gather_elements", "relax.gather_nd"), "0.19"),
+    "relax.bucketize": "0.21",
+    "relax.reverse_sequence": "0.26",
+}
+"""Operators by their first version, as far as it is certain.
+
+After 0.25 they are those of `tvm.ir.Op.list_op_names()` of each wheel that its predecessor lacks.
+There is no wheel with Relax before 0.25: there they are those whose addition TVM's notes on a
+release list, or the merged change dates from between two releases.
 """
 
 

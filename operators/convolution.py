@@ -427,20 +427,17 @@ def _convolution_definition(
     channel = te.reduce_axis((0, w.shape[1]), name="c")
     window = exprs.window_axes(w.shape[2:])
     each = w.shape[0] // exprs.int64(groups)
+    held = exprs.padded(x, around, te.const(0, exprs.working(x.dtype)))
 
     def element(*i: te.Scalar) -> Any:
         at = [
-            i[2 + k] * exprs.int64(steps[k])
-            + window[k] * exprs.int64(spacing[k])
-            - exprs.int64(around[k][0])
+            i[2 + k] * exprs.int64(steps[k]) + window[k] * exprs.int64(spacing[k])
             for k in range(count)
         ]
         first = channel if groups == 1 else i[1] // each * w.shape[1] + channel
-        inside = exprs.within(at, x.shape[2:], [max(pair) > 0 for pair in around])
-        value = exprs.wide(exprs.convert(exprs.wide(x(i[0], first, *at)), out.dtype))
+        value = exprs.wide(exprs.convert(held(i[0], first, *at), out.dtype))
         factor = exprs.wide(exprs.convert(exprs.wide(w(i[1], channel, *window)), out.dtype))
-        held = te.if_then_else(inside, value, te.const(0, value.dtype))
-        return te.sum(held * factor, axis=[channel, *window])
+        return te.sum(value * factor, axis=[channel, *window])
 
     made = te.compute(lengths, element, name="T_conv")
     return exprs.arranged(out, made, out_layout or layout, f"NC{axes}")

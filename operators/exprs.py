@@ -117,6 +117,10 @@ def convert(x: te.Scalar, kind: DataType) -> te.Scalar:
 def _to_integer(x: te.Scalar, kind: DataType) -> te.Scalar:
     whole = te.cast(FLOAT64, x)
     low, high = te.min_value(kind), te.max_value(kind)
+    if kind.bits <= 32:  # whose bounds are floats: what is in range needs no condition
+        least, most = te.const(float(int(low)), FLOAT64), te.const(float(int(high)), FLOAT64)
+        held = te.select(whole < least, least, te.select(whole > most, most, whole))
+        return te.cast(kind, te.select(te.isnan(whole), te.const(0, FLOAT64), held))
     inside = te.cast(kind, whole)
     above = te.if_then_else(whole >= te.const(float(int(high)), FLOAT64), high, inside)
     below = te.if_then_else(whole <= te.const(float(int(low)), FLOAT64), low, above)
@@ -333,6 +337,8 @@ def _split(
 def arranged(out: Result, value: Callable[..., te.Scalar], text: str, axes: str) -> te.Tensor:
     """A tensor with axes in the given order, converted to a layout whose blocks it fills."""
     found = pieces(text)
+    if isinstance(value, te.Tensor) and value.dtype == out.dtype and found == pieces(axes):
+        return value
 
     def element(*i: te.Scalar) -> te.Scalar:
         at: dict[str, te.Scalar] = {}
@@ -357,6 +363,25 @@ def within(at: Sequence[te.Scalar], shape: Sequence[te.Scalar], need: Sequence[b
         if asked:
             found = both(both(found, place >= int64(0)), place < size)
     return found
+
+
+def padded(
+    x: WindowView, around: Sequence[tuple[int, int]], fill: te.Scalar
+) -> Callable[..., te.Scalar]:
+    """The data with padding around its axes behind the first two, in its working type.
+
+    What is padded is a tensor of its own, so that the loops over windows have no conditions.
+    """
+    need = [max(pair) > 0 for pair in around]
+    if not any(need):
+        return lambda *i: wide(x(*i))
+
+    def element(*i: te.Scalar) -> te.Scalar:
+        at = [p - int64(before) for p, (before, _) in zip(i[2:], around, strict=True)]
+        return te.if_then_else(within(at, x.shape[2:], need), wide(x(*i[:2], *at)), fill)
+
+    lengths = [d + int64(sum(pair)) for d, pair in zip(x.shape[2:], around, strict=True)]
+    return te.compute([*x.shape[:2], *lengths], element, name="T_pad")  # type: ignore[no-any-return]
 
 
 def need_whole_blocks(text: str, channels: te.Scalar, whole: te.Scalar) -> None:

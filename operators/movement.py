@@ -723,6 +723,7 @@ def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
         lambda: (
             f"the number of elements changes: {show(product(old))} {site.of(0)}, "
             f"{show(product(wanted))} in the new shape {show_shape(wanted)}"
+            + (", where each 0 copies the length of the axis at its place" if copies else "")
         ),
         1,
     )

@@ -410,6 +410,11 @@ class WindowPlan:
             )
         ]
 
+    def reached(self, ceil_mode: int) -> list[tuple[int, int]]:
+        """The padding, with what the last windows reach beyond it where lengths are rounded up."""
+        beyond = [step - 1 if ceil_mode else 0 for step in self.steps]
+        return [(b, a + more) for (b, a), more in zip(self.around, beyond, strict=True)]
+
     def counts(
         self, shape: Sequence[te.Scalar], position: Sequence[te.Scalar], padding: int
     ) -> te.Scalar:
@@ -449,15 +454,17 @@ def _pool_definition(
     x = exprs.WindowView(data, layout, f"NC{axes}")
     lengths = exprs.lengths_of(out, out_layout or layout, f"NC{axes}")
     plan = WindowPlan(count, size, strides, padding, dilation)
+    working = exprs.working(x.dtype)
+    fill = exprs.least(working) if kind == "max" else te.const(0, working)
+    held = exprs.padded(x, plan.reached(ceil_mode), fill)
 
     def element(*i: te.Scalar) -> Any:
-        at = plan.places(i[2:], plan.window)
-        inside = exprs.within(at, x.shape[2:], [True] * count)
-        value = exprs.wide(x(*i[:2], *at))
-        if kind == "max":
-            held = te.if_then_else(inside, value, exprs.least(value.dtype))
-            return exprs.largest()(held, axis=plan.window)
-        return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=plan.window)
+        at = [
+            place + exprs.int64(before)
+            for place, (before, _) in zip(plan.places(i[2:], plan.window), plan.around, strict=True)
+        ]
+        join = exprs.largest() if kind == "max" else te.sum
+        return join(held(*i[:2], *at), axis=plan.window)
 
     made: te.Tensor = te.compute(lengths, element, name=f"T_{kind}_pool")
 

@@ -6,15 +6,21 @@ shows one.
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 
 from rlx.grammar.command_line import CommandParser
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.parameters import Parameter
-from rlx.operators.registry import families, lookup
+from rlx.operators.registry import Operator, families, lookup
+from rlx.spec import rules
 from rlx.writing import make_folder, write
+
+_CODE = re.compile(r"OBL-[a-z][\w-]*")
 
 _HEAD = """# Operators
 
@@ -67,6 +73,60 @@ def _words(parameter: Parameter) -> str:
 def summary(rule: object) -> str:
     """The first paragraph of the rule's docstring in one line."""
     return " ".join((rule.__doc__ or "").strip().partition("\n\n")[0].split())
+
+
+def obligations(operator: Operator) -> set[str]:
+    """The codes that a call of an operator can be given: those that its rule names, or a function
+    of the room that it calls.
+    """
+    known = {code for rule in rules().values() for code in rule.premises}
+    found = {
+        c for f in _called(operator.rule) for c in _constants(f.__code__) if _CODE.fullmatch(c)
+    }
+    return found & known
+
+
+def _called(first: object) -> Iterator[FunctionType]:
+    """A function and those of the room that it can reach by name."""
+    seen: set[int] = set()
+    pending = [first]
+    while pending:
+        function = inspect.unwrap(pending.pop())  # type: ignore[arg-type]
+        if not isinstance(function, FunctionType) or id(function) in seen:
+            continue
+        seen.add(id(function))
+        yield function
+        for name in _names(function.__code__):
+            value = function.__globals__.get(name)
+            inner = vars(value).values() if isinstance(value, ModuleType) else (value,)
+            pending += [
+                v for v in inner if getattr(v, "__module__", "").startswith(_HOME) and callable(v)
+            ]
+        pending += [
+            cell.cell_contents
+            for cell in function.__closure__ or ()
+            if callable(cell.cell_contents)
+        ]
+
+
+_HOME = "rlx.operators."
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _constants(code: CodeType) -> Iterator[str]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _constants(constant)
+        elif isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, tuple):
+            yield from (c for c in constant if isinstance(c, str))
 
 
 def main(argv: Sequence[str]) -> int:

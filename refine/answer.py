@@ -99,6 +99,14 @@ class Refinement(Record):
         return "\n".join(map(str, self.steps))
 
     @property
+    def certificates(self) -> list[dict[str, Any]]:
+        """The certificates of all conditions on sizes and indices that were proved on the way, each
+        once; ``rlx verify-proof`` checks one. They are made when they are asked for.
+        """
+        made = [proved.certificate for each in self.proofs for proved in each.conditions]
+        return [one for place, one in enumerate(made) if one not in made[:place]]
+
+    @property
     def suggestion(self) -> str | None:
         """A condition on the sizes of BEFORE with which AFTER is proved to mean the same, in the
         form that ``assume`` takes; None if there is none that is simple. It is looked for when it

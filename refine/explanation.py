@@ -20,6 +20,7 @@ from rlx.refine.terms import TRUE, ApplicationTerm, Reduce, ResultTerm, TensorTe
 from rlx.solver.context import Context, ContextState, constraints
 from rlx.solver.prover import Prover
 from rlx.solver.question_parser import show
+from rlx.solver.verdict import Proved
 
 STEPS = 60
 """The most steps that are written out for a function."""
@@ -203,12 +204,15 @@ class FunctionProof(Record):
         What terms are called.
     end
         What came out, in a line.
+    conditions
+        The conditions on sizes and indices that the prover proved on the way.
     """
 
     name: str
     notes: tuple[Note, ...]
     names: TermNames
     end: str
+    conditions: tuple[Proved, ...] = ()
 
     def equal_bindings(self) -> Iterator[tuple[str, str]]:
         """The names of bindings of BEFORE and AFTER whose values are proved to be equal."""

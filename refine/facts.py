@@ -11,6 +11,7 @@ from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
+from rlx.solver.verdict import Proved, Verdict
 
 _RING = (tir.Add, tir.Sub, tir.Mul)
 _DIVISIONS = (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
@@ -30,6 +31,8 @@ class Facts:
         The number of questions to the prover.
     undecided
         Conditions that the prover did not decide.
+    proofs
+        Those that it proved, with their certificates.
     """
 
     def __init__(self, context: Context) -> None:
@@ -42,6 +45,7 @@ class Facts:
         self._known: list[dict[PrimExpr, bool | None]] = [{}]
         self._chosen: list[dict[PrimExpr, bool]] = [{}]
         self.undecided: dict[PrimExpr, None] = {}
+        self.proofs: list[Proved] = []
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -110,12 +114,18 @@ class Facts:
                 inner = self._decide(a)
                 return None if inner is None else not inner
         self.asked += 1
-        if self.prover.always(condition).proved:
+        if self._kept(self.prover.always(condition)):
             return True
-        if self.prover.never(condition).proved:
+        if self._kept(self.prover.never(condition)):
             return False
         self.undecided[condition] = None
         return None
+
+    def _kept(self, verdict: Verdict) -> bool:
+        """Whether this is a proof, which is kept."""
+        if isinstance(verdict, Proved):
+            self.proofs.append(verdict)
+        return verdict.proved
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> bool:
         """Whether two integers are equal by their sums, or by the prover."""
@@ -133,7 +143,7 @@ class Facts:
         if isinstance(left, tir.IntImm) and isinstance(right, tir.IntImm):
             return left.value == right.value
         self.asked += 1
-        proved = self.prover.equal(left, right).proved
+        proved = self._kept(self.prover.equal(left, right))
         if not proved:
             self.undecided[tir.EQ(left, right)] = None
         return proved

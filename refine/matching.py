@@ -188,7 +188,7 @@ class Matcher:
         """Facts about sizes alone: what is decided here holds everywhere."""
         outer, elements, splits = self.facts, self._elements, self.splits
         self.facts = self._free.pop() if self._free else Facts(self._context.copy())
-        self.facts.undecided = outer.undecided
+        self.facts.undecided, self.facts.proofs = outer.undecided, outer.proofs
         self._elements, self.splits = [{}], 0
         try:
             yield

@@ -32,6 +32,7 @@ from rlx.refine.terms import (
     group,
 )
 from rlx.solver.context import Context
+from rlx.solver.verdict import Proved
 from rlx.spec.registry import decide, rule
 
 LEVELS = ("bitwise", "real")
@@ -55,6 +56,7 @@ class _Outcome(Record):
     names: TermNames = NAMELESS
     unjoined: tuple[str, str] | None = None
     undecided: tuple[tir.PrimExpr, ...] = ()
+    conditions: tuple[Proved, ...] = ()
 
 
 def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tuple[str, ...]:
@@ -114,7 +116,7 @@ def compare(
             found = question.answer()
             todo += [each for each in question.recursive if each not in todo]
             end = _ENDS[found.level] if found.level else found.reason
-            proofs.append(FunctionProof(name, found.notes, found.names, end))
+            proofs.append(FunctionProof(name, found.notes, found.names, end, found.conditions))
             done = tuple(proofs)
             # A run decides, whatever a proof says.
             runs = RUNS if found.level is None else 1
@@ -234,11 +236,13 @@ class _FunctionPair:
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
         names = TermNames(ours.names, theirs.names)
         reason, known, found = "", None, list[Note]()
+        conditions: list[Proved] = []
         for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
             matcher = Matcher(self._context, self._opened, level, real_sums.equal)
             if known is not None:
                 matcher.representatives.update(known)
             matcher.trail.notes += found
+            matcher.facts.proofs = conditions
             cut_points.find(matcher, ours.roots(before), theirs.roots(after))
             known, found = matcher.representatives, list(matcher.trail.notes)
             try:
@@ -247,7 +251,7 @@ class _FunctionPair:
                 reason = "the limit of work is reached"
             notes = tuple(matcher.trail.notes)
             if not reason:
-                return _Outcome(level, "", notes, names)
+                return _Outcome(level, "", notes, names, conditions=tuple(conditions))
         undecided = tuple(matcher.facts.undecided)
         return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rlx.api import check, fmt, load, memory, parse, refines, run, show, why
     from rlx.checker.check import IllFormedError, Report
     from rlx.checker.why.place import PlaceError
+    from rlx.comparison.api import compare
     from rlx.grammar.diagnostic import Diagnostic
     from rlx.grammar.nodes.ast import IRModule
     from rlx.grammar.nodes.python_places import MisuseError
@@ -61,6 +62,7 @@ _HOMES = {
     "Var": "rlx.transform.builder.values",
     "Verdict": "rlx.solver.verdict",
     "check": "rlx.api",
+    "compare": "rlx.comparison.api",
     "const": "rlx.transform.builder.values",
     "dim": "rlx.transform.builder.values",
     "fmt": "rlx.api",
@@ -113,6 +115,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "check",
+    "compare",
     "const",
     "dim",
     "fmt",

@@ -261,7 +261,8 @@ def run(
     TypeError
         If an argument is of another kind.
     """
-    from rlx.checker.check import IllFormedError
+    from rlx.checker.check import IllFormedError, check_alone
+    from rlx.grammar.nodes.ast import IRModule
     from rlx.grammar.suggest import closest, did_you_mean
     from rlx.semantics.live_memory import limited
     from rlx.semantics.machine import program as machine
@@ -282,7 +283,7 @@ def run(
         raise ValueError(
             f"backend: expected {' or '.join(map(repr, ITERATIONS))}, found {backend!r}"
         )
-    report = check(subject)
+    report = check_alone(subject) if isinstance(subject, IRModule) else check(subject)
     if not report.ok:
         raise IllFormedError(report)
     module = chosen(report.modules, report.source)

@@ -31,6 +31,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "prove or refute that a program means the same as another one",
     ),
     "diff": ("rlx.commands.diff", "show what differs between two programs, also in meaning"),
+    "compare": (
+        "rlx.commands.compare",
+        "find the first binding at which TVM, or another program, gives other values",
+    ),
     "run": ("rlx.commands.run", "run a program, and print what it returns"),
     "step": ("rlx.commands.step", "show a run step by step, as text or as an HTML page"),
     "generate": ("rlx.commands.generate", "print random legal programs"),
@@ -60,6 +64,7 @@ LIMITED = frozenset(
         *(
             "bisect",
             "build",
+            "compare",
             "disasm",
             "graph",
             "lower",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -156,10 +157,20 @@ def _machine() -> int | None:
 
 def _groups() -> Iterator[int]:
     """What is left of the limit of each control group around this process."""
+    for most, used in _limits():
+        limit, now = _number(most), _number(used)
+        if limit is not None and now is not None:
+            yield max(0, limit - now + _cache(most.parent))
+
+
+@cache
+def _limits() -> list[tuple[Path, Path]]:
+    """The files with the limit and the use of each control group that has a limit: a process stays in its groups."""
+    found = []
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
-        return
+        return []
     for line in lines:
         _, controllers, path = line.split(":", 2)
         if not controllers:  # version 2: the group of the container is the root that it sees
@@ -176,9 +187,9 @@ def _groups() -> Iterator[int]:
         for folder in (group, *group.parents):
             if len(str(folder)) < len(root):
                 break
-            limit, now = _number(folder / most), _number(folder / used)
-            if limit is not None and now is not None:
-                yield max(0, limit - now + _cache(folder))
+            if _number(folder / most) is not None:
+                found.append((folder / most, folder / used))
+    return found
 
 
 def _number(path: Path) -> int | None:

@@ -9,7 +9,7 @@ from itertools import permutations
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import intervals, normal_form
+from rlx.solver import intervals, normal_form, prim_exprs
 from rlx.solver.budget import FUEL, Work
 from rlx.solver.context import ContextState, Range, demands, divisors
 from rlx.solver.normal_form import Engine
@@ -55,14 +55,17 @@ def load(
             # The only fact is an equation that is solved: there is nothing it could change.
             engine.assumed.clear()
             break
-    _multiply_quotients(engine)
+    multiply_quotients(engine)
     engine.forget()
     return True
 
 
-def _multiply_quotients(engine: Engine) -> None:
-    """What inequalities over a quotient ``X//D`` say of X, from ``X - D + 1 <= D*(X//D) <= X``."""
-    for fact in list(engine.inequalities[:_DERIVED]):
+def multiply_quotients(engine: Engine, first: int = 0) -> None:
+    """What inequalities over a quotient ``X//D`` say of X, from ``X - D + 1 <= D*(X//D) <= X``.
+
+    ``first`` is the number of inequalities of which this is known already.
+    """
+    for fact in engine.inequalities[first : first + _DERIVED]:
         for atom in engine.atoms_in(fact):
             parts = intervals.coefficient(engine, fact, atom.index) if atom.is_quotient else None
             if parts is None:
@@ -95,6 +98,11 @@ def learn(engine: Engine, cond: Cond) -> bool:
         return all(learn(engine, part) for part in cond.parts)
     poly = cond.poly
     engine.assumed.add(cond)
+    if poly is not None:
+        factor = intervals.positive_factor(engine, poly, 1)
+        if factor:
+            left = intervals.without_factor(engine, poly, factor)
+            return learn(engine, engine.against_zero(cond.kind, left))
     if poly is None:
         engine.others.append(cond)
     elif cond.kind == "ge":
@@ -124,7 +132,7 @@ def _learn_sign(engine: Engine, poly: Poly) -> bool:
             if coef > 0 > constant:
                 _learn_factors(engine, factors)
         case _:
-            if all(len(m) == 1 and c < 0 for m, c in linear):
+            if all(len(m) == 1 for m, _ in linear):
                 _learn_sum_limit(engine, linear, constant)
     return True
 
@@ -161,19 +169,23 @@ def _learn_sum_limit(
 ) -> None:
     """``a + b <= c``: limits of both where the other has one."""
     for (index,), coef in linear:
-        others = [(m, c) for m, c in linear if m != (index,)]
         room = constant
-        for (other,), size in others:
-            low = intervals.atom_interval(engine, engine.atoms[other])[0]
-            if low is None:
+        for (other,), size in linear:
+            if other == index:
+                continue
+            end = intervals.atom_interval(engine, engine.atoms[other])[size > 0]
+            if end is None:
                 break
-            room += size * low
+            room += size * end
         else:
             low, high = engine.ranges.get(index, (None, None))
-            limit = room // -coef
-            if high is None or high > limit:
-                engine.ranges[index] = (low, limit)
-                engine.forget_limits()
+            if coef > 0 and (low is None or low < -(room // coef)):
+                engine.ranges[index] = (-(room // coef), high)
+            elif coef < 0 and (high is None or high > room // -coef):
+                engine.ranges[index] = (low, room // -coef)
+            else:
+                continue
+            engine.forget_limits()
 
 
 def _learn_equation(engine: Engine, poly: Poly) -> bool:
@@ -320,9 +332,11 @@ class SharedNormalForm:
         memo = engine.memo
         for var in order:
             if type(var) is tir.Var and var not in memo:
-                index = engine.atom("var", (), var).index
-                if index not in engine.ranges:
-                    engine.ranges[index] = self.state.range_of(var)
+                atom = engine.atom("var", (), var)
+                if atom.index not in engine.ranges:
+                    engine.ranges[atom.index] = self.state.range_of(var)
+                if prim_exprs.scalar(var.dtype):
+                    memo[var] = engine.solved.get(atom.index) or engine.of_atom(atom)
         return engine
 
     def proves(
@@ -331,8 +345,9 @@ class SharedNormalForm:
         """Whether the normal form of a condition is true; ``order`` are its nodes, operands
         first.
         """
-        engine = self.ready(order, work, hasty)
+        engine = self.engine(work)
         try:
+            self.ready(order, work, hasty)
             return normal_form.condition(engine, goal, order) is engine.true
         except (TooMuchWorkError, RecursionError):
             # What was under way when the fuel ran out left limits that say less than they could.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -100,22 +98,23 @@ class Work:
         return self.fuel <= 0
 
 
-@contextmanager
-def undisturbed() -> Iterator[None]:
+class undisturbed:
     """Disable Python's garbage collector, which would repeatedly traverse everything that a
     question builds.
 
     It would take half of the time of a large question, and there is nothing to collect, because new
     objects only refer to older ones.
     """
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+
+    __slots__ = ("_collecting",)
+
+    def __enter__(self) -> None:
+        self._collecting = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self._collecting:
+            gc.enable()
 
 
 SIGHT = "identical"

@@ -14,6 +14,8 @@ from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
 _CLASSES = 600
 _MODULUS = 1 << 20
 _SPLITS = 6
+_INEQUALITIES = 12
+"""The maximum number of inequalities that are compared with the others in a case."""
 
 
 def prove(engine: Engine, cond: Cond, splits: int = _SPLITS) -> str | None:
@@ -271,9 +273,16 @@ def under(engine: Engine, assumed: Cond, cond: Cond, splits: int) -> str | None:
     if other is None:
         return "contradiction"
     try:
-        return prove(other, renewed(other, cond), splits)
+        found = prove(other, renewed(other, cond), splits)
+        return "contradiction" if found is None and _contradictory(other) else found
     finally:
         engine.fuel = min(engine.fuel, other.fuel)
+
+
+def _contradictory(engine: Engine) -> bool:
+    """Whether the opposite of an inequality follows from the others."""
+    opposites = [engine.shift(engine.scale(-1, p), -1) for p in engine.inequalities[:_INEQUALITIES]]
+    return any(intervals.nonneg(engine, opposite) for opposite in opposites)
 
 
 def extended(engine: Engine, assumed: Cond) -> Engine | None:
@@ -293,6 +302,7 @@ def extended(engine: Engine, assumed: Cond) -> Engine | None:
     other.forms, other.chains = {}, {}
     if not assumptions.learn(other, assumed):
         return None
+    assumptions.multiply_quotients(other, len(engine.inequalities))
     return other
 
 

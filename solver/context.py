@@ -66,7 +66,7 @@ def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
     integers.
     """
     kind = var.dtype
-    if kind.code == "int" and kind.bits >= 64:
+    if kind is INT64 or (kind.code == "int" and kind.bits >= 64):
         return (lower, upper)
     if not kind.is_integer and kind != BOOL:
         return (lower, upper)
@@ -397,6 +397,7 @@ def order_key(expr: PrimExpr, numbers: dict[tir.Var, int], state: ContextState) 
     return len(codes), whole
 
 
+_DIVISIONS = frozenset(INTEGER_DIVISIONS)
 _PROTECTING = (tir.And, tir.Or, tir.Call, tir.Select)
 
 
@@ -406,11 +407,9 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
     ``order`` has the nodes of the goals, if the caller has them.
     """
     nodes = tir.postorder(*goals) if order is None else order
+    divisions = [node for node in nodes if type(node) in _DIVISIONS]
     found = dict.fromkeys(
-        node.b
-        for node in nodes
-        if isinstance(node, INTEGER_DIVISIONS)
-        and (not isinstance(node.b, tir.IntImm) or node.b.value == 0)
+        [n.b for n in divisions if type(n.b) is not tir.IntImm or not n.b.value]  # type: ignore[attr-defined]
     )
     if found and any(isinstance(n, _PROTECTING) for n in nodes):
         certain = _certain(goals)

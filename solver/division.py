@@ -199,9 +199,9 @@ def _unflatten(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
     if common:
         candidates += [(common, factor)] if factor > 1 or len(common) > 1 else []
         candidates += [((i,), 1) for i in dict.fromkeys(common)]
-    if factor > 1:
-        candidates.append(((), factor))
-    if b.value is not None:
+    if b.value is None:
+        candidates += [((), factor)] if factor > 1 else []
+    else:
         candidates += [((), d) for d in _divisors(rest, b.value)]
     for mono, size in candidates:
         if mono and all(quotient(m, mono) is None for m in rest.terms):

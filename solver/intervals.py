@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rlx.solver.context import Range
 from rlx.solver.known_store import KnownStore, split
@@ -216,7 +216,31 @@ def _nonneg(engine: KnownStore, poly: Poly, effort: int) -> bool:
     divided = engine.at_least_zero(poly).poly
     if divided is not None and divided is not poly:
         return nonneg(engine, divided, effort)
+    factor = positive_factor(engine, poly, 0)
+    if factor:
+        return nonneg(engine, without_factor(engine, poly, factor), effort)
     return any(nonneg(engine, weaker, effort - 1) for weaker in _weaker(engine, poly))
+
+
+def positive_factor(engine: KnownStore, poly: Poly, least: int) -> Mono:
+    """The product of the atoms that all terms have and that are at least ``least``."""
+    terms = iter(poly.terms)
+    common = next(terms)
+    for mono in terms:
+        if not common:
+            return ()
+        left = list(mono)
+        common = tuple([left.pop(left.index(i)) for i in common if i in left])
+    if not common:
+        return ()
+    lows = {i: atom_interval(engine, engine.atoms[i])[0] for i in common}
+    return tuple([i for i in common if (low := lows[i]) is not None and low >= least])
+
+
+def without_factor(engine: KnownStore, poly: Poly, factor: Mono) -> Poly:
+    """A polynomial divided by a product of atoms that all its terms have."""
+    divided = {quotient(mono, factor): coef for mono, coef in poly.terms.items()}
+    return engine.poly({mono: coef for mono, coef in divided.items() if mono is not None})
 
 
 def _is_fact(engine: KnownStore, poly: Poly) -> bool:
@@ -278,6 +302,7 @@ def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
             found.extend(_without_conjunction(engine, poly, atom))
         if len(found) >= _TRIES:
             break
+    found.extend(_without_squares(engine, poly))
     found.extend(_by_facts(engine, poly))
     return found
 
@@ -363,6 +388,26 @@ def _without_relu(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
     if nonneg(engine, factor, 1):
         return [engine.add(engine.mul(factor, inner), rest)]
     return []
+
+
+def _without_squares(engine: KnownStore, poly: Poly) -> Iterator[Poly]:
+    """Use ``x*x >= x``, which holds for integers, and ``(x - y)*(x - y) >= 0``."""
+    terms = poly.terms
+    doubled = [m[0] for m, c in terms.items() if c > 0 and len(m) == 2 == m.count(m[0])]
+    for place, x in enumerate(doubled):
+        most = terms[x, x]
+        times = min(most, -terms.get((x,), 0))
+        if times > 0:
+            square = engine.poly({(x, x): 1, (x,): -1})
+            yield engine.combine(((1, poly), (-times, square)))
+        for y in doubled[:place]:
+            mono = (min(x, y), max(x, y))
+            middle = terms.get(mono, 0)
+            times = min(most, terms[y, y], abs(middle) // 2)
+            if times:
+                sign = 2 if middle > 0 else -2
+                square = engine.poly({(x, x): 1, mono: sign, (y, y): 1})
+                yield engine.combine(((1, poly), (-times, square)))
 
 
 def _without_conjunction(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:

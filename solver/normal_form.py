@@ -32,6 +32,10 @@ class Engine(Bits):
         bent = piecewise.positive_part(self, a, self.positive_part)
         if bent is not None:
             return bent
+        times = intervals.positive_factor(self, a, 0)
+        if times:
+            inner = self.positive_part(intervals.without_factor(self, a, times), effort)
+            return self.mul(self.of_mono(times), inner)
         factor = content(a)
         constant = a.terms.get((), 0)
         if constant % factor:
@@ -286,8 +290,22 @@ def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None =
     memo = engine.memo
     found = memo.get(expr)
     if found is None:
-        for node in tir.postorder(expr, known=memo) if order is None else order:
-            if node not in memo and type(node) not in _LINEAR:
+        if order is None:
+            order = tir.postorder(expr, known=memo)
+        operations = _OPERATIONS if len(order) <= _SMALL else _BINARY
+        for node in order:
+            if node in memo:
+                continue
+            operation = operations.get(type(node))
+            if operation is not None:
+                assert isinstance(node, tir.Binary)
+                a, b = memo.get(node.a), memo.get(node.b)
+                if type(a) is not Poly:
+                    a = as_poly(engine, _operand(engine, node.a))
+                if type(b) is not Poly:
+                    b = as_poly(engine, _operand(engine, node.b))
+                memo[node] = operation(engine, a, b)
+            elif type(node) not in _LINEAR:
                 memo[node] = _node(engine, node)
         found = _operand(engine, expr)
     return found
@@ -361,12 +379,12 @@ _Binary = Callable[[Engine, Poly, Poly], Part]
 
 _BINARY: dict[type[PrimExpr], _Binary] = {
     tir.Mul: lambda e, a, b: e.reduced(e.mul(a, b)),
-    tir.FloorDiv: lambda e, a, b: e.div(a, b),
-    tir.FloorMod: lambda e, a, b: e.mod(a, b),
-    tir.TruncDiv: lambda e, a, b: e.truncdiv(a, b),
+    tir.FloorDiv: Engine.div,
+    tir.FloorMod: Engine.mod,
+    tir.TruncDiv: Engine.truncdiv,
     tir.TruncMod: lambda e, a, b: e.sub(a, e.mul(b, e.truncdiv(a, b))),
-    tir.Min: lambda e, a, b: e.minimum(a, b),
-    tir.Max: lambda e, a, b: e.maximum(a, b),
+    tir.Min: Engine.minimum,
+    tir.Max: Engine.maximum,
     tir.EQ: lambda e, a, b: e.equate(e.sub(a, b)),
     tir.NE: lambda e, a, b: e.equate(e.sub(a, b), equal=False),
     tir.LT: lambda e, a, b: e.compare(e.shift(e.sub(b, a), -1)),
@@ -375,14 +393,13 @@ _BINARY: dict[type[PrimExpr], _Binary] = {
     tir.GE: lambda e, a, b: e.compare(e.sub(a, b)),
 }
 
+_OPERATIONS: dict[type[PrimExpr], _Binary] = {**_BINARY, tir.Add: Engine.add, tir.Sub: Engine.sub}
+"""The same with sums term by term, which is quicker for short ones."""
+_SMALL = 64
+"""The number of nodes up to which sums are added term by term."""
+
 
 def _node(engine: Engine, node: PrimExpr) -> Part:
-    operation = _BINARY.get(type(node))
-    if operation is not None:
-        assert isinstance(node, tir.Binary)
-        a = as_poly(engine, _operand(engine, node.a))
-        b = as_poly(engine, _operand(engine, node.b))
-        return operation(engine, a, b)
     match node:
         case tir.IntImm(value=value):
             return engine.const(int(value))

@@ -221,11 +221,12 @@ class PolyStore:
 
     def poly(self, terms: Terms) -> Poly:
         """The polynomial with these nonzero terms. The dictionary is not copied."""
-        self.fuel -= len(terms) + 1
+        size = len(terms)
+        self.fuel -= size + 1
         if self.fuel < 0:
             raise TooMuchWorkError("the question needs too much work")
         key: object
-        if len(terms) == 1:
+        if size == 1:
             (key,) = terms.items()
         else:
             key = frozenset(terms.items())
@@ -234,7 +235,7 @@ class PolyStore:
             value: int | None = None
             if not terms:
                 value = 0
-            elif len(terms) == 1 and () in terms:
+            elif size == 1 and () in terms:
                 value = terms[()]
                 if value.bit_length() > BIT_LIMIT:
                     raise TooMuchWorkError("a constant has too many digits")
@@ -245,7 +246,8 @@ class PolyStore:
         """How deep atoms are nested inside."""
         if isinstance(part, Cond):
             return part.depth
-        return max((self.atoms[i].depth for mono in part.terms for i in mono), default=0)
+        atoms = self.atoms
+        return max([atoms[i].depth for mono in part.terms for i in mono], default=0)
 
     def const(self, value: int) -> Poly:
         """A constant."""
@@ -335,7 +337,7 @@ class PolyStore:
         full = (kind, key, *parts)
         found = self._atoms.get(full)
         if found is None:
-            depth = 1 + max((self._depth(p) for p in parts), default=0)
+            depth = 1 + max(map(self._depth, parts), default=0)
             found = Atom(kind, parts, key, len(self.atoms), depth)
             if depth > DEPTH_LIMIT:
                 raise TooMuchWorkError("divisions are nested too deeply")

@@ -104,7 +104,10 @@ def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
 
 def has_call(nodes: Iterable[PrimExpr]) -> bool:
     """Whether the nodes contain an expandable intrinsic."""
-    return any(type(node) is tir.Call and node.op in _EXPANDED for node in nodes)
+    for node in nodes:  # a loop: every question asks, and a generator takes twice as long
+        if type(node) is tir.Call and node.op in _EXPANDED:
+            return True
+    return False
 
 
 _BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left"))
@@ -330,4 +333,14 @@ def length(expr: PrimExpr, known: dict[PrimExpr, int] | None = None) -> int:
 
     ``known`` has the lengths of expressions that were measured before, and gets the new ones.
     """
-    return tir.fold(expr, lambda _, below: min(_LONGEST, 1 + sum(below)), known)
+    known = {} if known is None else known
+    if expr not in known:
+        measure(tir.postorder(expr, known=known), known)
+    return known[expr]
+
+
+def measure(order: Iterable[PrimExpr], known: dict[PrimExpr, int]) -> None:
+    """Add the lengths of nodes, operands first, to ``known``."""
+    for node in order:
+        below = [known[child] for child in tir.children(node)]
+        known[node] = min(_LONGEST, 1 + sum(below)) if below else 1

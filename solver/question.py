@@ -263,7 +263,7 @@ class Samples:
         """A minimised point at which the goal is false, or None."""
         points: Iterable[Point]
         if self._engine is None:
-            points = search.points(self._ranges, budget)
+            points = search.points(self._ranges, budget, [*self._tape.literals])
         else:
             points = self._solved_points(self._engine, budget)
         for point in points:

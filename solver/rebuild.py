@@ -49,6 +49,8 @@ class _Rebuilding:
     def _polynomial(self, poly: Poly) -> PrimExpr | None:
         if len(poly.terms) > _TERMS:
             return None
+        if len(poly.terms) < _SEVERAL:
+            return self._term(*next(iter(poly.terms.items()), ((), 0)))
         rest, minima = self._minima(poly)
         rest, remainders = self._remainders(rest)
         result: PrimExpr | None = None

@@ -96,6 +96,8 @@ class Tape:
         The order of the variables in a point.
     degree
         An estimate of the degree in the variables.
+    literals
+        The numbers in the expressions, except small ones.
     usable
         Whether evaluation is possible and cheap: only integer arithmetic, and no degrees in the
         hundreds.
@@ -104,6 +106,7 @@ class Tape:
     def __init__(self, roots: Sequence[PrimExpr], variables: Sequence[tir.Var]) -> None:
         self.variables = tuple(variables)
         self.usable = True
+        self.literals: dict[int, None] = {}
         self._steps: list[tuple[Callable[..., object], tuple[int, ...]]] = []
         self._size = len(self.variables)
         degrees = [1] * self._size
@@ -126,6 +129,8 @@ class Tape:
         """Append the step of one node; an estimate of the size of its value."""
         if type(node) is tir.IntImm:
             value = int(node.value)
+            if abs(value) > SMALL:
+                self.literals[value] = None
             self._steps.append((lambda: value, ()))
             return value.bit_length() // 64
         if not prim_exprs.interpreted(node):
@@ -178,7 +183,7 @@ _AWKWARD = (0, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 61, 64, 97, 127, 128
 _HUGE = (4096, 65536, 65537, 2**31 - 1, 2**31, 2**32 + 1, 2**62 + 1, 2**63 - 1)
 
 
-def points(ranges: Sequence[Range], budget: int) -> Iterator[Point]:
+def points(ranges: Sequence[Range], budget: int, literals: Sequence[int] = ()) -> Iterator[Point]:
     """The points to try: all small ones, by increasing sum, then awkward ones.
 
     Parameters
@@ -187,6 +192,8 @@ def points(ranges: Sequence[Range], budget: int) -> Iterator[Point]:
         Smallest and largest value of each variable.
     budget
         The maximum number of points.
+    literals
+        Numbers at and beside which one variable is tried first, while the others are smallest.
     """
     count = len(ranges)
     if any(low is not None and high is not None and low > high for low, high in ranges):
@@ -206,6 +213,13 @@ def points(ranges: Sequence[Range], budget: int) -> Iterator[Point]:
                 break
         if given >= small:
             break
+    for near in literals[: budget // (6 * count)]:
+        for place, (start, direction) in enumerate(bases):
+            for value in (near, near + 1, near - 1):
+                shares = (0,) * place + (direction * (value - start),) + (0,) * (count - place - 1)
+                if direction and (point := _at(bases, ranges, shares)):
+                    yield point
+                    given += 1
     yield from _mixed(bases, ranges, budget - given)
 
 

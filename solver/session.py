@@ -10,12 +10,12 @@ from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.assumptions import SharedNormalForm
-from rlx.solver.budget import NODES, Statistics, Work, undisturbed
+from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import Components, ContextState, constraints
 from rlx.solver.proofs.evidence import PARANOID, certificate
 from rlx.solver.question import Question, named
-from rlx.solver.tactics import SEARCH, TACTICS, Tactic, decide, holds_simply
+from rlx.solver.tactics import CHAIN, SEARCH, TACTICS, Tactic, decide, holds_simply
 from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict
 
 _KEPT = 40_000
@@ -37,6 +37,7 @@ class Session:
         known = constraints(state)
         self._conditions = [c for c in known if prim_exprs.stranger(tir.postorder(c)) is None]
         self._strange = len(self._conditions) < len(known)
+        self._first = len(self._conditions) < CHAIN
         self._contradictory = None if self._conditions or state.ranges else False
         self._components = Components(self._conditions)
         self._answers: dict[object, Verdict] = {}
@@ -191,6 +192,14 @@ class Session:
 
     def settle(self, goal: PrimExpr, order: list[PrimExpr] | None = None) -> Verdict:
         """The answer to one condition, in exact integers."""
+        if order is None:
+            order = tir.postorder(goal)
+        if self._first and len(order) <= LARGE:
+            # Most questions end here, so nothing else is prepared for them.
+            self.trail.append("normal form")
+            if self.shared.proves(goal, order, self.work):
+                return self.shared.proved("normal form", goal, order, self.work)
+            return self._finished(self.question(goal, order), SEARCH)
         return self._finished(self.question(goal, order), TACTICS)
 
     def _finished(self, question: Question, tactics: Sequence[Tactic]) -> Verdict:
@@ -249,6 +258,8 @@ class Session:
         if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
+        if expanded is expr:
+            prim_exprs.measure(order, lengths)
         with undisturbed():
             new = self.shared.simplified(expanded, order, self.work, factored)
         if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):

@@ -15,6 +15,7 @@ from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo, VDevice
 from rlx.grammar.nodes.node import Node, Record
+from rlx.grammar.nodes.vdevices import machines
 from rlx.grammar.nodes.visit import evaluated, expressions
 from rlx.solver.order.substitute import same_device
 from rlx.spec.registry import reported, rule
@@ -50,8 +51,10 @@ class _Classes:
     second one.
     """
 
-    def __init__(self, info: Infos, wrong: Collection[Node]) -> None:
-        self.info, self.wrong = info, wrong
+    def __init__(
+        self, info: Infos, wrong: Collection[Node], machines: Mapping[tuple[str, int], int]
+    ) -> None:
+        self.info, self.wrong, self.machines = info, wrong, machines
         self.broken: set[Node] = set()
         self.parent: dict[Node, Node] = {}
         self.device: dict[Node, tuple[VDevice, Node]] = {}
@@ -67,32 +70,39 @@ class _Classes:
             node = above
         return node
 
-    def join(self, a: Expr, b: Expr) -> None:
-        """Two expressions are on one device; the fields of a tuple are taken one by one."""
+    def join(self, a: Expr, b: Expr, scopes: bool = False) -> None:
+        """Two expressions are on one device; the fields of a tuple are taken one by one.
+
+        With ``scopes``, they may be in different memories of one machine.
+        """
         if a in self.wrong or b in self.wrong:
             return
         x, y = self.info.get(a), self.info.get(b)
         if isinstance(a, ast.Tuple):
             for field in a.fields:
-                self.join(field, b)
+                self.join(field, b, scopes)
         elif isinstance(b, ast.Tuple):
-            self.join(b, a)
+            self.join(b, a, scopes)
         elif isinstance(x, TensorStructInfo) and isinstance(y, TensorStructInfo):
-            self._merge(a, b)
+            self._merge(a, b, scopes)
 
-    def _merge(self, a: Expr, b: Expr) -> None:
+    def _merge(self, a: Expr, b: Expr, scopes: bool) -> None:
         first, second = self.root(a), self.root(b)
         if first is second:
             return
         match self.device.get(first), self.device.get(second):
             case (one, _) as left, (other, _) as right if not same_device(one, other):
-                self.conflict(b, left, right)
+                if not (scopes and self._machine(one) == self._machine(other)):
+                    self.conflict(b, left, right)
                 return
             case None, (_, _) as right:
                 self.device[first] = right
         self.parent[second] = first
         if second in self.broken:
             self.broken.add(first)
+
+    def _machine(self, device: VDevice) -> tuple[str, int]:
+        return device.target, self.machines.get((device.target, device.index), device.index)
 
     def conflict(self, at: Expr, first: tuple[VDevice, Node], second: tuple[VDevice, Node]) -> None:
         """Report that an expression would be on two devices, unless one of them was reported
@@ -120,7 +130,7 @@ def propagate_vdevices(module: ast.IRModule, derivation: Derivation) -> Placemen
     """
     if not module.global_infos.get("vdevice"):
         return Placement({}, ())
-    classes = _Classes(derivation.info, derivation.poison)
+    classes = _Classes(derivation.info, derivation.poison, machines(module))
     for node in evaluated(module, Node):
         for value in (node, *node.bound()):
             if isinstance(value, Expr):
@@ -137,7 +147,7 @@ def _relate(node: Expr, classes: _Classes) -> None:
     match node:
         case ast.Call(op=ast.Op(op_name=name), args=args) if name not in TRANSFERS:
             for arg in args:
-                classes.join(node, arg)
+                classes.join(node, arg, scopes=bool(node.sinfo_args))
         case ast.If(true_branch=then, false_branch=other):
             classes.join(node, then)
             classes.join(node, other)

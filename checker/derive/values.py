@@ -6,8 +6,10 @@ of its value, for the tuples that it is a field of, and for its shape.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rlx.checker.derive.equations import learn
 from rlx.checker.derive.value_names import Key, ValueNames
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import (
@@ -100,11 +102,18 @@ MOST = 100
 
 def _refined(state: DerivationState, key: Key, said: StructInfo) -> list[tuple[Key, StructInfo]]:
     """Sharpen what is known of the names of a value; what follows for other values."""
-    values, changed = state.named, None
+    values = state.named
+    changed: StructInfo | None = None
     for var in (*((key,) if isinstance(key, Var) else ()), *values.names.get(key, ())):
         before = state.info_of.get(var)
-        after = None if before is None else sharpened(before, said)
-        if after is None or after is before:
+        if before is None:
+            break
+        after = sharpened(before, said)
+        if isinstance(before, ObjectStructInfo) and isinstance(said, TupleStructInfo):
+            changed = said  # of the fields it is known, though not of the name
+            break
+        if after is before:
+            learn(state, before, said, {})  # a value has the dimensions that each check says
             break  # the first name knows what the others do
         state.sharpen(var, after)
         changed = after
@@ -118,9 +127,7 @@ def _refined(state: DerivationState, key: Key, said: StructInfo) -> list[tuple[K
     for holder, at in values.holders.get(key, ()):
         further.append((holder, _around(state, holder, at, changed)))
     if key in values.fields and isinstance(changed, TupleStructInfo):
-        for field, info in zip(values.fields[key], changed.fields, strict=False):
-            if (inner := values.of(field)) is not None:
-                further.append((inner, info))
+        further += _parts(values, values.fields[key], changed)
     match changed:
         case TensorStructInfo() if key in values.shapes and (dims := dimensions(changed)):
             further.append((values.shapes[key], ShapeStructInfo(dims, len(dims))))
@@ -128,6 +135,17 @@ def _refined(state: DerivationState, key: Key, said: StructInfo) -> list[tuple[K
             shape = TensorStructInfo(ShapeExpr(dims), ndim=len(dims))
             further.append((values.tensors[key], shape))
     return [pair for pair in further if not isinstance(pair[1], ObjectStructInfo)]
+
+
+def _parts(
+    values: ValueNames, fields: tuple[ast.Expr, ...], said: TupleStructInfo
+) -> Iterator[tuple[Key, StructInfo]]:
+    """What is said of the fields of a tuple that have names, those of literals in it included."""
+    for field, info in zip(fields, said.fields, strict=False):
+        if isinstance(field, ast.Tuple) and isinstance(info, TupleStructInfo):
+            yield from _parts(values, field.fields, info)
+        elif (inner := values.of(field)) is not None:
+            yield inner, info
 
 
 def _around(state: Knowledge, whole: Key, at: int, field: StructInfo) -> StructInfo:

@@ -14,9 +14,13 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes.node import Record, replace
 
 NAME = "pyproject.toml"
-LISTS = ("operators", "allow-operators", "select", "ignore", "exclude")
+LISTS = (
+    *("operators", "allow-operators", "select", "ignore", "exclude"),
+    *("extend-select", "extend-ignore", "extend-exclude"),
+)
 FLAGS = ("strict",)
 WORDS = ("documentation", "target")
+TABLES = ("per-file-ignores",)
 
 
 class ConfigurationError(Exception):
@@ -32,6 +36,10 @@ class ProjectSettings(Record):
         Modules that declare operators, and patterns of names that are allowed.
     select, ignore
         Codes to report, and codes not to report; the option `--select` replaces both.
+    extend_select, extend_ignore
+        Codes to report, and not to report, whatever the others say.
+    per_file
+        Codes not to report in the files whose paths match a pattern.
     strict
         Whether warnings fail a run.
     exclude
@@ -48,6 +56,9 @@ class ProjectSettings(Record):
     allowed: tuple[str, ...] = ()
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+    per_file: tuple[tuple[str, tuple[str, ...]], ...] = ()
     strict: bool = False
     exclude: tuple[str, ...] = ()
     documentation: str | None = None
@@ -61,13 +72,22 @@ class ProjectSettings(Record):
 
     def excludes(self, path: str) -> bool:
         """Whether a path is not to be checked."""
-        if not self.exclude:
-            return False
+        return bool(self.exclude) and self.matches(path, self.exclude)
+
+    def matches(self, path: str, patterns: Iterable[str]) -> bool:
+        """Whether a path, or a folder that it is in, matches a pattern, seen from the root."""
         from fnmatch import fnmatch
 
         inside = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
         folders = list(accumulate(inside.split("/"), "{}/{}".format))
-        return any(fnmatch(part, each.rstrip("/")) for each in self.exclude for part in folders)
+        return any(fnmatch(part, each.rstrip("/")) for each in patterns for part in folders)
+
+    def ignored_in(self, path: str) -> tuple[str, ...]:
+        """The codes that are not reported in a file."""
+        return tuple(
+            code for pattern, codes in self.per_file if self.matches(path, [pattern])
+            for code in codes
+        )
 
 
 def configuration(start: str = ".") -> ProjectSettings:
@@ -114,7 +134,10 @@ def _read(path: Path) -> ProjectSettings:
         select=tuple(table.get("select", ())),
         ignore=tuple(table.get("ignore", ())),
         strict=table.get("strict", False),
-        exclude=tuple(table.get("exclude", ())),
+        extend_select=tuple(table.get("extend-select", ())),
+        extend_ignore=tuple(table.get("extend-ignore", ())),
+        per_file=tuple((k, tuple(v)) for k, v in table.get("per-file-ignores", {}).items()),
+        exclude=(*table.get("exclude", ()), *table.get("extend-exclude", ())),
         documentation=table.get("documentation"),
         target=table.get("target"),
         root=str(path.parent),
@@ -194,6 +217,12 @@ def _check(path: Path, key: str, value: object) -> None:
     if key in LISTS:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be a list of strings")
+    elif key in TABLES:
+        lists = value.values() if isinstance(value, dict) else [None]
+        if not all(isinstance(v, list) and all(isinstance(i, str) for i in v) for v in lists):
+            raise ConfigurationError(
+                f"{path}: {key} of [tool.rlx] must be a table of lists of codes, by patterns of paths"
+            )
     elif key in FLAGS:
         if not isinstance(value, bool):
             raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be true or false")
@@ -211,8 +240,9 @@ def _check(path: Path, key: str, value: object) -> None:
     else:
         from rlx.grammar.suggest import closest, did_you_mean
 
-        hint = did_you_mean(closest(key, (*LISTS, *FLAGS, *WORDS)))
-        known = ", ".join((*LISTS, *FLAGS, *WORDS))
+        keys = (*LISTS, *FLAGS, *WORDS, *TABLES)
+        hint = did_you_mean(closest(key.replace("_", "-"), keys))
+        known = ", ".join(keys)
         raise ConfigurationError(
             f"{path}: [tool.rlx] has no key {key!r}; {hint or f'the keys are {known}'}"
         )
@@ -232,17 +262,24 @@ class Selection(Record):
     ``ignore``.
 
     A selector is a code (``D14-arity``), a rule (``D14``), or the letters of a family (``WF``).
+    What ``more`` names is reported although another list ignores it, and what ``fewer`` names is
+    not.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    fewer: tuple[str, ...] = ()
 
     def reports(self, diagnostic: Diagnostic) -> bool:
         """Whether a diagnostic is reported."""
         if diagnostic.code in ALWAYS:
             return True
-        chosen = not self.select or _named(diagnostic.code, self.select)
-        return chosen and not _named(diagnostic.code, self.ignore)
+        code = diagnostic.code
+        if _named(code, self.fewer):
+            return False
+        chosen = not self.select or _named(code, self.select)
+        return (chosen and not _named(code, self.ignore)) or _named(code, self.more)
 
 
 def matches(selector: str, code: str) -> bool:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 
-from rlx.checker.check import check_text
 from rlx.checker.driver.sources import STDIN, decode, displayed, encoding, read
 from rlx.checker.driver.time_limit import UNABLE, Lost, each_limited
-from rlx.checker.fixing import Mended, mended
+from rlx.checker.fixing import Mended
 from rlx.grammar.alignment import unified_diff
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.stack import recursion_room
@@ -66,7 +64,8 @@ def fixes(
     paths: Sequence[str],
     name_of_stdin: str | None = None,
     unread: list[tuple[str, int]] | None = None,
-    target: str | None = None,
+    *,
+    make: Callable[[str, str], Mended],
 ) -> Iterator[Fixed]:
     """The files that can be mended.
 
@@ -75,11 +74,11 @@ def fixes(
     unread
         Takes a line and an exit status for each file that cannot be mended; None where a check
         follows, which tells.
-    target
-        The version of TVM that is to read the files; None infers it from each.
+    make
+        Mends a text, of which it is told the path, too.
     """
     unread = [] if unread is None else unread
-    for done in each_limited(paths, lambda path: _fixed(path, name_of_stdin, target)):
+    for done in each_limited(paths, lambda path: _fixed(path, name_of_stdin, make)):
         match done:
             case Fixed():
                 yield done
@@ -89,7 +88,9 @@ def fixes(
                 unread.append((done, UNABLE))
 
 
-def _fixed(path: str, name_of_stdin: str | None, target: str | None) -> Fixed | str | None:
+def _fixed(
+    path: str, name_of_stdin: str | None, make: Callable[[str, str], Mended]
+) -> Fixed | str | None:
     """A file that can be mended, why it cannot be read, or nothing."""
     try:
         data = read(path)
@@ -100,7 +101,7 @@ def _fixed(path: str, name_of_stdin: str | None, target: str | None) -> Fixed | 
     if problem is not None:
         return f"{shown}: {problem.message}"
     with recursion_room():
-        done = mended(source.text, shown, partial(check_text, target=target))
+        done = make(source.text, shown)
     if done.text == source.text and path != STDIN:
         return None
     # the program itself stays in the process that checked it

@@ -31,6 +31,7 @@ from rlx.solver.order.demands import KINDS, Demand, demands, every, repeats_too_
 from rlx.solver.order.partial import demand as definedness
 from rlx.solver.order.substitute import apart, dimensions, identical, rank, same_text
 from rlx.solver.prover import Prover, equation
+from rlx.solver.verdict import Proved, Verdict
 from rlx.spec.registry import decide, rule
 
 Info = StructInfo | None
@@ -295,9 +296,9 @@ class PartJudge:
         verdict = self.prover.equal(said, found)
         if decide("CHECK-number-equal", verdict.proved):
             if self._defined(said, found):
-                return self._add(path, premise, "proved", name, show(found))
-        elif self._never(tir.EQ(said, found)):
-            return self._add(path, premise, "impossible", name, show(found))
+                return self._add(path, premise, "proved", name, show(found), proof=verdict)
+        elif (never := self.prover.never(tir.EQ(said, found))).proved:
+            return self._add(path, premise, "impossible", name, show(found), proof=never)
         self.equations.append((found, said))
         return self._add(path, premise, "needed", name, show(found), verdict.counterexample)
 
@@ -318,8 +319,11 @@ class PartJudge:
         wanted: str,
         found: str,
         counterexample: Mapping[str, int] | None = None,
+        proof: Verdict | None = None,
     ) -> PartStatus:
-        self.parts.append(CheckPart(path, premise, status, wanted, found, counterexample))
+        kept = proof if isinstance(proof, Proved) else None
+        part = CheckPart(path, premise, status, wanted, found, counterexample, proof=kept)
+        self.parts.append(part)
         return status
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Record, Span, replace
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.solver.verdict import Proved
 
 Path = tuple[str, ...]
 PartStatus = Literal["proved", "binds", "needed", "impossible"]
@@ -36,6 +37,8 @@ class CheckPart(Record):
         The shape variable that is bound.
     image
         The expression over variables in scope that is known to be the number it gets.
+    proof
+        What the prover proved of a dimension or a value: that both sides are equal, or never.
     """
 
     path: Path
@@ -46,6 +49,7 @@ class CheckPart(Record):
     counterexample: Mapping[str, int] | None = None
     var: tir.Var | None = None
     image: PrimExpr | None = None
+    proof: Proved | None = None
 
     @property
     def is_proved(self) -> bool:
@@ -125,6 +129,11 @@ class DynamicCheck(Record):
     def counterexample(self) -> Mapping[str, int] | None:
         """Values for which a part fails, the first found."""
         return next((p.counterexample for p in self.parts if p.counterexample), None)
+
+    @property
+    def certificates(self) -> list[dict[str, Any]]:
+        """The certificates of what the prover proved of its parts; ``rlx verify-proof`` checks each."""
+        return [part.proof.certificate for part in self.parts if part.proof is not None]
 
     @property
     def comparisons_proved(self) -> bool:

@@ -60,7 +60,11 @@ class RunTimeChecks:
 
     def _fails(self, value: ast.Expr, info: ast.StructInfo, wanted: str, span: Span | None) -> None:
         message = f"the check for {wanted} always fails: {_name(value)} is {show(info)}"
-        self._tell("MEM-check-passes", "error", message, span)
+        self._tell("MEM-check-passes", self._certain(), message, span)
+
+    def _certain(self) -> str:
+        """The severity of a certain failure: an error where the types of the program say it."""
+        return "warning" if self._values.wider else "error"
 
     def _program(
         self,
@@ -108,7 +112,7 @@ class RunTimeChecks:
         if relation.kind == "never":
             words = f"dimension {axis} of {_name(value)} is {show(found)}"
             message = f"the check for {show(wanted)} always fails: {words}"
-            self._tell("MEM-check-passes", "error", message, span)
+            self._tell("MEM-check-passes", self._certain(), message, span)
         else:
             self._values.learn(value, axis, wanted)
 
@@ -185,7 +189,9 @@ class RunTimeChecks:
             f"expects {show(wanted)} as dimension {dim.axis} of {name},"
             f" which {'is' if certain else 'may be'} {show(dim.found)}"
         )
-        self._unfit(callee, "error" if certain else "warning", words, span, relation.counterexample)
+        self._unfit(
+            callee, self._certain() if certain else "warning", words, span, relation.counterexample
+        )
 
     def _ranks(
         self,
@@ -201,10 +207,10 @@ class RunTimeChecks:
                 continue
             if rank not in (None, len(buffer.shape)):
                 words = f"expects {len(buffer.shape)} dimensions of {_name(arg)}, which has {rank}"
-                self._unfit(callee, "error", words, span)
+                self._unfit(callee, self._certain(), words, span)
             elif not info.dtype.is_void and info.dtype != buffer.dtype:
                 words = f"expects elements of {buffer.dtype} in {_name(arg)}: {info.dtype}"
-                self._unfit(callee, "error", words, span)
+                self._unfit(callee, self._certain(), words, span)
 
     @rule("MEM-kernel", "memory", refuses=True)
     def _unfit(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, VOID, DataType, dtype
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node
 from rlx.operators.dim_arithmetic import const, product, same
 from rlx.solver.context import Context
@@ -27,10 +28,17 @@ class KnownValues:
     """The values of one function, as far as they follow from its text.
 
     A variable is bound once, so that what is known of it holds wherever it is in scope.
+
+    Attributes
+    ----------
+    wider
+        Whether a variable has a wider annotation than the value that it is another name of: then
+        more is known here than the program says of its values.
     """
 
     def __init__(self, infos: Mapping[Node, ast.StructInfo] | None = None) -> None:
         self._infos = infos or {}
+        self.wider = False
         self._facts: tuple[tir.PrimExpr, ...] = ()
         self._bound: dict[ast.Var, ast.Expr] = {}
         self._fields: dict[tuple[ast.Expr, int], ast.Expr] = {}
@@ -46,7 +54,10 @@ class KnownValues:
             whole = self.leaf(value.tuple_value)
             value = self._fields.setdefault((whole, value.index), var)
         if value is not var:
-            self._bound[var] = self.leaf(value)
+            leaf = self._bound[var] = self.leaf(value)
+            said, known = var.struct_info, self.info(leaf)
+            if said is not None and known is not None:
+                self.wider |= not structural_equal(said, known)
 
     def lay(self, var: ast.Var, shape: ast.Expr) -> None:
         """A variable is a tensor of this shape."""

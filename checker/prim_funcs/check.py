@@ -26,7 +26,7 @@ def prim_funcs(
     errors: Sequence[Span | None] = (),
     captured: Collection[Node] = frozenset(),
 ) -> list[Diagnostic]:
-    """Every violation of TIR01 to TIR16 in the PrimFuncs of a module.
+    """Every violation of TIR01 to TIR17 in the PrimFuncs of a module.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the walk over a PrimFunc knows, how its rules report, and TIR01: the names in scope."""
+"""What the walk over a PrimFunc knows, how rules report, and which names are known: TIR01, TIR17."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.visit import evaluated, shape_vars_of
+from rlx.grammar.nodes.visit import evaluated, shape_numbers, shape_vars_of
 from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.suggest import closest, did_you_mean, effort
-from rlx.spec.registry import reported, rule
+from rlx.spec.registry import need, reported, rule
 
 Named = tir.Var | tir.Buffer
 
@@ -237,6 +237,7 @@ def enter_parameters(state: PrimFuncCheck) -> None:
             state.enter(param)
             if param.dtype.code != "handle":
                 state.scalars.add(param)
+    _dimensions_are_determined(state)
     for param, buffer in state.function.buffer_map.items():
         state.in_scope.add(param)
         state.in_scope.update(shape_vars_of(buffer))
@@ -245,6 +246,26 @@ def enter_parameters(state: PrimFuncCheck) -> None:
             (state.doubtful if state.captured(var.name) else state.scalars).add(var)
         state.names.update({v.name: v for v in shape_vars_of(buffer)})
         state.enter(buffer)
+
+
+@rule("TIR17", "PrimFunc")
+def _dimensions_are_determined(state: PrimFuncCheck) -> None:
+    """Each variable in the shapes of parameters is a parameter, or one of the numbers that a
+    buffer has.
+    """
+    buffers = state.function.buffer_map.values()
+    given = {number for buffer in buffers for number in shape_numbers(buffer)}
+    for buffer in buffers:
+        for var in shape_vars_of(buffer):
+            known = var in given or var in state.scalars or state.excused(var.name)
+            if not need("TIR17-alone", known) and state.once(("alone", var)):
+                state.report(
+                    "TIR17-alone",
+                    f"no argument determines {var.name!r}: in the shapes of the parameters it is"
+                    " never a dimension by itself",
+                    buffer.span,
+                    help=f"add a parameter `{var.name}: T.{var.dtype}`",
+                )
 
 
 def survey(state: PrimFuncCheck) -> None:

@@ -97,7 +97,7 @@ def _edit(diagnostic: Diagnostic, source: Source | None) -> dict[str, Any] | Non
     edit = diagnostic.edit
     if edit is None or source is None:
         return None
-    return {**_place(source, edit.span), "text": edit.text}
+    return {**_place(source, edit.span), "text": edit.text, "safe": edit.is_safe}
 
 
 def _place(source: Source | None, span: Span | None) -> dict[str, int]:

@@ -262,6 +262,8 @@ class Function(Expr):
         The span of this occurrence of the return annotation, which may be shared.
     shape_vars
         The shape variables that the signature binds.
+    returns_none
+        Whether the text says ``-> None``, which TVM reads as an empty tuple and does not check.
     """
 
     _children, _binds = ("params", "body", "ret_struct_info"), ("params",)
@@ -276,6 +278,7 @@ class Function(Expr):
     name_span: Span | None = None
     comments: tuple[str, ...] = ()
     span: Span | None = None
+    returns_none: bool = False
 
     def bind_params(self, values: Mapping[str | Var, object]) -> Function:
         """See :func:`rlx.transform.bind_params`."""

@@ -68,6 +68,9 @@ def _function(
     for x, y in zip(a.params, b.params, strict=True):
         _pair(run, x, y)
     require((a.is_pure is False) == (b.is_pure is False), (path, "is_pure"), a.is_pure, b.is_pure)
+    require(
+        a.returns_none == b.returns_none, (path, "returns_none"), a.returns_none, b.returns_none
+    )
     infos = [
         (x.struct_info_annotation, y.struct_info_annotation, ((path, "params"), i))
         for i, (x, y) in enumerate(zip(a.params, b.params, strict=True))

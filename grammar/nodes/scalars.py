@@ -79,6 +79,14 @@ def postorder(
             continue
         if isinstance(node, Binary):
             a, b = node.a, node.b
+            if not known:
+                # Leaves are placed at once: they are half of all nodes.
+                if a not in done and type(a) in _LEAVES:
+                    done.add(a)
+                    order.append(a)
+                if a in done and b not in done and type(b) in _LEAVES:
+                    done.add(b)
+                    order.append(b)
             if b not in done:
                 push(b)
             if a not in done:

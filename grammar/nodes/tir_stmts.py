@@ -194,6 +194,8 @@ class PrimFunc(Node):
         The buffer of each handle; a parameter without one is a scalar (or an opaque handle).
     attrs
         ``T.func_attr`` and the flags of the decorator (``private``, ``s_tir``).
+    returns_none
+        Whether the text says ``-> None``, which is what a PrimFunc without an annotation returns.
     """
 
     _children = ("params", "buffer_map", "body")
@@ -207,3 +209,4 @@ class PrimFunc(Node):
     name_span: Span | None = None
     comments: tuple[str, ...] = ()
     span: Span | None = None
+    returns_none: bool = False

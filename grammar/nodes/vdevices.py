@@ -13,13 +13,21 @@ def declared(module: ast.IRModule) -> tuple[tuple[str, int], ...]:
 
     Annotations refer to devices this way; lowered code uses the index in this list.
     """
+    return tuple(machines(module))
+
+
+def machines(module: ast.IRModule) -> dict[tuple[str, int], int]:
+    """The devices of a module, each with the number of the machine: devices of one kind and number
+    are memory scopes of one machine.
+    """
     counts: dict[str, int] = {}
-    found = []
+    found = {}
     for item in module.global_infos.get("vdevice", ()):
         kind = _kind(item)
-        found.append((kind, counts.get(kind, 0)))
+        number = item[2] if isinstance(item, tuple) and len(item) > 2 else 0
+        found[kind, counts.get(kind, 0)] = number if isinstance(number, int) else 0
         counts[kind] = counts.get(kind, 0) + 1
-    return tuple(found)
+    return found
 
 
 def _kind(item: object) -> str:

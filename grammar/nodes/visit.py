@@ -194,10 +194,12 @@ def circles(calls: Mapping[Name, Iterable[Name]]) -> dict[Name, set[Name]]:
 
 def shape_vars_of(buffer: tir.Buffer) -> tuple[tir.Var, ...]:
     """The variables in the shape of a buffer, and in its strides and offset."""
-    values: list[object] = [buffer.shape, *buffer.attrs.values()]
-    found: dict[tir.Var, None] = {}
-    for value in values:
+    return tuple(dict.fromkeys(v for n in shape_numbers(buffer) for v in tir.free_vars(n)))
+
+
+def shape_numbers(buffer: tir.Buffer) -> Iterator[tir.PrimExpr]:
+    """The dimensions of a buffer, its strides and its offset."""
+    for value in (buffer.shape, *buffer.attrs.values()):
         for each in value if isinstance(value, tuple | list) else (value,):
             if isinstance(each, tir.PrimExpr):
-                found.update(dict.fromkeys(tir.free_vars(each)))
-    return tuple(found)
+                yield each

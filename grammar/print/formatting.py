@@ -15,7 +15,7 @@ from rlx.grammar.lines import line_start
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.print.layout import WIDTH, lay_out, with_blank_lines
-from rlx.grammar.print.translate import InexpressibleError, expressible
+from rlx.grammar.print.translate import InexpressibleError, expressible, with_flags
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outer_level import declares
 from rlx.grammar.read.outline import logical_lines, metadata_statement
@@ -103,7 +103,6 @@ def _within_python(text: str, path: str, version: str, parsed: Parsed, width: in
     """A text with Python around its definitions, each of which is formatted where it stands."""
     from rlx.grammar.print.within_python import UnformattedError, format_within
     from rlx.grammar.read.parser import parse
-    from rlx.grammar.read.versions import is_old, uses
 
     def write(part: str) -> tuple[str | None, str | None]:
         made = _format(part, "", version, width)
@@ -116,8 +115,7 @@ def _within_python(text: str, path: str, version: str, parsed: Parsed, width: in
         where = _place(parsed, path, error.at)
         reason = error.reason or "it depends on the Python code around it"
         return Formatted(None, (f"{where}: not formatted: {reason}",), FAILED)
-    old = is_old(uses(text, parsed.modules))
-    modules = [expressible(module, dialect(version), text, old) for module in parsed.modules]
+    modules = _in_dialect(text, parsed, version)
     lost = lost_at(replace(parsed, modules=tuple(modules)), parse(made, path))
     if lost is None:
         return Formatted(made)
@@ -128,11 +126,9 @@ def _within_python(text: str, path: str, version: str, parsed: Parsed, width: in
 def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
     """The text as a dialect writes it, if that reads back as the same program."""
     from rlx.grammar.read.parser import parse
-    from rlx.grammar.read.versions import is_old, uses
 
-    old = is_old(uses(text, parsed.modules))
     try:
-        modules = [expressible(module, dialect(version), text, old) for module in parsed.modules]
+        modules = _in_dialect(text, parsed, version)
     except InexpressibleError as error:
         where = _place(parsed, path, error.span[0] if error.span else 0)
         return Formatted(None, (f"{where}: not formatted: {error.words}",), FAILED)
@@ -158,10 +154,26 @@ def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> 
     return Formatted(None, (reason,), FAILED)
 
 
-def _read_there(text: str, parsed: Parsed, path: str, version: str) -> Formatted:
-    """A text, unless it has a spelling that its version does not read."""
-    from rlx.grammar.read.versions import uses
+def _in_dialect(text: str, parsed: Parsed, version: str) -> list[ast.IRModule]:
+    """The modules of a text as a dialect can write them."""
+    from rlx.grammar.read.prim_scalars import assigns_lets
+    from rlx.grammar.read.versions import is_old, uses
 
+    modules = parsed.modules
+    if dialect(version).function_flag and assigns_lets(text):
+        modules = tuple(map(with_flags, modules))
+    old = is_old(uses(text, modules))
+    return [expressible(module, dialect(version), text, old) for module in modules]
+
+
+def _read_there(text: str, parsed: Parsed, path: str, version: str) -> Formatted:
+    """A text, unless it has a spelling or an operator that its version does not have."""
+    from rlx.grammar.read.versions import later_operators, uses
+
+    for call, name, since in later_operators(parsed.modules, version):
+        where = _place(parsed, path, call.span[0] if call.span else 0)
+        words = f"dialect {version} has no operator {name}, which came with {since}"
+        return Formatted(None, (f"{where}: not formatted: {words}",), FAILED)
     for use in uses(text, parsed.modules):
         if not use.readers.reads(version):
             return Formatted(

@@ -118,7 +118,9 @@ class FunctionPrinter:
             else f"{self.exprs.text(p)}: {info.parameter(p)}"
             for p in node.params
         ]
-        ret = "" if node.ret_struct_info is None else f" -> {info.signature(node.ret_struct_info)}"
+        ret = " -> None" if node.returns_none else ""
+        if node.ret_struct_info is not None:
+            ret = f" -> {info.signature(node.ret_struct_info)}"
         head = f"def {name}({', '.join(params)}){ret}:"
         put(out, head, pad, definition)
         inner = pad + _INDENT

@@ -44,7 +44,9 @@ class PrimFuncPrinter(PrimHeadPrinter):
         self.lines += [f"{pad}{line}" for line in (*above, *function.comments)]
         put(self.lines, f"@T.prim_func{self._flags()}", pad, ([], behind))
         params = ", ".join([self._param(p) for p in function.params])
-        ret = "" if function.ret_type is None else f" -> T.{function.ret_type}"
+        ret = " -> None" if function.returns_none else ""
+        if function.ret_type is not None:
+            ret = f" -> T.{function.ret_type}"
         put(self.lines, f"def {name}({params}){ret}:", pad, definition)
         inner = pad + _INDENT
         attrs = {
@@ -56,7 +58,8 @@ class PrimFuncPrinter(PrimHeadPrinter):
             shown = f"T.func_attr({self.prim.value(attrs)})"
             put(self.lines, shown, inner, self.remarks.named("T.func_attr", function.span))
         self._declare(inner)
-        if self.scope.has_blocks:
+        root = isinstance(function.body, tir.Block) and function.body.name == "root"
+        if self.scope.has_blocks and not root:
             self.lines.append(f'{inner}# with {self.dialect.block}("root"):')
         self._body(function.body, inner)
         return self.lines

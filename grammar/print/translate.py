@@ -88,6 +88,18 @@ def expressible(
     return _moved(made, translation.layouts, dialect)
 
 
+def with_flags(module: ast.IRModule) -> ast.IRModule:
+    """A module of a version whose PrimFuncs all are what is marked ``s_tir=True`` since 0.25.
+
+    Those with blocks are marked when they are printed.
+    """
+    functions = dict(module.functions)
+    for gv, each in functions.items():
+        if isinstance(each, tir.PrimFunc) and not any(isinstance(n, tir.Block) for n in walk(each)):
+            functions[gv] = replace(each, attrs={**each.attrs, "s_tir": True})
+    return replace(module, functions=functions)
+
+
 class _Translation(Rewriter):
     """Translates the Relax functions of one module.
 
@@ -109,6 +121,7 @@ class _Translation(Rewriter):
         self.layouts: dict[ast.GlobalVar, tuple[int, int]] = {}
         self.bound: set[tir.Var] = set()
         self.values: dict[ast.Var, ast.Expr] = {}
+        self.cast_to: dict[ast.Var, ast.StructInfo] = {}
 
     def _refuse(self, words: str, span: Span | None) -> InexpressibleError:
         return InexpressibleError(f"dialect {self.dialect.version} {words}", span)
@@ -161,6 +174,9 @@ class _Translation(Rewriter):
                 raise self._refuse(words, call.span)
             return call
         if fields is None:
+            if self.dialect.type_vars and isinstance(given, ast.Var):
+                words = "lists the arguments of R.call_tir, and this call passes them as one tuple"
+                raise self._refuse(words, call.span)
             return call
         layout = (len(fields), len(scalars))
         if self.layouts.setdefault(callee, layout) != layout:
@@ -190,10 +206,23 @@ class _Translation(Rewriter):
         return super().function(function)
 
     def _note(self, body: ast.Expr) -> None:
-        """Remember the values of the variables that a body binds."""
+        """Remember what a body says of the variables that it binds."""
         for node in walk(body):
             if isinstance(node, ast.VarBinding):
                 self.values[node.var] = node.value
+            elif isinstance(node, ast.MatchCast) and node.var is not None:
+                self.cast_to[node.var] = node.struct_info
+
+    def _annotated(self, value: ast.Expr) -> ast.StructInfo | None:
+        """The type that an annotation or a cast says of a value."""
+        match value:
+            case ast.Var():
+                return self.cast_to.get(value, value.struct_info_annotation)
+            case ast.TupleGetItem(tuple_value=whole, index=index):
+                said = self._annotated(whole)
+                if isinstance(said, ast.TupleStructInfo) and 0 <= index < len(said.fields):
+                    return said.fields[index]
+        return None
 
     def _gives(self, value: ast.Expr, info: ast.StructInfo | None) -> bool:
         """Whether a value is made of scalars that have the values in a type."""
@@ -248,8 +277,13 @@ class _Translation(Rewriter):
             if isinstance(said, ast.PrimStructInfo) and said.value is value:
                 said = _unvalued(said)
             new = replace(var, shape_var=value, struct_info_annotation=said)
+            plain = _unvalued(info)
+            known = self._annotated(binding.value)
+            if known is not None and structural_equal(_unvalued(known), plain):
+                new = self.renamed[var] = replace(new, struct_info_annotation=plain)
+                return (ast.VarBinding(new, self.expr(binding.value), span=binding.span),)
             self.renamed[var] = new
-            made = replace(binding, var=new, struct_info=replace(info, value=None), shape_vars=())
+            made = replace(binding, var=new, struct_info=plain, shape_vars=())
             return (changed(made, value=self.expr(binding.value)),)
         if isinstance(info, ast.TupleStructInfo) and _unvalued(info) is not info:
             return self._cast_of_tuple(binding, info)

@@ -102,8 +102,10 @@ def _formatted(
         raise UnformattedError(span[0])
     above = dict.fromkeys(found[1] for found in _DECLARED.finditer(text, 0, span[0]))
     declared = [f'{name} = TypeVar("{name}")\n' for name in above]
+    imported_tir = _TIR_IMPORT.search(text)
+    version = "" if imported_tir is None else f"{imported_tir[0].strip()} as T\n"
     dedented = "".join(line.removeprefix(pad) if line.strip() else "\n" for line in lines)
-    written, reason = write("".join(declared) + dedented)
+    written, reason = write(version + "".join(declared) + dedented)
     head = None if written is None else re.search(r"^@", written, re.MULTILINE)
     if written is None or head is None:
         raise UnformattedError(span[0], reason)

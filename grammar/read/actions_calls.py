@@ -172,6 +172,8 @@ class CallActions(ExpressionActions):
                 what = said if repr(head) in said else f"{head!r} is {said}, which"
                 raise Rejected(f"{what} cannot be called", *span)
             return self._call_expr(found, arguments)
+        if head in _OF_PYTHON and not self.scope.in_prim_func():
+            self._takes_relax(head, arguments, span)
         literal = head == "float" and all(
             isinstance(e.value, (str, int, float)) for e in arguments.positional
         )
@@ -188,6 +190,22 @@ class CallActions(ExpressionActions):
         if self._is_operator_of_2022(head):
             return self._operator("relax." + PROTOTYPE_OPERATORS.get(head, head), arguments)
         return self._call_expr(self.scope.undefined(head, span), arguments)
+
+    def _takes_relax(self, head: str, arguments: Arguments, span: Span) -> None:
+        """Reject a function of Python that computes with Relax values."""
+        around = self.context.around
+        if around is not None and head in around.names():
+            return
+        given = [entry.value for entry in arguments.positional]
+        given += [
+            each.value for value in given if isinstance(value, Sequence) for each in value.items
+        ]
+        if any(isinstance(value, ast.Expr) for value in given):
+            several = len(arguments.positional) > 1
+            help = f"write {_OF_PYTHON[head][several]}"
+            self.context.reports.kept.add(span)
+            words = f"Python's `{head}` does not take Relax values"
+            raise Rejected(words, *span, help, certain=True)
 
     def _is_operator_of_2022(self, name: str) -> bool:
         """Whether a name that nothing binds is an operator, as the texts of 2022 write them."""
@@ -251,6 +269,20 @@ class CallActions(ExpressionActions):
         given = self._arguments(name, arguments, span)
         given.head_end = head.end - 1
         return self._call_method(Entry(owned(self.context, owner), *owner.span), name, given)
+
+
+_CAST = ('`R.astype(x, "…")`',) * 2
+_OF_PYTHON = {
+    **{name: (f"`R.{name}(x)`",) * 2 for name in ("abs", "round")},
+    **{name: (f"`R.{name}(x)`", f"`R.{name}imum(x, y)`") for name in ("max", "min")},
+    **dict.fromkeys(("float", "int", "bool"), _CAST),
+    "sum": ("`R.sum(x)`, or `+`",) * 2,
+    "pow": ("`R.power(x, y)`",) * 2,
+    "sorted": ("`R.sort(x)`",) * 2,
+    "any": ("`R.max(x)`, or `R.logical_or(x, y)`",) * 2,
+    "all": ("`R.min(x)`, or `R.logical_and(x, y)`",) * 2,
+}
+"""Functions of Python that fail on Relax values, and what computes the same: of one, of several."""
 
 
 def _builtin(head: str, arguments: Arguments) -> Any:

@@ -63,6 +63,7 @@ class DefinitionActions:
         self.named: set[str] = set()
         self._of_heads: list[set[str]] = []
         self._decorations: list[Entry] = []
+        self._in_module = False
         self._comments: tuple[str, ...] = ()
         self._names: dict[str, Any] = {}
         self._defaults_in: Frame | None = None
@@ -170,6 +171,11 @@ class DefinitionActions:
         if not self._is_decorated_with(_MODULE_WORDS):
             raise Rejected("a class is a module only under @I.ir_module", at, span[1])
         self._check_decorations("module", _MODULE_WORDS)
+        if len(self.scope.frames) > 1:
+            raise Rejected("a module cannot be defined inside a function", at, span[1])
+        if self._in_module:
+            raise Rejected("a module cannot contain another module", at, span[1])
+        self._in_module = True
         self.scope.modules.add(name)
         return Open((name, self._comments, bases), "module", len(self.scope.frames), span)
 
@@ -209,8 +215,6 @@ class DefinitionActions:
 
     def do_local_function(self, span: Span, definition: Entry) -> Any:
         value = definition.value
-        if isinstance(value, ast.IRModule):
-            raise Rejected("a module cannot contain another module", *definition.span)
         if not isinstance(value, Defined) or value.var is None:
             return value
         if isinstance(value.function, tir.PrimFunc):
@@ -309,7 +313,8 @@ class DefinitionActions:
         signature: Signature = head.value[0]
         if parameters is not None:
             signature.params = parameters.value
-        if ret is not None and ret.value is not None:  # `-> None` says nothing
+        signature.returns_none = ret is not None and ret.value is None
+        if ret is not None and ret.value is not None:
             signature.ret_span = ret.span
             if signature.kind == "function":
                 signature.ret = without_unknown(self.coerce.info(ret), self.scope.unknown)

@@ -77,6 +77,7 @@ def relax_function(
         signature.name_span,
         comments,
         span,
+        signature.returns_none,
     )
 
 
@@ -105,6 +106,7 @@ def prim_function(
         signature.name_span,
         comments,
         span,
+        signature.returns_none,
     )
 
 

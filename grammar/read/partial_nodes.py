@@ -86,7 +86,17 @@ class Defined:
 class Signature:
     """The content of a function's head."""
 
-    __slots__ = ("decorations", "kind", "name", "name_span", "params", "ret", "ret_span", "var")
+    __slots__ = (
+        "decorations",
+        "kind",
+        "name",
+        "name_span",
+        "params",
+        "ret",
+        "ret_span",
+        "returns_none",
+        "var",
+    )
 
     def __init__(self, name: str, name_span: Span, kind: str, var: ast.Var | None) -> None:
         self.name = name
@@ -96,6 +106,7 @@ class Signature:
         self.params: list[Any] = []
         self.ret: Any = None
         self.ret_span: Span | None = None
+        self.returns_none = False
         self.decorations: list[Entry] = []
 
 

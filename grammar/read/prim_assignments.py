@@ -6,7 +6,7 @@ from typing import Any
 
 from rlx.grammar.dialects import ALLOC_WORDS
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import HANDLE, INT32, INT64, DataType, dtype
+from rlx.grammar.nodes.dtype import HANDLE, INT32, INT64, VOID, DataType, dtype
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read.buffer_views import viewed
 from rlx.grammar.read.entries import Entry, Rejected
@@ -74,8 +74,8 @@ class PrimAssignments:
         return self._annotated(name, annotation, value, span)
 
     def _unknown(self, name: Entry, span: Span) -> tir.Stmt:
-        """A statement kept as text, whose name stands for something."""
-        self.scope.bind(name.value, tir.Var(name.value, span=name.span))
+        """A statement kept as text, whose name stands for something of an unknown type."""
+        self.scope.bind(name.value, tir.Var(name.value, VOID, name.span))
         return self.bodies.opaque(span)
 
     def _of_form(

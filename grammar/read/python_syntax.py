@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Callable, Container
 
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Span
@@ -84,6 +85,37 @@ def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
             start = place.offset(node.lineno, node.col_offset)
             return f"not supported by TVM in a PrimFunc: {word}", (start, start + 1)
     return None
+
+
+def condition_on(
+    text: str, span: Span, is_value: Callable[[str], bool], dimensions: Container[str]
+) -> Span | None:
+    """Where a statement has a conditional expression that chooses by a Relax value, or chooses
+    between Relax values by a shape variable.
+
+    Parameters
+    ----------
+    is_value
+        Whether a name is that of a Relax value.
+    dimensions
+        The names of shape variables.
+    """
+    place = Lines(text, span)
+    try:
+        tree = tree_of(place.read)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.IfExp):
+            by, chosen = _names(node.test), {*_names(node.body), *_names(node.orelse)}
+            between = any(name in dimensions for name in by) and any(map(is_value, chosen))
+            if between or any(map(is_value, by)):
+                return place.span(node.test)
+    return None
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _word(node: ast.stmt) -> str:

@@ -131,19 +131,26 @@ def for_target(
         if not use.readers.reads(target) and use.span not in told:
             told.add(use.span)
             yield _unread(text, use, target)
-    at = VERSIONS.index(target)
+    for call, name, since in later_operators(modules, target):
+        yield Diagnostic(
+            "VERSION-operator",
+            "error",
+            f"TVM {target} has no operator {name}: it came with {since}",
+            call.span,
+            help=f"set the target to {since} or later, or compute it with other operators",
+        )
+
+
+def later_operators(
+    modules: Sequence[ast.IRModule], version: str
+) -> Iterator[tuple[ast.Call, str, str]]:
+    """The calls of operators that came after a version, with their name and first version."""
+    at = VERSIONS.index(version)
     for node in (node for module in modules for node in walk(module)):
         if isinstance(node, ast.Call) and isinstance(node.op, ast.Op):
             since = NEW_OPERATORS.get(node.op.op_name)
             if since is not None and VERSIONS.index(since) > at:
-                name = f"R.{node.op.op_name.removeprefix('relax.')}"
-                yield Diagnostic(
-                    "VERSION-operator",
-                    "error",
-                    f"TVM {target} has no operator {name}: it came with {since}",
-                    node.span,
-                    help=f"set the target to {since} or later, or compute it with other operators",
-                )
+                yield node, f"R.{node.op.op_name.removeprefix('relax.')}", since
 
 
 def _unread(text: str, use: SpellingUse, target: str) -> Diagnostic:

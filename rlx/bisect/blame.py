@@ -99,6 +99,11 @@ class Pipeline(Record):
         Whether the result of the pipeline is built.
     refine
         Whether it is proved after each pass that the program means the same for all sizes.
+    inputs
+        The path of an `.npz` file with the inputs of a run that is done before and after each pass;
+        None for none.
+    entry
+        The function that this run calls; None for ``main``, or the only one.
     """
 
     expression: str = "default"
@@ -109,3 +114,5 @@ class Pipeline(Record):
     known: str | None = None
     build: bool = False
     refine: bool = False
+    inputs: str | None = None
+    entry: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Self
 
 from rlx.bisect.blame import Blame, Fine, Pipeline
@@ -40,6 +41,8 @@ class Process:
         options += [] if pipeline.known is None else ["--known", pipeline.known]
         options += ["--build"] if pipeline.build else []
         options += ["--refine"] if pipeline.refine else []
+        options += [] if pipeline.inputs is None else ["--inputs", os.path.abspath(pipeline.inputs)]
+        options += [] if pipeline.entry is None else ["--entry", pipeline.entry]
         self.command = [
             *python("-m", "rlx.bisect.worker", *options, "--"),
             *(pipeline.expression, pipeline.target),

@@ -10,7 +10,9 @@ from rlx.grammar.streams import code_span, fenced, harmless, inline_markdown, js
 VERSION = 1
 
 
-def markdown(blame: Blame, pipeline: Pipeline, program: str, lines: int) -> str:
+def markdown(
+    blame: Blame, pipeline: Pipeline, program: str, lines: int, whole: str | None = None
+) -> str:
     """The report as Markdown.
 
     Parameters
@@ -19,6 +21,8 @@ def markdown(blame: Blame, pipeline: Pipeline, program: str, lines: int) -> str:
         The program, as small as it was made.
     lines
         How many lines it had before.
+    whole
+        What is wrong in the program before it was reduced; None if it was not.
     """
     small = len(program.splitlines())
     size = f"{small} lines" if small >= lines else f"{small} lines, reduced from {lines}"
@@ -27,7 +31,11 @@ def markdown(blame: Blame, pipeline: Pipeline, program: str, lines: int) -> str:
         _setting(blame, pipeline),
         _block(blame.message, "text"),
     ]
+    if whole is not None and whole != blame.message:
+        parts += ["In the program before it was reduced:", _block(whole, "text")]
     parts += [f"## The program ({size})", _block(program, "python")]
+    if pipeline.inputs is not None:
+        parts += ["## Its inputs", _block(_inputs(pipeline, program), "python")]
     if blame.before.strip() not in ("", program.strip()):
         parts += [f"## Before {blame.pass_name}", _block(blame.before, "python")]
     if blame.after:
@@ -101,6 +109,38 @@ def _block(text: str, language: str) -> str:
     return fenced(language, harmless(text.rstrip()))
 
 
+def _inputs(pipeline: Pipeline, program: str) -> str:
+    """The arguments of the program, as Python that reads them from their file."""
+    import numpy as np
+
+    from rlx.api import parse
+    from rlx.semantics.machine.program import callable_functions, default_entry
+    from rlx.semantics.run.npz import arrays_of
+    from rlx.semantics.run.value_text import line
+    from rlx.semantics.values import Tensor
+
+    assert pipeline.inputs is not None
+    functions = callable_functions([parse(program)])
+    name = pipeline.entry or default_entry(functions)
+    arrays = arrays_of(pipeline.inputs)
+    made = ["import numpy as np", "", f"inputs = np.load({pipeline.inputs!r})", "arguments = ["]
+    for param in functions[name][1].params if name in functions else ():
+        array = arrays.get(param.name_hint)
+        if array is None:
+            made.append(f"    # {param.name_hint} is generated with the seed {pipeline.seed}")
+        elif array.size <= _SMALL and array.dtype.kind in "biuf":
+            small = np.array2string(array, separator=", ", threshold=_SMALL).replace("\n", "")
+            made.append(f"    np.array({small}, {str(array.dtype)!r}),  # {param.name_hint}")
+        else:
+            shown = line(Tensor(array))
+            made.append(f"    inputs[{param.name_hint!r}],  # {shown}")
+    return "\n".join([*made, "]"])
+
+
+_SMALL = 32
+"""Arrays of at most so many elements are written out."""
+
+
 def _script(pipeline: Pipeline) -> str:
     wanted = pipeline.expression
     if wanted == "default":
@@ -112,6 +152,11 @@ def _script(pipeline: Pipeline) -> str:
     then = "module.show()"
     if pipeline.build:
         then = "relax.build(module, target, relax_pipeline=tvm.transform.Sequential([]))"
+    if pipeline.inputs is not None and not pipeline.build:
+        then = f"""\
+for each in (before, module):
+    machine = relax.VirtualMachine(relax.build(each, target), tvm.cpu())
+    print(machine[{pipeline.entry or "main"!r}](*map(tvm.runtime.tensor, arguments)))"""
     return f"""\
 import tvm
 from tvm import relax
@@ -120,5 +165,5 @@ from tvm import relax
 module = tvm.script.from_source(PROGRAM, check_well_formed=False)
 target = tvm.target.Target({pipeline.target!r})
 with target, tvm.transform.PassContext(opt_level=3):
-    module = {wanted}(module)
+    before, module = module, {wanted}(module)
 {then}"""

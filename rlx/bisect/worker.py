@@ -8,6 +8,7 @@ that dies has named its pass.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -16,9 +17,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rlx.comparison.kept import Kept
 from rlx.generate.campaign.child import end_with_parent
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.semantics.live_memory import limited
+from rlx.semantics.outcome import Returned
 from rlx.tvm.instrument import text_of
 from rlx.tvm.known import by_choice
 from rlx.tvm.watch import ILLEGAL, Problem, Watch
@@ -29,6 +32,7 @@ ENOUGH = 20
 """A message of fewer letters does not say what went wrong."""
 
 PARSER, OURS, BUILD = "TVM's parser", "relax-check", "the build"
+CODE, RUN = "the code generation of the virtual machine", "the run of the virtual machine"
 """What is under way besides passes."""
 
 
@@ -45,6 +49,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         take = _taker(options.pipeline, options.target, options.build)
         table = [] if options.known is None else by_choice(Path(options.known))
+        kept = _kept(options)
     except ModuleNotFoundError as error:
         missing = error.name == "tvm"
         say(unusable="this needs TVM: install the extra `tvm`" if missing else f"{error}")
@@ -55,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
     say(ready=options.pipeline)
     with limited(options.memory):
         for line in sys.stdin:
-            watch = Watch(options.sizes, options.seed, table, options.refine)
+            watch = Watch(options.sizes, options.seed, table, options.refine, kept)
             _examine(json.loads(line), take, Telling(say, watch))
     return 0
 
@@ -74,7 +79,18 @@ def _parser() -> CommandParser:
     add("--known", metavar="DIR")
     add("--build", action="store_true")
     add("--refine", action="store_true")
+    add("--inputs", metavar="FILE")
+    add("--entry", metavar="NAME")
     return parser
+
+
+def _kept(options: argparse.Namespace) -> Kept | None:
+    """The inputs of the run that is watched."""
+    if options.inputs is None:
+        return None
+    from rlx.semantics.run.npz import arrays_of
+
+    return Kept(arrays_of(options.inputs), options.entry, options.seed)
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -112,10 +128,39 @@ def _taker(expression: str, target: str, build: bool) -> Callable[[str, Telling]
         if build:
             told.say(begin=BUILD)
             with tvm.transform.PassContext(opt_level=3):
-                relax.build(made, scope, relax_pipeline=tvm.transform.Sequential([]))
+                executable = build_in_stages(made, scope, told.say)
             told.say(end=BUILD)
+            told.run(executable, made)
 
     return take
+
+
+def build_in_stages(module: Any, target: Any, say: Say) -> Any:
+    """The executable of a lowered module: the code of the virtual machine, then the PrimFuncs."""
+    import tvm
+    from tvm import relax
+    from tvm.relax import vm_build
+
+    attrs = dict(module.attrs) if module.attrs else {}
+    builder = relax.ExecBuilder()
+    say(begin=CODE)
+    rest = vm_build._vmcodegen(builder, module)
+    say(end=CODE)
+    kernels = vm_build._filter_tir(rest)
+    try:
+        return vm_build._vmlink(
+            builder=builder,
+            target=target,
+            tir_mod=kernels,
+            ext_libs=attrs.get("external_mods", []),
+            params=dict(attrs.get("const_name_to_constant", {})),
+        )
+    except Exception:
+        for var, kernel in () if kernels is None else kernels.functions_items():
+            say(begin=f"the build of {var.name_hint}")
+            tvm.tirx.build(tvm.IRModule({var: kernel}), target=target)
+            say(end=f"the build of {var.name_hint}")
+        raise
 
 
 class Telling:
@@ -138,6 +183,39 @@ class Telling:
         """The text that a pass has made."""
         self.say(begin=OURS)
         self._stop_at(self.watch.after(name, text))
+
+    def run(self, executable: Any, module: Any) -> None:
+        """Run what was built on the inputs that were given."""
+        last = self.watch.last
+        if last is None or not isinstance(last.outcome, Returned):
+            return
+        import tvm
+        from tvm import relax
+
+        from rlx.comparison.kept import different
+        from rlx.generate.campaign.oracles.run import from_peer, to_peer
+        from rlx.generate.campaign.peer import Peer
+
+        self.say(begin=RUN)
+        peer = Peer()
+        machine = relax.VirtualMachine(executable, tvm.cpu())
+        returned = machine[last.run.entry](*[to_peer(peer, arg) for arg in last.run.args])
+        self.say(end=RUN)
+        self.say(begin=OURS)
+        found = from_peer(peer, returned)
+        said = "" if found is None else different(last, last.outcome.value, found)
+        if said:
+            self.say(
+                problem=RUN,
+                kind="meaning",
+                cause="meaning",
+                message=said,
+                before=text_of(module) or "",
+                after="",
+            )
+            self.watch.stopped = True
+            raise RuntimeError(said)
+        self.watch.compared += 1
 
     def _stop_at(self, problem: Problem | None) -> None:
         if problem is None:
@@ -178,7 +256,7 @@ def _examine(text: str, take: Callable[[str, Telling], None], told: Telling) -> 
     try:
         take(text, told)
     except Exception as error:  # noqa: BLE001 - whatever a pass raises is what is looked for
-        if not told.watch.problems:
+        if not told.watch.problems and not told.watch.stopped:
             told.say(raised=cause(error), message=words(error))
     else:
         watch = told.watch

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 FINE, BLAMED, UNABLE = 0, 1, 2
 
+SIZES = (3, 1)
+"""The sizes of shape variables in runs, where none are given."""
+
 KNOWN = "findings"
 """The default folder of known findings; there need not be one."""
 
@@ -50,6 +53,10 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
 
     parser = _parser(prog)
     options = parser.parse_args(argv)
+    if options.inputs and options.no_run:
+        parser.error("--no-run: nothing runs on the inputs of --inputs then")
+    if options.entry and not options.inputs:
+        parser.error("--entry: this is the function that --inputs are for, and there are none")
     if options.known is not None and not os.path.isdir(options.known):
         parser.error(f"--known {options.known}: no such directory")
     if options.output and (said := refused(options.output, options.file)) is not None:
@@ -63,15 +70,20 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
         complain_line(f"{prog}: the program is wrong before the first pass")
         complain(f"\n{wrong.message}\n")
         return BLAMED
+    if wrong is None and options.inputs and (said := _misfit(options, text)) is not None:
+        complain_line(f"{prog}: --inputs {said}")
+        return UNABLE
     pipeline = Pipeline(
         options.pipeline,
         options.target,
-        () if options.no_run else options.sizes,
+        () if options.no_run else options.sizes or (() if options.inputs else SIZES),
         options.seed,
         options.memory,
         options.known or (KNOWN if os.path.isdir(KNOWN) else None),
         options.pipeline == "default" and not options.no_build,
         options.refine,
+        options.inputs,
+        options.entry,
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
@@ -79,13 +91,14 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     with Process(pipeline, options.patience) as process:
         try:
             found = process.examine(text)
-            program = text
+            program, given = text, found
             if isinstance(found, Blame) and not options.no_reduce:
                 program, found = _reduced(text, found, process, options.seconds)
         except UnusableError as error:
             complain_line(f"{prog}: --pipeline {options.pipeline}: {error}")
             return UNABLE
-    return _put(found, pipeline, program, len(text.splitlines()), options)
+    whole = given.message if isinstance(given, Blame) and program != text else None
+    return _put(found, pipeline, program, len(text.splitlines()), options, whole)
 
 
 def _wrong(text: str) -> Blame | None:
@@ -98,8 +111,42 @@ def _wrong(text: str) -> Blame | None:
     return Blame(INPUT, "illegal", report.errors[0].code, str(report).strip(), (), text)
 
 
+def _misfit(options: argparse.Namespace, text: str) -> str | None:
+    """Why the program cannot be called with the inputs."""
+    from rlx.api import parse
+    from rlx.comparison.compare import InputsError, Run
+    from rlx.grammar.diagnostic import Source
+    from rlx.semantics.machine.program import callable_functions, default_entry
+    from rlx.semantics.run.files import FileError
+    from rlx.semantics.run.inputs import InputError, inputs
+    from rlx.semantics.run.npz import arrays_of, given
+
+    module = parse(text)
+    functions = callable_functions([module])
+    name = options.entry or default_entry(functions)
+    if name not in functions:
+        return (
+            f"{options.inputs}: no function {name!r}; there are: {', '.join(functions) or 'none'}"
+        )
+    function = functions[name][1]
+    try:
+        found = given(arrays_of(options.inputs), function, options.inputs)
+        values = inputs(function, found, options.seed).values
+        Run(module, Source(text), name, values).accepted()
+    except FileError as error:
+        return str(error)
+    except (InputError, InputsError) as error:
+        return f"{options.inputs}: {error}"
+    return None
+
+
 def _put(
-    found: Blame | Fine, pipeline: Pipeline, program: str, lines: int, options: argparse.Namespace
+    found: Blame | Fine,
+    pipeline: Pipeline,
+    program: str,
+    lines: int,
+    options: argparse.Namespace,
+    whole: str | None = None,
 ) -> int:
     from rlx.bisect.report import markdown, nothing, record
 
@@ -108,7 +155,7 @@ def _put(
     elif isinstance(found, Fine):
         text = nothing(found, pipeline, options.file)
     else:
-        text = markdown(found, pipeline, program, lines)
+        text = markdown(found, pipeline, program, lines, whole)
     if options.output:
         write(options.output, text)
         title = found.title if isinstance(found, Blame) else "no pass is to blame"
@@ -128,9 +175,12 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     from rlx.grammar.diagnostic import Source
     from rlx.grammar.read.parser import ParseError
     from rlx.subject import SubjectError, module_of, why_unreadable
+    from rlx.tvm.importing import NoImportError, imported, is_imported
 
     subject: object = Path(path)
     try:
+        if is_imported(path):
+            subject = Source(imported(path), path)
         if path == "-":
             subject = Source(sys.stdin.read(), "<stdin>")
         module = module_of(subject, name)
@@ -139,6 +189,8 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     except ParseError as error:
         for diagnostic in error.diagnostics:
             complain_line(f"{diagnostic}")
+    except NoImportError as error:
+        complain_line(f"{prog}: {error}")
     except (SubjectError, OSError, UnicodeDecodeError) as error:
         complain_line(f"{prog}: {why_unreadable(path, error)}")
     return None
@@ -173,7 +225,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         epilog=EPILOG,
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help="the program, .rlx or .py; - for standard input")
+    add("file", metavar="FILE", help="the model: .rlx, .py, .json, .onnx, .pt2; - for stdin")
     add("--module", metavar="NAME", help="the module to compile, if the file has several")
     add(
         "--pipeline",
@@ -185,6 +237,15 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         ),
     )
     add("--target", default="llvm", help="the target that the passes compile for (default: llvm)")
+    add(
+        "--inputs",
+        metavar="FILE.npz",
+        help=(
+            "arguments by the names of the parameters; the program runs on them before and after"
+            " each pass, and in TVM's virtual machine"
+        ),
+    )
+    add("--entry", metavar="NAME", help="the function that --inputs are for (default: main)")
     add("--no-run", action="store_true", help="check only; do not compare what the program returns")
     add(
         "--refine",
@@ -194,9 +255,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add(
         "--sizes",
         type=_sizes,
-        default=(3, 1),
         metavar="N,N",
-        help="the sizes of the shape variables in runs (default: 3,1)",
+        help="the sizes of the shape variables in runs (default: 3,1; with --inputs, no such runs)",
     )
     add("--no-build", action="store_true", help="do not build what the default pipeline has made")
     add(

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,13 @@ from rlx.checker.render.files import FileReport, summarise
 from rlx.commands.check_options import parser_of, version
 from rlx.commands.project import settings
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.streams import complain, complain_line, say, write_data, write_program
+from rlx.grammar.streams import complain, complain_line, say, visible, write_data, write_program
+from rlx.writing import hindrance, write
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
     from rlx.checker.driver.configuration import ProjectSettings
+    from rlx.checker.fixing import Mended
 
 PROGRAM = "relax-check"
 STDIN = "-"
@@ -75,6 +78,13 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         parser.error(f"{name} and --spec {arguments.spec} cannot be combined")
     if STDIN in arguments.path and (arguments.watch or (arguments.fix and len(arguments.path) > 1)):
         parser.error("--fix takes standard input only alone, and --watch does not take it")
+    if arguments.unsafe_fixes and not (arguments.fix or arguments.diff):
+        parser.error("--unsafe-fixes needs --fix or --diff")
+    if arguments.add_ignores and (arguments.fix or arguments.diff or STDIN in arguments.path):
+        parser.error("--add-ignores takes files, and neither --fix nor --diff")
+    if arguments.color != "auto":
+        os.environ.pop("NO_COLOR", None)
+        os.environ["FORCE_COLOR"] = "1" if arguments.color == "always" else "0"
     if arguments.watch:
         from rlx.checker.driver.watch import watch
 
@@ -113,8 +123,6 @@ def _for_target(target: str | None) -> Callable[[str, str], Report] | None:
     """The check of a text for a version of TVM; None without one."""
     if target is None:
         return None
-    from functools import partial
-
     from rlx.checker.check import check_text
 
     return partial(check_text, target=target)
@@ -126,20 +134,27 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
 
     try:
         seconds()
-        project = settings(arguments, prog)
+        configured = settings(arguments, prog)
+        project = _extended(parser, configured, arguments)
         operators, allowed = _operators(project, arguments)
-        selection = _selection(parser, arguments, project)
+        selection = _selection(parser, arguments, project, configured)
     except _refusals() as error:
         complain_line(f"{prog}: {error}")
         return UNABLE
+    if arguments.show_files:
+        for path in _found(arguments.path, project):
+            say(f"{visible(path)}\n")
+        return CLEAN
+    if arguments.output_file and (why := hindrance(arguments.output_file)):
+        complain_line(f"{prog}: {arguments.output_file}: {why}")
+        return UNABLE
+    make = _make(arguments, project, selection)
     if arguments.diff:
-        return _diff(arguments, project, prog)
+        return _diff(arguments, project, prog, make)
     if arguments.fix and STDIN in arguments.path:
-        target = arguments.target or project.target
-        return _mended(arguments.stdin_filename, prog, target)
-    written = not arguments.fix or _fix(arguments, project, prog)
-    from functools import partial
-
+        return _mended(arguments.stdin_filename, prog, make)
+    changes = arguments.fix or arguments.add_ignores
+    written = not changes or _fix(arguments, project, prog, make)
     from rlx.checker.driver.check_files import check_file
 
     check = partial(
@@ -162,29 +177,64 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     if not files:
         complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
+    put = say if arguments.format == "human" else write_data
+    if arguments.output_file:
+        os.environ.setdefault("FORCE_COLOR", "0")
+        put = partial(write, arguments.output_file)
     if arguments.format == "sarif":
-        _write(_sarif(files, project.documentation), write_data)
+        _write(_sarif(files, project.documentation), put)
     else:
-        put = say if arguments.format == "human" else write_data
         _write(RENDERERS[arguments.format](files), put)
     if arguments.dynamic_checks:
         _dynamic_checks(files, arguments.format)
     if arguments.statistics:
         _statistics(files, arguments.format)
     found = status(files, arguments.strict or project.strict)
+    if found == FOUND and arguments.exit_zero:
+        found = CLEAN
     return found if written else max(found, UNABLE)
 
 
+def _extended(
+    parser: argparse.ArgumentParser, project: ProjectSettings, arguments: argparse.Namespace
+) -> ProjectSettings:
+    """The project with what the command line adds to its paths: patterns from the current
+    folder.
+    """
+
+    def from_root(pattern: str) -> str:
+        return os.path.relpath(os.path.abspath(pattern), project.root).replace(os.sep, "/")
+
+    added = []
+    for each in arguments.per_file_ignores:
+        pattern, colon, codes = each.rpartition(":")
+        if not colon or not pattern or not parse([codes]):
+            parser.error(f"--per-file-ignores takes PATTERN:CODES, not {each!r}")
+        added.append((from_root(pattern), parse([codes])))
+    return replace(
+        project,
+        exclude=(*project.exclude, *map(from_root, arguments.extend_exclude)),
+        per_file=(*project.per_file, *added),
+    )
+
+
 def _selection(
-    parser: argparse.ArgumentParser, arguments: argparse.Namespace, project: ProjectSettings
+    parser: argparse.ArgumentParser,
+    arguments: argparse.Namespace,
+    project: ProjectSettings,
+    configured: ProjectSettings,
 ) -> Selection:
     """The codes that the command line and the project ask for."""
     selection = Selection(
         (*parse(arguments.select), *(() if arguments.select else project.select)),
         (*parse(arguments.ignore), *(() if arguments.select else project.ignore)),
+        (*parse(arguments.extend_select), *project.extend_select),
+        (*parse(arguments.extend_ignore), *project.extend_ignore),
     )
-    unknown = _unknown_selectors(selection)
-    of_project = {*project.select, *project.ignore}
+    per_file = [code for _, codes in project.per_file for code in codes]
+    unknown = _unknown_selectors(selection, per_file)
+    of_project = {*project.select, *project.ignore, *project.extend_select, *project.extend_ignore}
+    of_project.update(c for _, codes in configured.per_file for c in codes)
     theirs = [name for name in unknown if name in of_project]
     if theirs:
         from rlx.checker.driver.configuration import ConfigurationError
@@ -197,27 +247,53 @@ def _selection(
     return selection
 
 
-def _fix(arguments: argparse.Namespace, project: ProjectSettings, prog: str) -> bool:
+def _make(
+    arguments: argparse.Namespace, project: ProjectSettings, selection: Selection
+) -> Callable[[str, str], Mended]:
+    """What becomes of a text: with edits, or with comments."""
+    from rlx.checker.check import check_text
+    from rlx.checker.driver.add_ignores import with_ignores
+    from rlx.checker.fixing import mended
+
+    check = partial(check_text, target=arguments.target or project.target)
+    if not arguments.add_ignores:
+        return partial(mended, check=check, unsafe=arguments.unsafe_fixes)
+
+    def silenced(text: str, path: str) -> Mended:
+        return with_ignores(text, path, check, _of_file(path, selection, project).reports)
+
+    return silenced
+
+
+def _of_file(path: str, selection: Selection, project: ProjectSettings) -> Selection:
+    """The codes that are reported in one file."""
+    codes = project.ignored_in(path)
+    return replace(selection, fewer=(*selection.fewer, *codes)) if codes else selection
+
+
+def _fix(
+    arguments: argparse.Namespace,
+    project: ProjectSettings,
+    prog: str,
+    make: Callable[[str, str], Mended],
+) -> bool:
     """Mend the files; whether all of them could be written."""
     from rlx.checker.driver.fix import apply, fixes
 
     folders = [path for path in arguments.path if os.path.isdir(path)]
-    target = arguments.target or project.target
-    found = fixes(_found(arguments.path, project), arguments.stdin_filename, target=target)
+    found = fixes(_found(arguments.path, project), arguments.stdin_filename, make=make)
     done = [apply(f, prog, () if f.path in arguments.path else folders) for f in found]
     return all(done)
 
 
-def _mended(name: str | None, prog: str, target: str | None) -> int:
+def _mended(name: str | None, prog: str, make: Callable[[str, str], Mended]) -> int:
     """Write the mended text of standard input to standard output, and what is left to say to
     stderr.
     """
-    from functools import partial
-
     from rlx.checker.driver.fix import fixes
 
     unread: list[tuple[str, int]] = []
-    for fixed in fixes([STDIN], name, unread, target):
+    for fixed in fixes([STDIN], name, unread, make=make):
         _write(fixed.mended.text, partial(write_program, exactly=True))
         report = fixed.mended.report
         complain(str(report))
@@ -232,14 +308,19 @@ def _unread(files: Sequence[tuple[str, int]], prog: str) -> int:
     return max((status for _, status in files), default=UNABLE)
 
 
-def _diff(arguments: argparse.Namespace, project: ProjectSettings, prog: str) -> int:
+def _diff(
+    arguments: argparse.Namespace,
+    project: ProjectSettings,
+    prog: str,
+    make: Callable[[str, str], Mended],
+) -> int:
     """Print what `--fix` would change."""
     from rlx.checker.driver.fix import fixes
 
     unread: list[tuple[str, int]] = []
-    found, target = _found(arguments.path, project), arguments.target or project.target
+    found = _found(arguments.path, project)
     changes = [
-        fixed.difference() for fixed in fixes(found, arguments.stdin_filename, unread, target)
+        fixed.difference() for fixed in fixes(found, arguments.stdin_filename, unread, make=make)
     ]
     _write("".join(changes))
     if unread:
@@ -300,11 +381,12 @@ _SHOWN = 5
 """The number of unknown names that a message lists."""
 
 
-def _unknown_selectors(selection: Selection) -> list[str]:
+def _unknown_selectors(selection: Selection, others: Sequence[str]) -> list[str]:
     """The first few selectors that name no code; reading the rules takes a moment, so only if there
     are selectors.
     """
-    written = dict.fromkeys((*selection.select, *selection.ignore))
+    of_files = (*selection.more, *selection.fewer, *others)
+    written = dict.fromkeys((*selection.select, *selection.ignore, *of_files))
     if not written:
         return []
     from rlx.checker.explain import codes
@@ -328,9 +410,7 @@ def _check(
     checked = with_progress(check_all(found, check), len(found))
     reports += [file for file in checked if file.path not in searched or not _is_empty(file)]
     reports.sort(key=lambda file: file.path)
-    if selection.select or selection.ignore:
-        reports = [_selected(file, selection) for file in reports]
-    return reports
+    return [_selected(file, _of_file(file.path, selection, project)) for file in reports]
 
 
 def _is_empty(file: FileReport) -> bool:
@@ -339,6 +419,8 @@ def _is_empty(file: FileReport) -> bool:
 
 
 def _selected(file: FileReport, selection: Selection) -> FileReport:
+    if selection == Selection():
+        return file
     kept = tuple(filter(selection.reports, file.diagnostics))
     return replace(file, diagnostics=kept)
 

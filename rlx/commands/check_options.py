@@ -39,10 +39,20 @@ def parser_of(prog: str, formats: Iterable[str]) -> argparse.ArgumentParser:
     add("--strict", action="store_true", help="exit with 1 if there are warnings")
     add("--select", action="append", default=[], metavar="CODES", help="report only these codes")
     add("--ignore", action="append", default=[], metavar="CODES", help="do not report these codes")
+    add("--extend-select", action="append", default=[], metavar="CODES", help=_MORE)
+    add("--extend-ignore", action="append", default=[], metavar="CODES", help=_FEWER)
+    add("--extend-exclude", action="append", default=[], metavar="PATTERN", help=_EXCLUDE)
+    add("--per-file-ignores", action="append", default=[], metavar="PATTERN:CODES", help=_PER_FILE)
+    add("--exit-zero", action="store_true", help="exit with 0 even if something was found")
+    add("--output-file", metavar="FILE", help="write the report into this file")
+    add("--show-files", action="store_true", help="list the files that would be checked, and exit")
+    add("--color", choices=("auto", "always", "never"), default="auto", help=_COLOR)
     add("--allow-operator", action="append", default=[], metavar="NAME", help=_ALLOW)
     add("--operators", action="append", default=[], metavar="MODULE", help=_OPERATORS)
     add_options(parser)
     add("--fix", action="store_true", help="apply the edits that diagnostics propose, then check")
+    add("--unsafe-fixes", action="store_true", help=_UNSAFE)
+    add("--add-ignores", action="store_true", help=_ADD)
     add("--diff", action="store_true", help="print what --fix would change, without changing it")
     add("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
     add(
@@ -66,6 +76,13 @@ def parser_of(prog: str, formats: Iterable[str]) -> argparse.ArgumentParser:
     return parser
 
 
+_MORE = "report these codes, too, although the project ignores them"
+_FEWER = "do not report these codes either"
+_EXCLUDE = "do not check these paths either"
+_PER_FILE = "do not report these codes in the files that match a pattern"
+_COLOR = "colours: at a terminal (auto, the default), always or never"
+_UNSAFE = "with --fix or --diff: also edits that add a run-time check, guess a type or rename"
+_ADD = "add a comment `# rlx: ignore[CODES]` to each line of which something is reported"
 _ALLOW = (
     "accept calls of an operator that Relax does not have; NAME may be a pattern such as 'my.*'"
 )

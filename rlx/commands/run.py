@@ -157,16 +157,15 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
     for rule, why in result.considered:
         yield f"  = {rule} does not apply: {visible(why)}"
     if result.code in _MORE:
-        size = "SIZE" if _MORE[result.code] == "--memory" else "N"
-        yield f"  = raise the limit with {_MORE[result.code]} {size}"
+        yield f"  = raise the limit with {_MORE[result.code]}"
     yield f"  = by rule {result.rule}; `rlx explain {result.code}` explains it"
 
 
 _MORE = {
-    "E-fuel-left": "--fuel",
-    "E-tir-fuel": "--iterations",
-    "E-alloc-size": "--memory",
-    "E-result-memory-there": "--memory",
+    "E-fuel-left": "--fuel N",
+    "E-tir-fuel": "--iterations N",
+    "E-alloc-size": "--memory SIZE, if the system has more",
+    "E-result-memory-there": "--memory SIZE, if the system has more",
 }
 """The option that raises each limit."""
 

@@ -24,8 +24,9 @@ from rlx.semantics.run.options import (
     UNABLE,
     UNDECIDED,
     UsageError,
+    arguments,
+    at_fault,
     checked,
-    given_inputs,
     interruptible,
 )
 
@@ -63,7 +64,7 @@ def prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
     try:
         return executable, entry, _inputs(executable, function, options)
     except InputError as error:
-        raise UsageError(f"--input {error}") from None
+        raise UsageError(f"{at_fault(options, error)} {error}") from None
 
 
 def _executable(path: str) -> Executable:
@@ -94,7 +95,7 @@ def _inputs(executable: Executable, function: ast.Function, options: argparse.Na
     from rlx.semantics.run.inputs import inputs
 
     known = [*(each.name for each in executable.functions), *executable.kernels, *BUILTINS]
-    return inputs(function, given_inputs(options.input), options.seed, known)
+    return inputs(function, arguments(options, function), options.seed, known)
 
 
 def _run(
@@ -158,7 +159,7 @@ def _ending(error: RunError) -> Iterator[str]:
 
 _MORE = {
     "V-fuel-left": "--fuel N",
-    "E-alloc-size": "--memory SIZE",
-    "E-result-memory-there": "--memory SIZE",
+    "E-alloc-size": "--memory SIZE, if the system has more",
+    "E-result-memory-there": "--memory SIZE, if the system has more",
 }
 """The option that raises each limit."""

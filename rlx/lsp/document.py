@@ -1,13 +1,11 @@
-"""What an editor asks of one text: what stands where, where it comes from, what could stand
-there.
-"""
+"""What an editor asks of one text: what stands where, where it comes from, what it may be called."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from keyword import iskeyword
 
 from rlx.checker.check import Report, check_text
 from rlx.checker.why.place import Construct, constructs
@@ -15,23 +13,12 @@ from rlx.grammar.diagnostic import Edit, Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Record, Span
-from rlx.grammar.read.source_tokens import open_bracket, statements, words_in
+from rlx.grammar.read.entries import Token
+from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import fenced, visible
-
-
-class Occurrence(Record):
-    """A name that stands for a variable or a function.
-
-    Attributes
-    ----------
-    is_definition
-        Whether it is bound here.
-    """
-
-    subject: ast.Var | ast.GlobalVar
-    span: Span
-    is_definition: bool
+from rlx.lsp.cut import Cut, cut
+from rlx.lsp.names import MODULES, Name, Names
 
 
 class Hint(Record):
@@ -45,6 +32,18 @@ class RenameError(ValueError):
     """A name cannot be changed; the message says why."""
 
 
+KINDS = {
+    "function": "function",
+    "parameter": "parameter",
+    "variable": "variable",
+    "shape": "shape variable",
+    "loop": "loop variable",
+    "buffer": "buffer",
+    "class": "module",
+}
+"""What a name is called in a sentence."""
+
+
 class Document:
     """One version of a text, with what the checker knows of it.
 
@@ -54,14 +53,22 @@ class Document:
         The report on this text, if it is known already.
     target
         The version of TVM that is to read the text; None infers it from the text.
+    parts
+        Its functions, if they are known already.
     """
 
     def __init__(
-        self, text: str, path: str, report: Report | None = None, target: str | None = None
+        self,
+        text: str,
+        path: str,
+        report: Report | None = None,
+        target: str | None = None,
+        parts: Cut | None = None,
     ) -> None:
         self.source = Source(text, path)
         self.target = target
         self._report = report
+        self._parts = parts
 
     @cached_property
     def report(self) -> Report:
@@ -71,54 +78,38 @@ class Document:
         with recursion_room():
             return check_text(self.source.text, self.source.path, self.target)
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether the report is known."""
+        return self._report is not None or "report" in self.__dict__
+
+    @cached_property
+    def names(self) -> Names:
+        """Where the names of the text are bound and used."""
+        return Names(self._parts or cut(self.source.text))
+
     @cached_property
     def constructs(self) -> list[Construct]:
         """What has struct info and a place, outer before inner."""
         return constructs(self.report.modules, self.report.source)
 
     @cached_property
-    def occurrences(self) -> list[Occurrence]:
-        """The names of variables and functions, in order of the text."""
-        found = {o.span: o for o in self._found() if self._is_there(o)}
-        return sorted(found.values(), key=lambda o: o.span)
-
-    def _is_there(self, occurrence: Occurrence) -> bool:
-        """Whether the text has the name at that place; what normal form adds is nowhere."""
-        written = self.source.text[slice(*occurrence.span)]
-        return written == occurrence.subject.name_hint
-
-    def _found(self) -> Iterator[Occurrence]:
-        text = self.source.text
+    def bound(self) -> dict[int, ast.Expr]:
+        """The variables and functions that the text binds, by the offsets of their names."""
+        found: dict[int, ast.Expr] = {}
         for module in self.report.modules:
             for name, function in module.functions.items():
                 if function.name_span is not None:
-                    yield Occurrence(name, function.name_span, True)
+                    found[function.name_span[0]] = name
         for each in self.constructs:
             subject = each.subject
             if each.kind == "parameter" and isinstance(subject, ast.Var):
-                yield _named(subject, each.span[0], True)
+                found[each.span[0]] = subject
             elif each.kind == "binding":
                 var = subject.var  # type: ignore[attr-defined]
                 if var is not None and var.span is not None:
-                    yield _named(var, var.span[0], True)
-            elif each.kind in ("expression", "result"):
-                yield from self._uses(each)
-        for each in reversed(self.constructs):  # the variable of the outermost `if` has the name
-            if each.kind == "binding" and each.subject.var is not None:  # type: ignore[attr-defined]
-                yield from _in_branches(each.subject.var, each.subject.value, text)  # type: ignore[attr-defined]
-        yield from _outputs(self.report, text)
-
-    def _uses(self, each: Construct) -> Iterator[Occurrence]:
-        subject = each.subject
-        if isinstance(subject, ast.SeqExpr):
-            subject = subject.body
-        if isinstance(subject, ast.Var):
-            yield _named(subject, each.span[0], False)
-        elif isinstance(subject, ast.GlobalVar):
-            written = self.source.text[slice(*each.span)]
-            start = each.span[1] - len(subject.name_hint)
-            if written.endswith(subject.name_hint):
-                yield Occurrence(subject, (start, each.span[1]), False)
+                    found[var.span[0]] = var
+        return found
 
     # ---------------------------------------------------------------- what stands here
 
@@ -127,34 +118,53 @@ class Document:
         here = [c for c in self.constructs if c.span[0] <= offset < max(c.span[1], c.span[0] + 1)]
         return min(reversed(here), key=lambda c: c.span[1] - c.span[0]) if here else None
 
-    def occurrence_at(self, offset: int) -> Occurrence | None:
-        """The name at an offset; behind its last letter counts, too."""
-        for occurrence in self.occurrences:
-            if occurrence.span[0] <= offset <= occurrence.span[1]:
-                return occurrence
+    def operator_at(self, offset: int) -> tuple[str, Span] | None:
+        """The operator, annotation or statement of the script at an offset, with its module."""
+        for token in self._tokens_around(offset):
+            if token.type in ("DOTTED", "HEAD"):
+                word = token.value.removesuffix("(")
+                if word.partition(".")[0] in MODULES:
+                    return word, (token.start, token.start + len(word))
         return None
 
-    def hover(self, offset: int) -> tuple[str, Span] | None:
-        """What is known of what stands at an offset, as Markdown, and its place."""
-        operator = self._operator_at(offset)
-        if operator is not None:
-            return operator
-        occurrence = self.occurrence_at(offset)
-        if occurrence is not None:
-            info = self._info(occurrence.subject)
-            text = fenced("python", visible(f"{occurrence.subject.name_hint}: {info}"))
-            return f"{text}\n\n{self._origin(occurrence)}".rstrip(), occurrence.span
+    def _tokens_around(self, offset: int) -> Iterator[Token]:
+        stretch = self.names.stretch(offset)
+        start = self.names.starts[stretch]
+        for token in self.names.reading(stretch).tokens:
+            if token.start + start <= offset < token.end + start:
+                yield token._replace(start=token.start + start, end=token.end + start)
+
+    def type_of(self, start: int) -> StructInfo | None:
+        """The struct info of what the text binds at an offset."""
+        node = self.bound.get(start)
+        return None if node is None else self._info(node)
+
+    def expression(self, offset: int) -> tuple[str, Span] | None:
+        """The struct info of the innermost expression at an offset, and its place."""
         construct = self.construct_at(offset)
         if construct is None or not isinstance(construct.subject, ast.Expr):
             return None
-        return fenced("python", visible(str(self._info(construct.subject)))), construct.span
+        return visible(str(self._info(construct.subject) or "R.Any")), construct.span
 
-    def _origin(self, occurrence: Occurrence) -> str:
-        """The rule that gave it, and its premises: the head of what `rlx why` prints."""
+    def call_result(self, offset: int) -> StructInfo | None:
+        """The struct info of the call whose operator stands at an offset."""
+        for each in self.constructs:
+            call = each.subject
+            span = call.op_span if isinstance(call, ast.Call) else None
+            if span is not None and span[0] <= offset < span[1]:
+                return self._info(call)  # type: ignore[arg-type]
+        return None
+
+    def derivation(self, offset: int) -> str:
+        """The rule that gave what stands at an offset, and its premises: the head of what `rlx why`
+        prints.
+        """
         from rlx.checker.why.explain import why
         from rlx.checker.why.place import PlaceError
 
-        line, column = self.source.position(occurrence.span[0])
+        line, column = self.source.position(offset)
+        if len(self.source.text.split()) > _LONG:
+            return f"`rlx why {visible(self.source.path)}:{line}:{column}` shows the derivation."
         try:
             found = why(self.source.text, self.source.path, line, column)
         except PlaceError:
@@ -163,45 +173,58 @@ class Document:
         more = ["…"] if len(shown) > _WHY else []
         return fenced("text", "\n".join([*shown[:_WHY], *more]))
 
-    def _operator_at(self, offset: int) -> tuple[str, Span] | None:
-        for each in self.constructs:
-            call = each.subject
-            if not isinstance(call, ast.Call) or call.op_span is None:
-                continue
-            if call.op_span[0] <= offset < call.op_span[1] and isinstance(call.op, ast.Op):
-                name = call.op.op_name.removeprefix("relax.")
-                text = fenced("python", visible(f"{signature(name)} -> {self._info(call)}"))
-                return text, call.op_span
-        return None
-
-    def _info(self, node: ast.Expr) -> StructInfo | str:
+    def _info(self, node: ast.Expr) -> StructInfo | None:
         info = self.report.info.get(node)
         if info is None and isinstance(node, ast.Var):
             info = node.struct_info_annotation
-        return "R.Any" if info is None else info
+        return info
 
     # ---------------------------------------------------------------- where it comes from
 
     def definition(self, offset: int) -> Span | None:
         """Where the name at an offset is bound."""
-        found = self.occurrence_at(offset)
-        if found is None:
-            return None
-        for other in self.occurrences:
-            if other.subject is found.subject and other.is_definition:
-                return other.span
-        return None
+        found = self.names.at(offset)
+        place = None if found is None else self.names.definition(found)
+        return None if place is None else place.span
 
     def references(self, offset: int, definitions: bool = True) -> list[Span]:
         """All places of the name at an offset."""
-        found = self.occurrence_at(offset)
+        found = self.names.at(offset)
         if found is None:
             return []
-        return [
-            other.span
-            for other in self.occurrences
-            if other.subject is found.subject and (definitions or not other.is_definition)
+        places = self.names.places(found)
+        return [each.span for each in places if definitions or not each.is_definition]
+
+    def statement(self, offset: int) -> str:
+        """The statement at an offset on one line, without the block below it."""
+        stretch = self.names.stretch(offset)
+        start = self.names.starts[stretch]
+        here = [
+            part.head
+            for part in self.names.reading(stretch).parts
+            if part.head[0] + start <= offset < part.head[1] + start
         ]
+        if not here:
+            return ""
+        a, b = min(here, key=lambda head: head[1] - head[0])
+        return on_one_line(self.source.text, (start + a, start + b)).removesuffix(":")
+
+    # ---------------------------------------------------------------- other names
+
+    def can_rename(self, offset: int) -> Name:
+        """The name at an offset.
+
+        Raises
+        ------
+        RenameError
+            If nothing there has a name, or it is not bound in this text.
+        """
+        found = self.names.at(offset)
+        if found is None:
+            raise RenameError("there is no variable or function at this place")
+        if self.names.definition(found) is None:
+            raise RenameError(f"{found.name!r} is not bound in this text")
+        return found
 
     def rename(self, offset: int, name: str) -> list[Edit]:
         """The edits that give what stands at an offset another name, and change nothing else.
@@ -214,95 +237,43 @@ class Document:
         """
         if not name.isidentifier():
             raise RenameError(f"{name!r} is not a valid name")
-        found = self.occurrence_at(offset)
-        if found is None:
-            raise RenameError("there is no variable or function at this place")
-        edits = [Edit(span, name) for span in self.references(offset)]
-        if self.definition(offset) is None:
-            raise RenameError(f"{found.subject.name_hint!r} is not bound in this text")
-        if isinstance(found.subject, ast.GlobalVar) and self._mentions(name):
-            raise RenameError(f"the name {name!r} is already in use")
-        self._keeps_the_program(edits, name, isinstance(found.subject, ast.GlobalVar))
-        return edits
+        if iskeyword(name):
+            raise RenameError(f"{name!r} is a keyword of Python")
+        found = self.can_rename(offset)
+        if name == found.name:
+            return []
+        if name in MODULES or name == "_":
+            raise RenameError(f"{name!r} has a meaning of its own in a program")
+        self._keeps_the_program(found, name)
+        return [Edit(each.span, name) for each in self.names.places(found)]
 
-    def _mentions(self, name: str) -> bool:
-        text = self.source.text
-        return name in text and name in words_in(text, (0, len(text)))
-
-    def _keeps_the_program(self, edits: list[Edit], name: str, is_global: bool) -> None:
-        """Refuse a name that captures, or is captured; the name of a function is a part of the
-        program.
+    def _keeps_the_program(self, found: Name, name: str) -> None:
+        """Refuse a name that is taken where the renamed one is visible, or by something that is
+        visible where that one is used.
         """
-        from rlx.checker.fixing import with_edits_applied
-        from rlx.grammar.nodes.equal import structural_equal
-        from rlx.grammar.read.parser import parse
+        local = isinstance(found.subject[0], int)
+        places = self.names.places(found)
+        for stretch in [2 * found.subject[0] + 1] if local else range(len(self.names.starts)):  # type: ignore[operator]
+            used = local or any(self.names.stretch(p.span[0]) == stretch for p in places)
+            for other in self.names.of(stretch):
+                if other.name != name or not (used or other.kind in ("function", "class")):
+                    continue
+                line, _ = self.source.position(other.span[0])
+                what = KINDS.get(other.kind, other.kind)
+                raise RenameError(f"{name!r} is the name of a {what} on line {line}")
+        if local and name in self.names.top:
+            raise RenameError(f"{name!r} is bound outside of the function")
 
-        renamed = parse(with_edits_applied(self.source.text, edits), self.source.path)
-        before = parse(self.source.text, self.source.path)
-        same = is_global or (
-            len(before.modules) == len(renamed.modules)
-            and all(
-                len(a.functions) == len(b.functions)
-                and all(
-                    structural_equal(f, g)
-                    for f, g in zip(a.functions.values(), b.functions.values(), strict=True)
-                )
-                for a, b in zip(before.modules, renamed.modules, strict=True)
-            )
-        )
-        if not same or _errors(before.diagnostics) != _errors(renamed.diagnostics):
-            raise RenameError(f"renaming to {name!r} would change what the program means")
+    # ---------------------------------------------------------------- what is known of all names
 
-    # ---------------------------------------------------------------- what could stand here
-
-    def completions(self, offset: int) -> list[tuple[str, str, Span]]:
-        """What could stand before an offset: the word, what it is, and the text that it
-        replaces.
+    def hints(self, first: int = 0, last: int | None = None) -> list[Hint]:
+        """The derived struct info of variables whose binding has no annotation, between two
+        offsets.
         """
-        text = self.source.text
-        start = offset
-        while start and (text[start - 1].isalnum() or text[start - 1] in "_."):
-            start -= 1
-        word = text[start:offset]
-        span = (start, offset)
-        if word.startswith(("R.", "relax.")):
-            prefix = word.partition(".")[0]
-            return [(f"{prefix}.{n}", signature(n), span) for n in operator_names()]
-        return [
-            *((f"{keyword}=", what, span) for keyword, what in self._keywords(start)),
-            *((name, info, span) for name, info in self._names_before(start)),
-        ]
-
-    def _keywords(self, offset: int) -> Iterator[tuple[str, str]]:
-        """The parameters of the operator whose call is open at an offset."""
-        from rlx.operators.registry import lookup
-
-        head = open_bracket(self.source.text, offset)
-        letter, _, name = head.removesuffix("(").partition(".")
-        operator = lookup(f"relax.{name}") if name and letter in ("R", "relax") else None
-        for parameter in operator.parameters if operator is not None else ():
-            yield parameter.name, parameter.kind
-
-    def _names_before(self, offset: int) -> Iterator[tuple[str, str]]:
-        """The variables that are bound before an offset in its function, and the functions."""
-        start = self.source.text.rfind("\ndef ", 0, offset)
-        start = max(start, self.source.text.rfind("\n    def ", 0, offset))
-        seen = set()
-        for occurrence in reversed(self.occurrences):
-            name = occurrence.subject.name_hint
-            is_global = isinstance(occurrence.subject, ast.GlobalVar)
-            if not occurrence.is_definition or name in seen:
-                continue
-            if is_global or start <= occurrence.span[0] < offset:
-                seen.add(name)
-                shown = f"cls.{name}" if is_global else name
-                yield shown, visible(str(self._info(occurrence.subject)))
-
-    def hints(self) -> list[Hint]:
-        """The derived struct info of variables whose binding has no annotation."""
         found = []
+        end = len(self.source.text) if last is None else last
         for each in self.constructs:
-            if each.kind != "binding":
+            if each.kind != "binding" or not first <= each.span[0] <= end:
                 continue
             var = each.subject.var  # type: ignore[attr-defined]
             if var is None or var.span is None or var.annotation_span is not None:
@@ -315,79 +286,5 @@ class Document:
 
 _WHY = 12
 """Lines of a derivation that a hover shows."""
-
-
-def _named(subject: ast.Var, start: int, is_definition: bool) -> Occurrence:
-    return Occurrence(subject, (start, start + len(subject.name_hint)), is_definition)
-
-
-def _in_branches(var: ast.Var, value: ast.Expr, text: str) -> Iterator[Occurrence]:
-    """The places where branches bind the variable of their ``if``."""
-    pending = [value]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.If):
-            for branch in (node.true_branch, node.false_branch):
-                span = branch.span if isinstance(branch, ast.SeqExpr) else None
-                if span is not None:
-                    firsts = [statement[0] for statement in statements(text, span)]
-                    bound = [token for token in firsts if token.value == var.name_hint]
-                    yield from (_named(var, token.start, True) for token in bound[-1:])
-                pending.append(branch)
-        elif isinstance(node, ast.SeqExpr):
-            pending.append(node.body)
-
-
-def _outputs(report: Report, text: str) -> Iterator[Occurrence]:
-    """The names in ``R.output(…)``: they are uses of what the block binds."""
-    for module in report.modules:
-        for function in module.functions.values():
-            for block in _dataflow_blocks(function):
-                bindings: tuple[Any, ...] = block.bindings
-                bound = {b.var.name_hint: b.var for b in bindings if b.var is not None}
-                for statement in () if block.span is None else statements(text, block.span):
-                    head, *names = statement
-                    if head.type == "HEAD" and head.value.endswith((".output(", ".outputs(")):
-                        known = (name for name in names if name.value in bound)
-                        yield from (Occurrence(bound[n.value], n.span, False) for n in known)
-
-
-def _dataflow_blocks(function: object) -> Iterator[ast.DataflowBlock]:
-    from rlx.grammar.nodes.visit import expressions
-
-    if not isinstance(function, ast.Function):
-        return
-    for node in expressions(function):
-        if isinstance(node, ast.SeqExpr):
-            yield from (block for block in node.blocks if isinstance(block, ast.DataflowBlock))
-
-
-def _errors(diagnostics: tuple[object, ...]) -> int:
-    return sum(getattr(d, "severity", "") == "error" for d in diagnostics)
-
-
-def operator_names() -> list[str]:
-    """The operators of Relax, without ``R.``."""
-    from rlx.operators.registry import every_name
-
-    return sorted(every_name())
-
-
-def signature(name: str) -> str:
-    """An operator with its parameters: ``R.sum(x: tensor, axis: ints = None, keepdims: bool =
-    False)``.
-    """
-    from rlx.operators.parameters import Required
-    from rlx.operators.registry import lookup
-
-    operator = lookup(f"relax.{name}")
-    if operator is None:
-        return f"R.{name}(…)"
-    shown = []
-    for parameter in operator.parameters:
-        star = "*" if parameter.variadic else ""
-        default = "" if isinstance(parameter.default, Required) else f" = {parameter.default!r}"
-        if parameter.optional and not default:
-            default = " = None"
-        shown.append(f"{star}{parameter.name}: {parameter.kind}{default}")
-    return f"R.{name}({', '.join(shown)})"
+_LONG = 4_000
+"""Words of a text that is not checked again for a hover."""

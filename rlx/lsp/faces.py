@@ -29,8 +29,18 @@ class Checked(Record):
 
 def checked(text: str, path: str, target: str | None = None) -> Checked:
     """Check a text, for a version of TVM if there is a target."""
+    return of_report(report_on(text, path, target))
+
+
+def report_on(text: str, path: str, target: str | None = None) -> Report:
+    """The report on a text, however deeply it is nested."""
     with recursion_room():
-        report = check_text(text, path, target)
+        return check_text(text, path, target)
+
+
+def of_report(report: Report) -> Checked:
+    """What a check gave."""
+    with recursion_room():
         return Checked(report.diagnostics, _faces(report))
 
 

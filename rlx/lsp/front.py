@@ -15,12 +15,15 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib.metadata import version
 from threading import Thread, Timer
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from rlx.checker.driver.time_limit import HELP, exceeded
 from rlx.grammar.processes import environment, from_outside, python
+from rlx.lsp.capabilities import capabilities as offered
+from rlx.lsp.capabilities import wants
 from rlx.lsp.framing import BadMessage, framed, messages
 from rlx.lsp.texts import InvalidParams, clean, edited, member, place, span
 
@@ -51,11 +54,37 @@ NOT_INITIALIZED, CANCELLED, MODIFIED, FAILED = -32002, -32800, -32801, -32803
 _ASKS = "textDocument/"
 AT_PLACE = frozenset(
     f"{_ASKS}{name}"
-    for name in ("hover", "definition", "references", "prepareRename", "rename", "completion")
+    for name in (
+        *("hover", "definition", "typeDefinition", "references", "documentHighlight"),
+        *("prepareRename", "rename", "linkedEditingRange", "prepareCallHierarchy"),
+        *("completion", "signatureHelp"),
+    )
 )
-IN_RANGE = frozenset(f"{_ASKS}{name}" for name in ("codeAction", "inlayHint"))
-REQUESTS = AT_PLACE | IN_RANGE | {f"{_ASKS}formatting"}
-"""What can be asked about a document."""
+IN_RANGE = frozenset(
+    f"{_ASKS}{name}"
+    for name in ("codeAction", "inlayHint", "rangeFormatting", "semanticTokens/range")
+)
+OF_ITEM = frozenset(["callHierarchy/incomingCalls", "callHierarchy/outgoingCalls"])
+OF_WORKSPACE = {
+    "workspace/symbol": "rlx/workspaceSymbols",
+    "workspace/diagnostic": "rlx/workspaceDiagnostics",
+    "completionItem/resolve": "completionItem/resolve",
+}
+"""What can be asked of no open document in particular, with the words for it between processes."""
+REQUESTS = (
+    AT_PLACE
+    | IN_RANGE
+    | OF_ITEM
+    | OF_WORKSPACE.keys()
+    | {
+        f"{_ASKS}{name}"
+        for name in (
+            *("formatting", "documentSymbol", "foldingRange", "selectionRange", "codeLens"),
+            *("semanticTokens/full", "diagnostic"),
+        )
+    }
+)
+"""What can be asked."""
 
 Message = dict[str, Any]
 
@@ -87,7 +116,8 @@ class _Document:
         self.jobs: deque[_Job] = deque()
         self.running: _Process | None = None
         self.home: _Process | None = None
-        self.given_up = -1
+        self.given_up = self.told = -1
+        self.trouble: list[Message] = []
 
 
 class _Job:
@@ -209,7 +239,7 @@ class Front:
         self.pending: list[_Job] = []
         self.state = "new"
         self.initialize: Message = {}
-        self.initializing: list[Any] = []
+        self.pulls = self.refreshes = False
         self.editor: int | None = None
         self.serial = 0
         self.status: int | None = None
@@ -314,29 +344,33 @@ class Front:
                 self._refuse(number, INVALID_PARAMS, f"{method}: {error}")
 
     def _initialize(self, number: Any, params: Any) -> None:
-        if self.state != "new" or self.initializing:
+        if self.state != "new":
             self._refuse(number, INVALID_REQUEST, "the server is initialized")
             return
         try:
             capabilities = member(params, "capabilities", dict)
+            for part in ("workspace", "textDocument", "window", "general"):
+                if capabilities.get(part) is not None:
+                    member(capabilities, part, dict)
         except InvalidParams as error:
             self._refuse(number, INVALID_PARAMS, f"initialize: {error}")
             return
         editor = params.get("processId")
         if isinstance(editor, int) and not isinstance(editor, bool) and 0 < editor < 2**31:
             self.editor = editor
-        general = capabilities.get("general")
-        if isinstance(general, dict):  # positions count UTF-16 units, which every editor knows
-            general = {k: v for k, v in general.items() if k != "positionEncodings"}
-            capabilities = {**capabilities, "general": general}
         self.initialize = {
             "processId": None,
             "rootUri": _address(params.get("rootUri")),
-            "capabilities": capabilities,
+            "capabilities": {},
             "workspaceFolders": _folders(params.get("workspaceFolders")),
         }
-        self.initializing.append(number)
+        self.pulls = wants(capabilities, "textDocument", "diagnostic")
+        self.refreshes = wants(capabilities, "workspace", "diagnostics", "refreshSupport")
         self._hire()
+        self.state = "ready"
+        about = {"name": "rlx", "version": version("rlx")}
+        able = offered(capabilities)
+        self._send({"id": number, "result": {"capabilities": able, "serverInfo": about}})
 
     def _shut_down(self, number: Any) -> None:
         self._cancel_all("the server is shutting down")
@@ -348,10 +382,18 @@ class Front:
     def _cancel_all(self, reason: str) -> None:
         for job in list(self.pending):
             self._fail(job, CANCELLED, reason)
-        while self.initializing:
-            self._refuse(self.initializing.pop(), CANCELLED, reason)
 
     def _ask(self, number: Any, method: str, params: Any) -> None:
+        if method in OF_WORKSPACE:
+            self._ask_workspace(number, method, params)
+            return
+        if method in OF_ITEM:
+            item = member(params, "item", dict)
+            place(member(member(item, "selectionRange", dict), "start", dict))
+            params = {**params, "textDocument": {"uri": member(item, "uri", str)}}
+        if method == f"{_ASKS}selectionRange":
+            for each in member(params, "positions", list):
+                place(each)
         document = self._known(params)
         if method in AT_PLACE:
             place(member(params, "position", dict))
@@ -363,9 +405,29 @@ class Front:
                     "range": {"start": params["range"]["end"], "end": params["range"]["start"]},
                 }
         if document.given_up == document.now.serial:
+            if method == f"{_ASKS}diagnostic":
+                report = {"kind": "full", "items": document.trouble}
+                self._send({"id": number, "result": report})
+                return
             self._refuse(number, FAILED, "this text could not be checked")
             return
         job = _Job(document, method, params)
+        job.client = number
+        document.jobs.append(job)
+        self.pending.append(job)
+
+    def _ask_workspace(self, number: Any, method: str, params: Any) -> None:
+        if method == "workspace/symbol":
+            member(params, "query", str)
+        elif method == "completionItem/resolve":
+            member(params, "label", str)
+        elif not isinstance(params, dict):
+            raise InvalidParams("expected an object")
+        if method != "completionItem/resolve":
+            opened = [d for d in self.documents.values() if d.open]
+            params = {**params, "open": [{"uri": d.uri, "text": d.now.sent} for d in opened]}
+        document = self.documents.setdefault(method, _Document(method))
+        job = _Job(document, OF_WORKSPACE[method], params)
         job.client = number
         document.jobs.append(job)
         self.pending.append(job)
@@ -435,7 +497,6 @@ class Front:
         elif message.get("id") == 0 and "method" not in message:
             worker.ready = time.monotonic()
             worker.send({"method": "initialized", "params": {}})
-            self._initialized(message)
         elif "method" in message:
             # every process says what it thinks of a folder; the editor hears it once
             said = str(message.get("params"))
@@ -447,17 +508,6 @@ class Front:
             job = worker.job
             self._done(worker)
             self._reply(job, message)
-
-    def _initialized(self, message: Message) -> None:
-        if not self.initializing:
-            return
-        number = self.initializing.pop()
-        if "error" in message:
-            self._send({"id": number, "error": message["error"]})
-            self._end_workers()
-            return
-        self.state = "ready"
-        self._send({"id": number, "result": message["result"]})
 
     def _diagnosed(self, worker: _Process, params: Message) -> None:
         job = worker.job
@@ -501,7 +551,7 @@ class Front:
             self.status = 1
         if self.closed_at is not None:
             open_jobs = any(d.jobs or d.running for d in self.documents.values())
-            waits = open_jobs or self.pending or self.initializing
+            waits = open_jobs or self.pending
             if not waits or now - self.closed_at > DRAIN:
                 self._cancel_all("the input was closed")
                 self.status = 0 if self.state == "shutdown" else 1
@@ -518,8 +568,6 @@ class Front:
         for document in self.documents.values():
             if document.home is worker:
                 document.home = None
-        if self.initializing:
-            self._refuse(self.initializing.pop(), INTERNAL, words)
         job = worker.job
         if job is None:
             return
@@ -544,6 +592,7 @@ class Front:
                 "code": code,
                 "source": "rlx",
             }
+            document.trouble = [found]
             self._publish(document, [found], document.now.serial)
 
     def _fail(self, job: _Job, code: int, words: str) -> None:
@@ -591,6 +640,11 @@ class Front:
         document, version = job.document, job.version
         document.home = document.running = worker
         worker.job, worker.since = job, time.monotonic()
+        if document.uri in OF_WORKSPACE:
+            self.serial += 1
+            job.number = self.serial
+            worker.send({"id": job.number, "method": job.method, "params": job.params})
+            return
         key = unquote(document.inner)  # pygls knows documents by this
         if worker.has.get(key) != version.serial:
             identifier = {"uri": document.inner, "version": version.serial}
@@ -611,6 +665,8 @@ class Front:
             job.number = self.serial
             identifier = {**job.params["textDocument"], "uri": document.inner}
             asked = {**job.params, "textDocument": identifier}
+            if job.method in OF_ITEM:
+                asked["item"] = {**job.params["item"], "uri": document.inner}
             worker.send({"id": job.number, "method": job.method, "params": asked})
 
     def _forget(self, document: _Document) -> None:
@@ -623,6 +679,13 @@ class Front:
     # What the editor is sent
 
     def _publish(self, document: _Document, found: list[Any], serial: int | None) -> None:
+        if self.pulls:  # it asks for them; that there are others now is all that it is told
+            if self.refreshes and serial is not None and document.told == serial:
+                self._send(
+                    {"id": f"refresh {self.serial}", "method": "workspace/diagnostic/refresh"}
+                )
+            document.told = -1 if serial is None else serial
+            return
         params: Message = {"uri": document.uri, "diagnostics": found}
         if serial is not None and document.now.theirs is not None:
             params["version"] = document.now.theirs

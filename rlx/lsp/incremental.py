@@ -14,14 +14,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from rlx.checker.check import position
+from rlx.checker.check import Report, position
 from rlx.checker.driver.configuration import ALWAYS
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.suggest import closest
 from rlx.lsp.cut import Cut, cut, recut, words
 from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
-from rlx.lsp.faces import Checked, checked
+from rlx.lsp.faces import Checked, checked, of_report, report_on
 from rlx.lsp.version import NO_CLASS_NAME, TextVersion, by_number, unread, version
 
 SMALL = 20_000
@@ -38,11 +38,14 @@ class Checker:
     ----------
     full
         How many checks were made of a whole text.
+    report
+        On the last text, if all of it was checked.
     """
 
     def __init__(self, path: str, target: str | None = None) -> None:
         self.path, self.target = path, target
         self.full = 0
+        self.report: Report | None = None
         self._last: TextVersion | None = None
         self._legal: TextVersion | None = None
 
@@ -52,16 +55,22 @@ class Checker:
         last = self._last
         return None if last is None or len(last.cut.text) < SMALL else last.cut
 
+    def known(self, text: str) -> Cut | None:
+        """The functions of a text, if it is the last one."""
+        last = self._last
+        return last.cut if last is not None and last.cut.text == text else None
+
     def check(self, text: str) -> tuple[Diagnostic, ...]:
         """The diagnostics of the next version."""
-        made = None
+        made = self.report = None
         if len(text) >= SMALL:
             for before in dict.fromkeys((self._legal, self._last)):
                 if made is None and before is not None:
                     made = _Step(before, text, self.path, self.target).take()
         if made is None:
             self.full += 1
-            made = version(cut(text), checked(text, self.path, self.target))
+            self.report = report_on(text, self.path, self.target)
+            made = version(cut(text), of_report(self.report))
         return self._keep(made)
 
     def remember(self, text: str, found: Checked) -> tuple[Diagnostic, ...]:

@@ -8,7 +8,10 @@ import asyncio
 import os
 import pickle
 import re
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types as lsp
@@ -22,11 +25,15 @@ from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.lines import line_end
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import visible
+from rlx.lsp.capabilities import FIX_ALL
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.faces import Checked, checked
-from rlx.lsp.incremental import Checker
+from rlx.lsp.hover import hover
+from rlx.lsp.incremental import SMALL, Checker
 from rlx.lsp.positions import offset, range_of
 from rlx.lsp.window import Window, window
+
+T = TypeVar("T")
 
 LIMIT = 60.0
 """Seconds that a check of a whole text may take."""
@@ -47,8 +54,9 @@ _SEVERITY = {
 
 
 if TYPE_CHECKING:
+    from rlx.checker.driver.configuration import ProjectSettings
 
-    class _AtPlace(Protocol):
+    class AtPlace(Protocol):
         """What asks about a place in a text."""
 
         @property
@@ -64,21 +72,31 @@ class OpenText:
     def __init__(self, path: str, target: str | None = None) -> None:
         self.checker = Checker(path, target)
         self.document = Document("", path, target=target)
+        self.told = 0
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.version: int | None = None
         self.settling: asyncio.Task[None] | None = None
         self.windows: dict[frozenset[int], Window] = {}
+        self.answers: dict[str, Any] = {}
 
-    def window(self, start: int, end: int, others: bool = False) -> Window:
-        """What is known of a stretch of the text: of a long one, only the functions there are
-        checked.
-
-        Parameters
-        ----------
-        others
-            Whether the functions elsewhere are to be known, too.
+    def window(self, start: int, end: int) -> Window:
+        """What is known of a stretch of the text: of a long one that was not checked whole, only
+        the functions there are checked.
         """
-        made = window(self.checker.cut, self.document, start, end, others)
+        if self.document.is_checked:
+            return Window(frozenset([-1]), self.document, None)
+        return self.part(start, end)
+
+    def kept(self, name: str, make: Callable[[Document], T]) -> T:
+        """An answer about this version of the text, made once."""
+        if name not in self.answers:
+            self.answers[name] = make(self.document)
+        made: T = self.answers[name]
+        return made
+
+    def part(self, start: int, end: int) -> Window:
+        """The functions in a stretch of the text, as a text of their own."""
+        made = window(self.checker.cut, self.document, start, end)
         return self.windows.setdefault(made.key, made)
 
 
@@ -101,6 +119,7 @@ class Server(LanguageServer):
         self.trusted, self.isolated = trusted, isolated
         self.texts: dict[str, OpenText] = {}
         self.targets: dict[str, str | None] = {}
+        self.projects: dict[str, ProjectSettings] = {}
 
     def configure(self, folder: str) -> str | None:
         """Take over the operators and the target of the project of a folder; what the user should
@@ -116,6 +135,7 @@ class Server(LanguageServer):
         try:
             project, note = without_untrusted(configuration(folder), self.trusted)
             self.targets[folder] = project.target
+            self.projects[folder] = project
             load(project.operators, project.allowed, project.root)
         except (ConfigurationError, OperatorsError) as error:
             return str(error)
@@ -127,7 +147,7 @@ class Server(LanguageServer):
         """The open text of that address."""
         found = self.texts.get(uri)
         if found is None:
-            path = unquote(urlsplit(uri).path)
+            path = path_of(uri)
             found = self.texts[uri] = OpenText(path, self._target(path))
         return found
 
@@ -143,16 +163,19 @@ class Server(LanguageServer):
         found.version = current.version
         source = current.source.replace("\r\n", "\n")
         path, target = found.checker.path, found.checker.target
-        found.document, found.windows = Document(source, path, target=target), {}
-        whole = found.checker.full
+        whole, report = found.checker.full, None
         if found.checker.path.endswith(".py") and not _RELAX.search(source):
             found.diagnostics = ()  # there is much Python without any Relax
         else:
             try:
                 found.diagnostics = found.checker.check(source)
+                report = found.checker.report
             except Exception as error:  # noqa: BLE001 - a text without diagnostics seems legal
-                report = crashed(source, f"{type(error).__name__}: {error}", keep_traceback())
-                found.diagnostics = report.diagnostics
+                failed = crashed(source, f"{type(error).__name__}: {error}", keep_traceback())
+                found.diagnostics = failed.diagnostics
+        parts = found.checker.known(source)
+        found.document = Document(source, path, report, target, parts)
+        found.windows, found.answers = {}, {}
         self.tell(uri)
         if found.settling is not None:
             found.settling.cancel()
@@ -173,18 +196,63 @@ class Server(LanguageServer):
     def tell(self, uri: str) -> None:
         """Send the diagnostics of a text."""
         found = self.texts[uri]
-        source = found.document.source
+        found.told += 1
         self.text_document_publish_diagnostics(
             lsp.PublishDiagnosticsParams(
-                uri=uri,
-                version=found.version,
-                diagnostics=[
-                    _diagnostic(d, source, uri)
-                    for d in found.diagnostics
-                    if d.code != "PARSE-nothing"  # most Python that one edits has no Relax in it
-                ],
+                uri=uri, version=found.version, diagnostics=self.shown(uri)
             )
         )
+
+    def shown(self, uri: str) -> list[lsp.Diagnostic]:
+        """The diagnostics of a text as an editor shows them."""
+        found = self.text(uri)
+        source = found.document.source
+        return [
+            diagnostic_of(d, source, uri)
+            for d in found.diagnostics
+            if d.code != "PARSE-nothing"  # most Python that one edits has no Relax in it
+        ]
+
+    def place(self, params: AtPlace) -> tuple[Document, int]:
+        """The text that is asked about, and the offset."""
+        document = self.text(params.text_document.uri).document
+        at = params.position
+        return document, offset(document.source, (at.line, at.character))
+
+    def view(self, params: AtPlace) -> tuple[Window, int, Document]:
+        """What is known around the place that is asked about, the offset, and the whole text."""
+        document, at = self.place(params)
+        return self.text(params.text_document.uri).window(at, at), at, document
+
+    def offsets(self, document: Document, found: lsp.Range) -> tuple[int, int]:
+        """The offsets of a range."""
+        ends = ((at.line, at.character) for at in (found.start, found.end))
+        first, last = (offset(document.source, at) for at in ends)
+        return first, last
+
+    def files(self) -> Iterator[Source]:
+        """The programs in the folders of the workspace, without what a project excludes."""
+        from rlx.checker.driver.configuration import ProjectSettings
+        from rlx.checker.driver.sources import find, read, text_of
+
+        for folder in self.folders():
+            project = self.projects.get(folder, ProjectSettings())
+            for path in find([folder], project.excludes)[0]:
+                with suppress(OSError, UnicodeError):
+                    yield Source(text_of(read(path), path).replace("\r\n", "\n"), path)
+
+    def folders(self) -> list[str]:
+        """The folders that the editor shows."""
+        shown = list(self.workspace.folders) or [self.workspace.root_uri]
+        return list(filter(None, map(_folder, shown)))
+
+    def checked(self, source: Source) -> tuple[Diagnostic, ...]:
+        """The diagnostics of a text that is not open."""
+        try:
+            return checked(source.text, source.path, self._target(source.path)).diagnostics
+        except Exception as error:  # noqa: BLE001 - a text without diagnostics seems legal
+            words = f"{type(error).__name__}: {error}"
+            return crashed(source.text, words, keep_traceback()).diagnostics
 
     def forget(self, uri: str) -> None:
         """A text was closed."""
@@ -218,26 +286,22 @@ async def _checked_aside(source: Source, target: str | None) -> Checked | None:
     return made if isinstance(made, Checked) else None
 
 
-def create(trusted: bool = False, isolated: bool = False) -> Server:
-    """A server with everything that it answers; see :class:`Server`."""
-    server = Server(trusted, isolated)
-    for add in (_add_projects, _add_texts, _add_places, _add_edits, _add_suggestions):
-        add(server)
-    return server
-
-
-def _add_projects(server: Server) -> None:
+def add_projects(server: Server) -> None:
     """The folders that the editor shows."""
 
     @server.feature(lsp.INITIALIZED)
     def begun(_: lsp.InitializedParams) -> None:
         if server.isolated:
             return
-        shown = list(server.workspace.folders) or [server.workspace.root_uri]
-        for root in filter(None, map(_folder, shown)):
+        for root in server.folders():
             said = server.configure(root)
             if said is not None:
                 server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, said))
+
+
+def path_of(uri: str) -> str:
+    """The path in an address."""
+    return unquote(urlsplit(uri).path)
 
 
 def _folder(uri: str | None) -> str | None:
@@ -250,7 +314,7 @@ def _folder(uri: str | None) -> str | None:
     return path if named.scheme == "file" and os.path.isabs(path) and "\0" not in path else None
 
 
-def _add_texts(server: Server) -> None:
+def add_texts(server: Server) -> None:
     """Texts that are opened, edited and closed."""
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
@@ -266,93 +330,87 @@ def _add_texts(server: Server) -> None:
         server.forget(params.text_document.uri)
 
 
-def _add_places(server: Server) -> None:
+def add_places(server: Server) -> None:
     """What stands at a place, where it is defined and where it is used."""
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        window, at, source = _view(server, params)
-        found = window.document.hover(at)
+    def shown(params: lsp.HoverParams) -> lsp.Hover | None:
+        window, at, document = server.view(params)
+        found = hover(
+            document, window, at, partial(server.text(params.text_document.uri).part, at, at)
+        )
         if found is None:
             return None
         content = lsp.MarkupContent(lsp.MarkupKind.Markdown, found[0])
-        return lsp.Hover(content, _range(source, window.back(found[1])))
+        return lsp.Hover(content, range_in(document.source, found[1]))
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(params: lsp.DefinitionParams) -> lsp.Location | None:
-        window, at, source = _view(server, params)
-        found = window.document.definition(at)
+        document, at = server.place(params)
+        found = document.definition(at)
         if found is None:
             return None
-        return lsp.Location(params.text_document.uri, _range(source, window.back(found)))
+        return lsp.Location(params.text_document.uri, range_in(document.source, found))
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
-        document, at = _place(server, params)
+        document, at = server.place(params)
         found = document.references(at, params.context.include_declaration)
         uri = params.text_document.uri
-        return [lsp.Location(uri, _range(document.source, span)) for span in found]
+        return [lsp.Location(uri, range_in(document.source, span)) for span in found]
 
 
-def _add_edits(server: Server) -> None:
+def add_edits(server: Server) -> None:
     """Changes of the text: names, layout, what mends a diagnostic."""
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def can_rename(params: lsp.PrepareRenameParams) -> lsp.Range | None:
-        document, at = _place(server, params)
-        found = document.occurrence_at(at)
-        return None if found is None else _range(document.source, found.span)
+        document, at = server.place(params)
+        try:
+            return range_in(document.source, document.can_rename(at).span)
+        except RenameError:
+            return None
 
     @server.feature(lsp.TEXT_DOCUMENT_RENAME)
     def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit:
-        document, at = _place(server, params)
+        document, at = server.place(params)
         try:
             edits = document.rename(at, params.new_name)
         except RenameError as error:
             raise JsonRpcInvalidParams(visible(str(error))) from None
-        return _workspace_edit(params.text_document.uri, document.source, edits)
+        return workspace_edit(params.text_document.uri, document.source, edits)
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        from rlx.grammar.dialects import DEFAULT, DIALECTS
-        from rlx.grammar.print.formatting import format_text
+        from rlx.lsp.layout import whole
 
-        document = server.text(params.text_document.uri).document
-        source = document.source
-        target = document.target or DEFAULT
-        printed = target if target in DIALECTS else DEFAULT
-        outcome = format_text(source.text, source.path, printed)
-        if outcome.text is None or outcome.text == source.text:
-            return None
-        return [lsp.TextEdit(_range(source, (0, len(source.text))), outcome.text)]
+        found = server.text(params.text_document.uri)
+        source = found.document.source
+        return [
+            lsp.TextEdit(range_in(source, edit.span), edit.text)
+            for edit in found.kept("layout", whole)
+        ] or None
 
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION,
-        lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
+        lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix, FIX_ALL]),
     )
     def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         found = server.text(params.text_document.uri)
-        return list(code_actions(found, params))
+        only = params.context.only
+
+        def wanted(kind: str) -> bool:
+            return only is None or any(f"{kind}.".startswith(f"{each}.") for each in only)
+
+        made = list(code_actions(found, params)) if wanted(lsp.CodeActionKind.QuickFix) else []
+        short = len(found.document.source.text) < SMALL  # each edit means a check of all of it
+        if wanted(FIX_ALL) and (only is not None or short):
+            made += fix_all(found, params.text_document.uri)
+        return made
 
 
-def _add_suggestions(server: Server) -> None:
+def add_hints(server: Server) -> None:
     """What may be written at a place, and what is known there."""
-
-    @server.feature(
-        lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "(", ","])
-    )
-    def completion(params: lsp.CompletionParams) -> lsp.CompletionList:
-        window, at, source = _view(server, params, others=True)
-        items = [
-            lsp.CompletionItem(
-                label=word,
-                detail=what,
-                filter_text=word,
-                text_edit=lsp.TextEdit(_range(source, window.back(span)), word),
-            )
-            for word, what, span in window.document.completions(at)
-        ]
-        return lsp.CompletionList(is_incomplete=False, items=items)
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     def hints(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
@@ -361,33 +419,20 @@ def _add_suggestions(server: Server) -> None:
         first, last = params.range.start.line, params.range.end.line
         window = open_text.window(offset(source, (first, 0)), offset(source, (last + 1, 0)))
         found = []
-        for hint in window.document.hints():
-            place = _range(source, window.back((hint.offset, hint.offset))).start
+        ends = window.into(offset(source, (first, 0))), window.into(offset(source, (last + 1, 0)))
+        for hint in window.document.hints(*ends):
+            place = range_in(source, window.back((hint.offset, hint.offset))).start
             if first <= place.line <= last:
                 found.append(lsp.InlayHint(place, hint.text, lsp.InlayHintKind.Type))
         return found
 
 
-def _place(server: Server, params: _AtPlace) -> tuple[Document, int]:
-    """The text that is asked about, and the offset."""
-    document = server.text(params.text_document.uri).document
-    at = params.position
-    return document, offset(document.source, (at.line, at.character))
-
-
-def _view(server: Server, params: _AtPlace, others: bool = False) -> tuple[Window, int, Source]:
-    """What is known around the place that is asked about, the offset there, and the whole text."""
-    document, at = _place(server, params)
-    window = server.text(params.text_document.uri).window(at, at, others)
-    return window, window.into(at), document.source
-
-
-def _range(source: Source, span: Span) -> lsp.Range:
+def range_in(source: Source, span: Span) -> lsp.Range:
     start, end = range_of(source, span)
     return lsp.Range(lsp.Position(*start), lsp.Position(*end))
 
 
-def _diagnostic(found: Diagnostic, source: Source, uri: str) -> lsp.Diagnostic:
+def diagnostic_of(found: Diagnostic, source: Source, uri: str) -> lsp.Diagnostic:
     lines = [visible(found.message), *(f"note: {visible(note)}" for note in found.notes)]
     if found.counterexample:
         values = ", ".join(f"{name} = {value}" for name, value in found.counterexample.items())
@@ -395,22 +440,22 @@ def _diagnostic(found: Diagnostic, source: Source, uri: str) -> lsp.Diagnostic:
     if found.help:
         lines.append(visible(f"help: {found.help}"))
     return lsp.Diagnostic(
-        range=_range(source, found.span or (0, 0)),
+        range=range_in(source, found.span or (0, 0)),
         message="\n".join(lines),
         severity=_SEVERITY[found.severity],
         code=found.code,
         source="rlx",
         related_information=[
             lsp.DiagnosticRelatedInformation(
-                lsp.Location(uri, _range(source, label.span)), visible(label.message)
+                lsp.Location(uri, range_in(source, label.span)), visible(label.message)
             )
             for label in found.related
         ],
     )
 
 
-def _workspace_edit(uri: str, source: Source, edits: list[Edit]) -> lsp.WorkspaceEdit:
-    made = [lsp.TextEdit(_range(source, edit.span), edit.text) for edit in edits]
+def workspace_edit(uri: str, source: Source, edits: list[Edit]) -> lsp.WorkspaceEdit:
+    made = [lsp.TextEdit(range_in(source, edit.span), edit.text) for edit in edits]
     return lsp.WorkspaceEdit(changes={uri: made})
 
 
@@ -422,22 +467,42 @@ def code_actions(found: OpenText, params: lsp.CodeActionParams) -> list[lsp.Code
     for diagnostic in found.diagnostics:
         if diagnostic.span is None:
             continue
-        place = _range(source, diagnostic.span)
+        place = range_in(source, diagnostic.span)
         if place.start.line > last or place.end.line < first:
             continue
-        about = [_diagnostic(diagnostic, source, uri)]
+        about = [diagnostic_of(diagnostic, source, uri)]
         if diagnostic.edit is not None:
             title = diagnostic.help or f"fix {diagnostic.code}"
             if title.startswith(_MEANT):
                 title = f"change to {title[len(_MEANT) :].removesuffix('?')}"
-            edit = _workspace_edit(uri, source, [diagnostic.edit])
+            edit = workspace_edit(uri, source, [diagnostic.edit])
             made.append(
-                lsp.CodeAction(visible(title), lsp.CodeActionKind.QuickFix, about, True, edit=edit)
+                lsp.CodeAction(
+                    visible(title),
+                    lsp.CodeActionKind.QuickFix,
+                    about,
+                    diagnostic.edit.is_safe,
+                    edit=edit,
+                )
             )
         if diagnostic.rule not in ("PARSE", "IGNORE"):
             end = line_end(source.text, diagnostic.span[0])
             comment = Edit((end, end), f"  # rlx: ignore[{diagnostic.code}]")
-            edit = _workspace_edit(uri, source, [comment])
+            edit = workspace_edit(uri, source, [comment])
             title = f"ignore {diagnostic.code} here"
             made.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, about, edit=edit))
     return made
+
+
+def fix_all(found: OpenText, uri: str) -> Iterator[lsp.CodeAction]:
+    """The action that applies every safe edit after which the text checks better."""
+    from rlx.checker.check import check_text
+    from rlx.checker.fixing import mended
+
+    source = found.document.source
+    if any(d.edit is not None and d.edit.is_safe for d in found.diagnostics):
+        check = partial(check_text, target=found.checker.target)
+        text = mended(source.text, source.path, check, unsafe=False).text
+        if text != source.text:
+            edit = workspace_edit(uri, source, [Edit((0, len(source.text)), text)])
+            yield lsp.CodeAction("fix all that rlx can fix", FIX_ALL, edit=edit)

@@ -42,15 +42,13 @@ def _moved(before: Cut, now: Cut, span: Span) -> Span:
     return found
 
 
-def window(cut: Cut | None, whole: Document, start: int, end: int, others: bool) -> Window:
+def window(cut: Cut | None, whole: Document, start: int, end: int) -> Window:
     """The functions of a text between two offsets; all of it if no function is there.
 
     Parameters
     ----------
     cut
         Where the functions are; None for a text that is not cut.
-    others
-        Whether the heads of all others are to be known.
     """
     pieces = () if cut is None or cut.text != whole.source.text else cut.pieces
     key = frozenset(
@@ -58,7 +56,6 @@ def window(cut: Cut | None, whole: Document, start: int, end: int, others: bool)
     )
     if cut is None or not key:
         return Window(frozenset([-1]), whole, None)
-    kept = {piece.name for piece in pieces} if others else set()
-    part = excerpt(cut, key, kept, lines=True)
+    part = excerpt(cut, key, (), lines=True)
     document = Document(part.text, whole.source.path, target=whole.target)
-    return Window(key | ({-2} if others else set()), document, part)
+    return Window(key, document, part)

@@ -19,8 +19,9 @@ from pygls.exceptions import JsonRpcException
 from rlx.checker.driver.time_limit import end_with
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import complain_line
+from rlx.lsp.features import create
 from rlx.lsp.framing import BadMessage, messages
-from rlx.lsp.server import Server, create
+from rlx.lsp.server import Server
 
 TRUSTED, ISOLATED = "--trust-config", "--isolated"
 """Words behind the pipe on the command line: how the configuration of projects is taken."""

@@ -26,7 +26,6 @@ VERSION = "0.27"
 _PACKED = ("relax.call_pure_packed", "relax.call_dps_packed", "relax.call_inplace_packed")
 NEVER = {
     "call_tir_with_grad": "it is for relax.transform.Gradient; use R.call_tir where nothing is derived",
-    "dist.redistribute_replica_to_shard": "it is for relax.distributed.transform.LowerDistIR",
 }
 """Operators for other pipelines than that of `tvm.compile`."""
 _OF_GPUS = ("ptx_", "tvm_warp_", "mma_", "cuda_", "tvm_load_matrix_sync", "tvm_mma_sync")

@@ -10,6 +10,7 @@ from rlx.generate.campaign.finding import Finding
 from rlx.grammar.nodes.node import Record
 
 if TYPE_CHECKING:
+    from rlx.comparison.kept import Kept, Ran
     from rlx.generate.campaign.finding_file import FindingFile
     from rlx.generate.campaign.oracles.meaning import Meaning
 
@@ -95,9 +96,15 @@ class Watch:
         Whether to prove, after each pass, that the module means the same for all sizes.
     table
         Findings: the differences by choice that no pass is to blame for.
+    kept
+        The inputs of a run that is done before and after each pass; None for none.
 
     Attributes
     ----------
+    last
+        That run of the last form of the module that could be run.
+    stopped
+        Whether the run of what was built went wrong.
     known
         The paths of those that were met.
     seen
@@ -118,8 +125,12 @@ class Watch:
         seed: int = 0,
         table: Sequence[FindingFile] = (),
         refine: bool = False,
+        kept: Kept | None = None,
     ) -> None:
         self.sizes, self.seed, self.table, self.refine = sizes, seed, table, refine
+        self.kept = kept
+        self.last: Ran | None = None
+        self.stopped = False
         self.refined: list[Refined] = []
         self.known: list[str] = []
         self.seen: list[str] = []
@@ -143,6 +154,8 @@ class Watch:
             self._meanings = self._run(text)
             if self.sizes and not self._meanings:
                 self.not_compared.append(NO_RUN)
+            if self.kept is not None:
+                self._keep(self._ran(text, report, self.kept), "the program")
             return None
         return self._problem(INPUT, ILLEGAL, str(report.errors[0]), text, report)
 
@@ -166,7 +179,61 @@ class Watch:
                 self.not_compared.append(f"{name}: the module has errors")
             return None
         proved = self._proved(name, before, text, report) if self.refine else None
+        if proved is None and self.kept is not None:
+            proved = self._other_value(name, before, text, report, self.kept)
         return proved or self._other_meaning(name, before, text, report)
+
+    def _ran(self, text: str, report: Report, kept: Kept) -> Ran | str:
+        from rlx.comparison.kept import ran
+
+        return ran(report.modules[0], text, kept, self.last)
+
+    def _keep(self, found: Ran | str, name: str) -> None:
+        """Take a run as the one that the next is compared with."""
+        from rlx.semantics.outcome import Ended
+
+        if isinstance(found, str):
+            self.not_compared.append(f"{name}: {found}")
+        elif isinstance(found.outcome, Ended):
+            why = f"a run ended without a value: {found.outcome.message}"
+            self.not_compared.append(f"{name}: {why}")
+            if self.last is None:
+                self.last = found
+        else:
+            self.last = found
+
+    def _other_value(
+        self, name: str, before: str, text: str, report: Report, kept: Kept
+    ) -> Problem | None:
+        """The run with the inputs that were given, if the pass changed what it returns."""
+        from rlx.comparison.kept import changed
+        from rlx.semantics.outcome import Fault, OutOfFuel, Unsupported
+        from rlx.tvm.contracts import NOT_COMPARED
+
+        found = self._ran(text, report, kept)
+        contract = NOT_COMPARED.get(name.rpartition(".")[2])
+        earlier = self.last
+        if contract is not None and not isinstance(found, str):
+            self.last = None
+            found, contract = self._ran(text, report, kept), f"{name}: {contract}"
+            self.not_compared.append(contract)
+            self._keep(found, name)
+            return None
+        if isinstance(found, str) or earlier is None:
+            self._keep(found, name)
+            return None
+        outcome = found.outcome
+        if isinstance(outcome, Unsupported | OutOfFuel) or (
+            isinstance(outcome, Fault) and outcome.code == "E-extern-registered"
+        ):
+            self._keep(found, name)
+            return None
+        said = changed(earlier, found)
+        if not said:
+            self.compared += 1
+            self._keep(found, name)
+            return None
+        return self._problem(name, MEANING, said, before, report, text)
 
     def _proved(self, name: str, before: str, text: str, report: Report) -> Problem | None:
         """What is wrong for some sizes; whatever is found is noted."""

@@ -181,6 +181,9 @@ def _single(state: Generation, found: LoopReduction, emit_statement: Emit) -> No
         start(state, name, init)
         names.append(name)
     with loops(state, found.reduce, unroll=found.short), keeping(state, found, names):
-        emit_statement(state, found.body)
+        if found.strict:
+            update(state, found, names[0])
+        else:
+            emit_statement(state, found.body)
     for init, name in zip(found.inits, names, strict=True):
         save(state, init, name)

@@ -133,11 +133,11 @@ def _by_vectors(state: Generation, found: LoopReduction, row: _Row) -> None:
 
 def _step(state: Generation, found: LoopReduction, place: str, other: str) -> None:
     """Combine two vectors."""
-    sign = SIGNS[type(found.store.value)]
+    sign = SIGNS[found.kind]
     text = f"{place} {sign} {other}"
     if found.extremum:
         kind = c_types.held(found.store.buffer.dtype)
-        name = "max" if type(found.store.value) is tir.Max else "min"
+        name = "max" if found.kind is tir.Max else "min"
         text = f"RLX_EXTREMUM(rlx_{name}_{kind}_, RLX_VECTOR)({place}, {other})"
     state.out.put(f"{place} = {text};")
 
@@ -172,7 +172,7 @@ def _fold_by_vectors(state: Generation, found: LoopReduction, row: _Row, width: 
     out, (_, lanes, odd, kind, _) = state.out, row
     odd = None if found.plain() else odd
     step = "RLX_FOLD_PICK" if found.extremum else "RLX_FOLD"
-    sign = SIGNS[type(found.store.value)]
+    sign = SIGNS[found.kind]
     count = _WIDEST // c_types.size(found.store.buffer.dtype)
     while count > 1:
         with scope(state, f"if ({width} > {count})"):

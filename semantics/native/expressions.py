@@ -231,7 +231,7 @@ def _value(expr: tir.PrimExpr) -> Visit:
 
 def _logical(state: Generation, expr: Any) -> Visit:
     both = isinstance(expr, tir.And)
-    if state.is_total(expr.b):
+    if state.is_total(expr.b, expr.a):
         a = yield from _apart(state, expr.a)
         b = yield from _apart(state, expr.b)
         sign = "&" if both else "|"

@@ -46,6 +46,10 @@ class LoopReduction:
     term
         The added (or compared) term, if the update is a sum or an extremum of the accumulator and a
         term.
+    kind
+        What combines the two: ``tir.Add``, ``tir.Max`` or ``tir.Min``.
+    strict
+        Whether an extremum stays NaN once it is.
     certain
         Whether all operands are in bounds, so that they may be loaded in any order.
     product
@@ -70,13 +74,32 @@ class LoopReduction:
         simple = isinstance(body, tir.BufferStore)
         self.simple = simple
         self.dtype = c_types.held(self.store.buffer.dtype)
-        self.term = _term(state, self.store) if simple else None
-        self.extremum = isinstance(self.store.value, (tir.Max, tir.Min))
-        adds = isinstance(self.store.value, tir.Add)
-        self.product = (self.term.a, self.term.b) if adds and type(self.term) is tir.Mul else None
+        self.kind: type = type(self.store.value)
+        self.term: tir.PrimExpr | None = None
+        self.strict = False
+        if simple:
+            self._find_term(state)
+        self.extremum = self.kind in (tir.Max, tir.Min)
+        factors = self.term if self.kind is tir.Add else None
+        self.product = (factors.a, factors.b) if isinstance(factors, tir.Mul) else None
         self.target: Polynomial | None = None
         self.certain = False
         self.operands: list[Polynomial | None] = []
+
+    def _find_term(self, state: Generation) -> None:
+        store, value = self.store, self.store.value
+        found = _strict_extremum(store) if isinstance(value, tir.Select) else None
+        if found is not None:
+            kind, term = found
+            if _is_term(state, store, term):
+                self.kind, self.term, self.strict = kind, term, True
+        elif isinstance(value, (tir.Add, tir.Max, tir.Min)) and store.buffer.dtype.code != "bool":
+            sides = [(value.a, value.b)]
+            sides += [(value.b, value.a)] if isinstance(value, tir.Add) else []
+            for running, term in sides:
+                if _is_running(store, running):
+                    self.term = term if _is_term(state, store, term) else None
+                    return
 
     def column(self) -> Axis | None:
         """The axis of the result along which the operands are contiguous."""
@@ -98,9 +121,13 @@ class LoopReduction:
     def sharing(self, column: Axis) -> Axis | None:
         """Another axis of the result along which a vector of operands stays the same."""
         for axis in reversed(self.spatial):
-            if axis is not column and any(
-                _step(operand, column) == 1 and _step(operand, axis) == 0
-                for operand in self.operands
+            if (
+                axis is not column
+                and axis.count != 1
+                and any(
+                    _step(operand, column) == 1 and _step(operand, axis) == 0
+                    for operand in self.operands
+                )
             ):
                 return axis
         return None
@@ -155,17 +182,35 @@ def _step(address: Polynomial | None, axis: Axis) -> int | None:
     return None if factor is None else factor.value
 
 
-def _term(state: Generation, store: tir.BufferStore) -> tir.PrimExpr | None:
-    """The term that is combined with the running value, if the update is of that kind."""
-    value = store.value
-    if not isinstance(value, (tir.Add, tir.Max, tir.Min)) or store.buffer.dtype.code == "bool":
-        return None
-    sides = [(value.a, value.b)] + ([(value.b, value.a)] if isinstance(value, tir.Add) else [])
-    for running, term in sides:
-        if isinstance(running, tir.BufferLoad) and running.buffer is store.buffer:
-            within = [n for n in tir.postorder(term) if isinstance(n, tir.BufferLoad)]
-            alike = state.type_of(term) == store.buffer.dtype
-            return term if alike and all(n.buffer is not store.buffer for n in within) else None
+def _is_running(store: tir.BufferStore, expr: tir.PrimExpr) -> bool:
+    """Whether an operand is the value so far; a block only loads its own element of the result."""
+    return isinstance(expr, tir.BufferLoad) and expr.buffer is store.buffer
+
+
+def _is_term(state: Generation, store: tir.BufferStore, term: tir.PrimExpr) -> bool:
+    """Whether an operand has the type of the result, and does not depend on the value so far."""
+    within = [n for n in tir.postorder(term) if isinstance(n, tir.BufferLoad)]
+    alike = state.type_of(term) == store.buffer.dtype
+    return alike and all(n.buffer is not store.buffer for n in within)
+
+
+def _strict_extremum(store: tir.BufferStore) -> tuple[type[tir.Binary], tir.PrimExpr] | None:
+    """The kind of an extremum that stays NaN, and its term: the value so far is kept where it
+    compares so with the term, or is NaN.
+    """
+    match store.value:
+        case tir.Select(
+            condition=tir.Or(
+                a=tir.LT(a=low, b=high) | tir.GT(a=high, b=low),
+                b=tir.Call(op="isnan", args=(tested,)),
+            ),
+            true_value=running,
+            false_value=term,
+        ) if _is_running(store, running) and tested == running:
+            if (low, high) == (term, running):
+                return tir.Max, term
+            if (low, high) == (running, term):
+                return tir.Min, term
     return None
 
 

@@ -48,8 +48,11 @@ def keeping(state: Generation, found: LoopReduction, places: Sequence[str]) -> I
 
 def combine(state: Generation, found: LoopReduction, place: str, other: str) -> None:
     dtype = found.store.buffer.dtype
-    sign = SIGNS[type(found.store.value)]
-    text = f"({place} {sign} {other})"
+    text = f"({place} {SIGNS[found.kind]} {other})"
+    if found.strict:  # of two choices GCC makes vectors, of one with two conditions it does not
+        kept = state.out.fresh()
+        state.out.put(f"const {found.dtype} {kept} = ({place} != {place} ? {place} : {other});")
+        other = kept
     text = f"({text} ? {place} : {other})" if found.extremum else c_types.rounded(dtype, text)
     state.out.put(f"{place} = {text};")
 

@@ -58,6 +58,16 @@ class CBuffer:
         self.strides = strides
 
 
+def _always_computed(expr: tir.PrimExpr) -> Sequence[tir.PrimExpr]:
+    """The operands without which there is no value, whatever those are."""
+    match expr:
+        case tir.And(a=a) | tir.Or(a=a):
+            return (a,)
+        case tir.Call(op="if_then_else"):
+            return expr.args[:1]
+    return tir.children(expr)
+
+
 class Generation(IndexKnowledge):
     """The state of the generation of one kernel.
 
@@ -191,10 +201,22 @@ class Generation(IndexKnowledge):
 
         return tir.fold(expr, wide, self._loads_wide)
 
-    def is_total(self, expr: tir.PrimExpr) -> bool:
-        """Whether an expression can always be computed: it neither loads nor fails."""
-        total = tir.fold(expr, lambda e, below: all(below) and self._harmless(e), self._total)
-        return total and not self.exact
+    def is_total(self, expr: tir.PrimExpr, after: tir.PrimExpr) -> bool:
+        """Whether an expression can always be computed behind another one: it cannot fail, and loads
+        only what the other one loads, and what is in C variables.
+        """
+        if self.exact:
+            return False
+        if tir.fold(expr, lambda e, below: all(below) and self._harmless(e), self._total):
+            return True
+        at_hand = set(tir.reached([after], _always_computed))
+
+        def total(node: tir.PrimExpr, below: Sequence[bool]) -> bool:
+            if isinstance(node, tir.BufferLoad):
+                return node in at_hand or node.buffer in self.kept
+            return all(below) and self._harmless(node)
+
+        return tir.fold(expr, total)
 
     def _harmless(self, node: tir.PrimExpr) -> bool:
         match node:
@@ -204,7 +226,7 @@ class Generation(IndexKnowledge):
                 return self._divides(node)
             case tir.Cast(dtype=dtype, value=value):
                 return dtype == BOOL or dtype.is_float or not self.type_of(value).is_float
-            case tir.Call(op="likely"):
+            case tir.Call(op=("likely" | "isnan" | "isinf" | "isfinite")):
                 return True
             case tir.Call():
                 return False

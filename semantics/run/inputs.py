@@ -77,6 +77,7 @@ def inputs(
     functions: Collection[str] = (),
     *,
     overwrite: bool = False,
+    whole: bool = False,
 ) -> Inputs:
     """Arguments for the parameters of a function.
 
@@ -95,6 +96,8 @@ def inputs(
         The names of functions that a parameter may be given.
     overwrite
         Whether the values are the given arrays, not copies, so that a run may write into them.
+    whole
+        Whether floats that are not given are small whole numbers.
 
     Raises
     ------
@@ -131,7 +134,7 @@ def inputs(
         _hold(name, value)
     for name, param in params.items():
         if name not in values:
-            way = _WAYS[str(given.get(name, "rand"))]
+            way = _WAYS[str(given.get(name, "whole" if whole else "rand"))]
             values[name] = _make(name, _info(param), sizes, lambda *a, way=way: way(random, *a))
     made_up += [name for name in params if name not in given]
     return Inputs(
@@ -352,8 +355,17 @@ def _iota(
     return np.arange(prod(shape)).astype(kind).reshape(shape)
 
 
+def _whole(
+    random: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]
+) -> np.ndarray[Any, Any]:
+    if kind == np.bool_ or np.issubdtype(kind, np.integer):
+        return _random(random, shape, kind)
+    return random.integers(-3, 4, shape).astype(kind)
+
+
 _WAYS: dict[str, Callable[..., np.ndarray[Any, Any]]] = {
     "rand": _random,
+    "whole": _whole,
     "zeros": lambda _, shape, kind: np.zeros(shape, kind),
     "ones": lambda _, shape, kind: np.ones(shape, kind),
     "iota": _iota,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -32,7 +32,7 @@ BACKENDS = {
 """The choices of ``--backend``."""
 EPILOG = """\
 --input NAME=VALUE gives an argument. For a tensor VALUE is a .npy file, a literal (5, true, inf, nan,
-[[1, 2], [3, 4]]) or one of rand, zeros, ones, iota. For a tuple it is an .npz file or a literal: (5, [1, 2]),
+[[1, 2], [3, 4]]) or one of rand, whole, zeros, ones, iota. For a tuple it is an .npz file or a literal: (5, [1, 2]),
 (5,) or (). For a shape variable it is an integer: n=5. For a function it is a name: of a function of the module,
 or of a packed one. A file stores elements of types that NumPy does not
 have (bfloat16, int4, float8) as bytes.
@@ -113,7 +113,7 @@ def parser(
         default="human",
         help="the format of the output (default: human)",
     )
-    _add_inputs(made)
+    add_inputs(made)
     add(
         "--iterations",
         type=natural,
@@ -161,8 +161,8 @@ def _bytes(text: str) -> int:
         raise argparse.ArgumentTypeError(words) from None
 
 
-def _add_inputs(made: argparse.ArgumentParser) -> None:
-    """What is called, and with what."""
+def add_inputs(made: argparse.ArgumentParser) -> None:
+    """Add the options that say what is called, and with what."""
     add = made.add_argument
     add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
     add(
@@ -173,6 +173,11 @@ def _add_inputs(made: argparse.ArgumentParser) -> None:
         help="an argument, as NAME=VALUE; repeatable",
     )
     add(
+        "--inputs",
+        metavar="FILE.npz",
+        help="arguments by the names of the parameters, as np.savez writes them",
+    )
+    add(
         "--seed",
         type=natural,
         default=0,
@@ -181,8 +186,17 @@ def _add_inputs(made: argparse.ArgumentParser) -> None:
     )
 
 
-def prepare(options: argparse.Namespace) -> Prepared:
+def prepare(
+    options: argparse.Namespace, *, whole: bool = False, text: str | None = None
+) -> Prepared:
     """Read and check the program, and make the arguments.
+
+    Parameters
+    ----------
+    whole
+        Whether floats that are made up are small whole numbers.
+    text
+        The text of the program; None to read the file.
 
     Raises
     ------
@@ -191,21 +205,46 @@ def prepare(options: argparse.Namespace) -> Prepared:
     IllFormedError
         If the checker finds errors.
     """
-    from rlx.checker.check import IllFormedError, check_text
     from rlx.semantics.run.inputs import InputError, inputs
 
-    report = check_text(_read(options.file), options.file)
-    if not report.ok:
-        raise IllFormedError(report)
-    show_unread(report)
-    module, entry, function = _entry(report, options.entry)
+    report, module, entry, function = checked_entry(options.file, options.entry, text)
     made = Prepared(report, module, entry, function)
     try:
-        given = given_inputs(options.input)
-        made.inputs = inputs(function, given, options.seed, known_functions(module))
+        given = arguments(options, function)
+        known = known_functions(module)
+        made.inputs = inputs(function, given, options.seed, known, whole=whole)
     except InputError as error:
-        raise UsageError(f"--input {error}") from None
+        raise UsageError(f"{at_fault(options, error)} {error}") from None
     return made
+
+
+def arguments(options: argparse.Namespace, function: ast.Function) -> dict[str, object]:
+    """The inputs by parameter: the arrays of ``--inputs``, and the texts of ``--input``, which win.
+
+    Raises
+    ------
+    UsageError
+        If an input is no NAME=VALUE, or the file cannot be read, or has a name that no parameter
+        has.
+    """
+    found: dict[str, object] = {}
+    if options.inputs is not None:
+        from rlx.semantics.run.files import FileError
+        from rlx.semantics.run.npz import arrays_of, given
+
+        try:
+            found = given(arrays_of(options.inputs), function, options.inputs)
+        except FileError as error:
+            raise UsageError(f"--inputs {error}") from None
+    return found | given_inputs(options.input)
+
+
+def at_fault(options: argparse.Namespace, error: Exception) -> str:
+    """The option that gave the input which an error is about."""
+    name = str(error).partition(":")[0].partition("[")[0].partition(".")[0]
+    texts = {text.partition("=")[0].strip() for text in options.input}
+    by_file = options.inputs is not None and name not in texts
+    return f"--inputs {options.inputs}:" if by_file else "--input"
 
 
 def known_functions(module: ast.IRModule) -> list[str]:
@@ -277,6 +316,32 @@ def _read(path: str) -> str:
         raise UsageError(f"{path}: {error.strerror or error}") from None
 
 
+def checked_entry(
+    path: str, name: str | None, text: str | None = None
+) -> tuple[Report, ast.IRModule, str, ast.Function]:
+    """What the check of a file says, and the function of it that is called.
+
+    Parameters
+    ----------
+    text
+        What is in the file; None to read it.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, or has no such function.
+    IllFormedError
+        If the checker finds errors.
+    """
+    from rlx.checker.check import IllFormedError, check_text
+
+    report = check_text(_read(path) if text is None else text, path)
+    if not report.ok:
+        raise IllFormedError(report)
+    show_unread(report)
+    return report, *_entry(report, name)
+
+
 def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:
     from rlx.semantics.machine.program import callable_functions, default_entry
 
@@ -289,7 +354,14 @@ def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Fun
     return module, name, function
 
 
-def given_inputs(texts: list[str]) -> Mapping[str, str]:
+def given_inputs(texts: list[str]) -> dict[str, str]:
+    """The inputs that are given as NAME=VALUE.
+
+    Raises
+    ------
+    UsageError
+        If one is not of that form, or given twice.
+    """
     given: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")

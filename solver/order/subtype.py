@@ -332,6 +332,9 @@ def name_dimensions(pattern: StructInfo, info: StructInfo) -> StructInfo:
         case ShapeStructInfo(), ShapeStructInfo(values=None) if pattern.values:
             if rank(pattern) == info.ndim:
                 return ShapeStructInfo(_names(info.ndim), info.ndim)
+        case PrimStructInfo(value=tir.Var()), PrimStructInfo(value=None):
+            if pattern.dtype == info.dtype:
+                return PrimStructInfo(info.dtype, tir.Var("d0", info.dtype))
         case TupleStructInfo(fields=ps), TupleStructInfo(fields=fs) if len(ps) == len(fs):
             return TupleStructInfo(
                 tuple(name_dimensions(p, f) for p, f in zip(ps, fs, strict=True))

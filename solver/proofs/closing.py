@@ -20,6 +20,7 @@ from rlx.solver.proofs.draft import (
     NotFoundError,
     parts_of,
 )
+from rlx.solver.proofs.inequalities import without
 from rlx.solver.proofs.rewriting import CaseScope, Rewriting
 
 _CLASSES = 600
@@ -104,7 +105,9 @@ class Closing(Rewriting):
         return number
 
     def saturate(self) -> None:
-        """What is not 0 and never negative is at least 1; so are its factors."""
+        """Factors of what is not 0 are not 0 either; what is never negative is then at least 1, and
+        equations are divided by it.
+        """
         for cond, number in [*self.index.items()]:
             if cond[0] != "ne":
                 continue
@@ -119,6 +122,18 @@ class Closing(Rewriting):
                             self.apply("factor", None, [{(index,): 1}, rest], [number])
                         except NotFoundError:
                             continue
+        self.strict()
+        equations = [cond for cond in self.index if cond[0] == "eq" and len(cond[1]) > 1]
+        for cond in equations:
+            poly = dict(cond[1])
+            for index in self.common(poly, 1)[:1]:
+                least = self.nonneg_fact({(index,): 1, (): -1})
+                terms: list[Poly] = [{(index,): 1}, without(poly, index)]
+                divided = self.apply("cut", None, terms, [self.index[cond], least])
+                equations.append(self.checker.facts[self.number(divided)])
+
+    def strict(self) -> None:
+        """What is not 0 and never negative is at least 1."""
         for cond, number in [*self.index.items()]:
             if cond[0] != "ne":
                 continue

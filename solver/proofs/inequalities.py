@@ -51,7 +51,7 @@ class Inequalities(Steps):
             if self.failed.get(key, -1) >= depth:
                 raise NotFoundError("tried before")
             self.failed[key] = depth
-            found = self.shifted(poly)
+            found = self.shifted(poly) or self.factored(poly, depth)
             if found is not None:
                 return found
             number = self.combined(poly, depth)
@@ -87,6 +87,28 @@ class Inequalities(Steps):
         if any(coef < 0 for coef in total.values()):
             return None
         return [({(): c}, tuple(sorted(lows[i][1] for i in m))) for m, c in total.items()]
+
+    def common(self, poly: Poly, least: int) -> list[int]:
+        """The atoms that all terms have and that are at least ``least``."""
+        lows = self.lows()
+        first, *others = poly
+        return [
+            index
+            for index in dict.fromkeys(first)
+            if index in lows and lows[index][0] >= least and all(index in m for m in others)
+        ]
+
+    def factored(self, poly: Poly, depth: int) -> list[Item] | None:
+        """A polynomial that is the product of an atom and one that is at least 0."""
+        for index in self.common(poly, 0) if depth > 1 else ():
+            low, limit = self.lows()[index]
+            try:
+                items = self.nonneg(without(poly, index), depth - 1)
+            except NotFoundError:
+                continue
+            more = self.scaled(items, {(): low}) if low else []
+            return [*((factor, (*ids, limit)) for factor, ids in items), *more]
+        return None
 
     def combined(self, poly: Poly, depth: int) -> int:
         """The fact that a polynomial is at least 0, by a linear program over facts."""
@@ -336,6 +358,11 @@ class Inequalities(Steps):
             )
             cuts.append((ONE, (cut,)))
         self.total(cuts)
+
+
+def without(poly: Poly, index: int) -> Poly:
+    """A polynomial divided by an atom that all its terms have."""
+    return {mono[: (at := mono.index(index))] + mono[at + 1 :]: c for mono, c in poly.items()}
 
 
 def _quotient(mono: Mono, divisor: Mono) -> Mono:

@@ -116,7 +116,7 @@ def test_every_operator_and_command_is_there(site: Path) -> None:
 
 
 def test_operators_name_their_obligations() -> None:
-    from docs.build.operators import obligations
+    from rlx.operators.reference import obligations
     from rlx.operators.registry import lookup
 
     for name, code in [

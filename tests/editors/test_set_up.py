@@ -18,14 +18,13 @@ local function note(name) return function(...) table.insert(calls, {name, ...}) 
 vim = {
   g = { rlx_python = PYTHON },
   bo = {},
+  fn = { fnamemodify = function() return "/work" end },
+  loop = { fs_stat = function() return true end },
+  tbl_extend = function(_, a, b) for k, v in pairs(b) do a[k] = v end return a end,
   env = { VIMRUNTIME = "/usr/share/nvim/runtime" },
   filetype = { add = note("filetype") },
   api = { nvim_create_autocmd = note("autocmd") },
-  fs = {
-    dirname = function(path) return path and "/work" end,
-    find = function() return { "/work/pyproject.toml" } end,
-  },
-  lsp = { start = note("start"), enable = note("enable") },
+  lsp = { commands = {}, start = note("start"), enable = note("enable") },
 }
 if MODERN then vim.lsp.config = note("config") end
 """

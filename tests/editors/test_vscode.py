@@ -14,8 +14,10 @@ import shutil
 import subprocess
 import sys
 import tokenize
+import zipfile
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -117,6 +119,24 @@ def test_the_package_holds_what_it_needs_and_no_more(built: Path) -> None:
         "package.json",
         "syntaxes/relax.tmLanguage.json",
     ]
+
+
+def test_the_vsix_is_a_zip_with_what_vs_code_installs(built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "relax.vsix"
+    done = run([sys.executable, "pack.py", str(out)], built)
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(out) as package:
+        names = set(package.namelist())
+        manifest = ElementTree.fromstring(package.read("extension.vsixmanifest"))
+        types = package.read("[Content_Types].xml").decode()
+    assert {"extension/package.json", "extension/dist/extension.js"} <= names
+    (identity,) = [e for e in manifest.iter() if e.tag.endswith("Identity")]
+    assert (identity.get("Id"), identity.get("Version")) == (MANIFEST["name"], MANIFEST["version"])
+    assets = {e.get("Path") for e in manifest.iter() if e.tag.endswith("Asset")}
+    assert assets <= names and "extension/package.json" in assets
+    assert {Path(name).suffix for name in names} <= set(re.findall(r'Extension="(.*?)"', types)) | {
+        ".xml"
+    }
 
 
 def test_the_built_extension_and_the_server_that_it_starts(built: Path) -> None:

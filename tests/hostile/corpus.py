@@ -52,7 +52,7 @@ def complaint(answer: Answer) -> str | None:
     return None
 
 
-def truncations(data: bytes, step: int = 100) -> Iterator[bytes]:
+def truncations(data: bytes, step: int = 250) -> Iterator[bytes]:
     """The beginnings of a file, in steps."""
     return (data[:end] for end in range(0, len(data), step))
 

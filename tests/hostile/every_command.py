@@ -57,7 +57,7 @@ COMPILERS = ("cc", "gcc", "clang", "c++", "g++", "ld", "ldconfig", "objdump", "a
 PLAIN = {"--version", "--explain", "--diff", "--fix", "--watch"}
 """What prints something else than one report."""
 
-STARTING = ("reduce", "bisect", "fuzz", "lsp", "memory")
+STARTING = ("reduce", "bisect", "fuzz", "lsp", "memory", "compare")
 """The commands that start processes because they are asked to."""
 
 OFTEN = ("check", "fmt", "run", "step", "lower", "build", "why", "lsp")
@@ -65,7 +65,7 @@ SELDOM = (
     *("reduce", "disasm", "relay", "prove", "verify-proof", "refines", "diff", "explain"),
     *("generate", "graph", "memory"),
 )
-HARDLY = ("bisect", "fuzz", "completion", "skill")
+HARDLY = ("bisect", "compare", "fuzz", "completion", "skill")
 
 SHARES = {".rlx": 14, ".relay": 3, ".rlxexe": 2, ".py": 1}
 """How many of twenty files have which form."""

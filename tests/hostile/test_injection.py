@@ -75,8 +75,16 @@ def test_the_harmless_program_is_fine(tmp_path: Path) -> None:
     assert (answer.status, answer.err) == (0, ""), answer.out
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("place", HARMLESS)
+PAIRS = [
+    (place, spelling)
+    for at, place in enumerate(HARMLESS)
+    for number, spelling in enumerate(SPELLINGS)
+    if (at + number) % 3 == 0
+]
+"""Every place and every spelling, not each with each."""
+
+
+@pytest.mark.parametrize(("place", "spelling"), PAIRS)
 def test_nothing_is_run(place: str, spelling: str, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     evil = SPELLINGS[spelling].format(mark=mark)

@@ -80,9 +80,17 @@ def no_operator_stays_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "allowed", registry.allowed.copy())
 
 
-@pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("command", COMMANDS)
-def test_nested_programs_are_answered(name: str, command: str, tmp_path: Path) -> None:
+PAIRS = [
+    (command, name)
+    for at, command in enumerate(COMMANDS)
+    for number, name in enumerate(TEXTS)
+    if (at + number) % 2 == 0
+]
+"""Every command and every text, not each with each."""
+
+
+@pytest.mark.parametrize(("command", "name"), PAIRS)
+def test_nested_programs_are_answered(command: str, name: str, tmp_path: Path) -> None:
     text = TEXTS[name]()
     path = tmp_path / "input.rlx"
     rng = random.Random(f"{name} {command}")

@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.fixing import with_edits_applied
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.read.parser import parse
-from rlx.lsp.document import Document, RenameError, operator_names, signature
+from rlx.lsp.completion import completions
+from rlx.lsp.document import Document, RenameError
+from rlx.lsp.hover import hover
+from rlx.lsp.names import Name
 from rlx.lsp.positions import offset, position
+from rlx.lsp.structure import folds, outline, selections, semantic_tokens
+from rlx.lsp.vocabulary import operator_names, signature
+from rlx.lsp.window import Window
 from tests.hostile.damage import damaged, tokens
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
@@ -24,41 +32,67 @@ def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
 """
 
 
+def _names(document: Document) -> list[Name]:
+    names = document.names
+    return [each for stretch in range(len(names.starts)) for each in names.of(stretch)]
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_every_use_has_its_definition(path: Path) -> None:
     document = Document(path.read_text("utf-8"), path.name)
-    defined = {o.subject for o in document.occurrences if o.is_definition}
-    for occurrence in document.occurrences:
-        assert occurrence.subject in defined, occurrence
-        start = document.definition(occurrence.span[0])
-        assert start is not None and occurrence.span in document.references(occurrence.span[0])
+    defined = {each.subject for each in _names(document) if each.is_definition}
+    for each in _names(document):
+        assert each.subject in defined, each
+        assert document.source.text[slice(*each.span)] == each.name
+        start = document.definition(each.span[0])
+        assert start is not None and each.span in document.references(each.span[0])
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_variables_are_those_of_the_tree(path: Path) -> None:
+    """The tokens tell variables apart exactly as the parsed tree does."""
+    document = Document(path.read_text("utf-8"), path.name)
+    subjects: dict[int, object] = {}
+    for each in document.constructs:
+        if each.kind in ("expression", "result") and isinstance(each.subject, ast.Var):
+            written = document.source.text[slice(*each.span)]
+            if written == each.subject.name_hint:
+                found = document.names.at(each.span[0])
+                assert found is not None and found.span == each.span
+                assert subjects.setdefault(id(each.subject), found.subject) == found.subject
+    assert len(set(subjects.values())) == len(subjects)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_a_renamed_program_is_the_same_program(path: Path) -> None:
+    """Variables of Relax, of PrimFuncs and of shapes: only names of functions mean something."""
     text = path.read_text("utf-8")
     document = Document(text, path.name)
-    names = {o.subject.name_hint for o in document.occurrences}
-    for occurrence in [o for o in document.occurrences if o.is_definition][:12]:
-        edits = document.rename(occurrence.span[0], "another_name")
-        renamed = with_edits_applied(text, edits)
-        found = Document(renamed, path.name)
-        assert found.report.diagnostics == document.report.diagnostics == () or len(
-            found.report.diagnostics
-        ) == len(document.report.diagnostics)
-        assert {o.subject.name_hint for o in found.occurrences} <= names | {"another_name"}
-        assert not parse(renamed).diagnostics or parse(text).diagnostics
+    local = [n for n in _names(document) if n.is_definition and n.kind not in ("function", "class")]
+    before = parse(text, path.name)
+    for each in local[::3]:
+        renamed = parse(with_edits_applied(text, document.rename(each.span[0], "other")), path.name)
+        assert len(renamed.diagnostics) == len(before.diagnostics)
+        for one, other in zip(before.modules, renamed.modules, strict=True):
+            for a, b in zip(one.functions.values(), other.functions.values(), strict=True):
+                assert structural_equal(a, b), each
 
 
-def test_a_name_that_would_be_captured_is_refused() -> None:
+def test_a_name_that_is_taken_or_none_is_refused() -> None:
     document = Document(CAPTURED, "a.rlx")
     a = CAPTURED.index("a = R.exp")
-    for name in ("x", "return", "R", "not a name"):
-        with pytest.raises(RenameError):
+    said = {}
+    for name in ("x", "y", "return", "R", "not a name", "1x", ""):
+        with pytest.raises(RenameError) as error:
             document.rename(a, name)
+        said[name] = str(error.value)
+    assert said["x"] == "'x' is the name of a parameter on line 2"
+    assert said["return"] == "'return' is a keyword of Python"
+    assert said["R"] == "'R' has a meaning of its own in a program"
+    assert said["1x"] == "'1x' is not a valid name"
     with pytest.raises(RenameError, match="there is no variable or function"):
         document.rename(CAPTURED.index("R.exp"), "q")
-    assert with_edits_applied(CAPTURED, document.rename(a, "y")).count("y = R.exp(y)") == 1
+    assert with_edits_applied(CAPTURED, document.rename(a, "z")).count("z = R.exp(y)") == 1
 
 
 def test_damaged_texts_are_answered() -> None:
@@ -67,7 +101,11 @@ def test_damaged_texts_are_answered() -> None:
         document = Document(text, "a.rlx")
         document.hints()
         for at in range(0, len(text), 9):
-            document.hover(at), document.definition(at), document.completions(at)
+            window = Window(frozenset(), document, None)
+            hover(document, window, at, lambda window=window: window)
+            document.definition(at), completions(document, window, at), selections(document, at)
+        semantic_tokens(document), outline(document), list(folds(document))
+        for at in range(0, len(text), 9):
             try:
                 document.rename(at, "other")
             except RenameError:
@@ -120,8 +158,9 @@ def test_a_word_in_a_comment_is_not_in_use() -> None:
 
 def test_a_bracket_in_a_string_or_comment_opens_nothing() -> None:
     def keywords(at: int) -> list[str]:
-        found = Document(STRANGE, "a.rlx").completions(at)
-        return [word for word, _, _ in found if word.endswith("=")]
+        document = Document(STRANGE, "a.rlx")
+        found = completions(document, Window(frozenset(), document, None), at)
+        return [each.label for each in found if each.kind == "argument"]
 
     assert "sinfo_args=" in keywords(STRANGE.index("x, sinfo"))
     assert keywords(STRANGE.index(")  # :(")) == ["x1=", "x2="]

@@ -105,16 +105,15 @@ def test_heads(decorator: str, result: str, body: str, colon: str) -> None:
         )
 
 
-@pytest.mark.parametrize("others", [False, True])
-def test_the_part_that_answers(others: bool) -> None:
+def test_the_part_that_answers() -> None:
     whole = Document(TEXT, "a.rlx")
     for start, end in combinations_with_replacement(PLACES, 2):
-        found = window(PARTS, whole, start, end, others)
+        found = window(PARTS, whole, start, end)
         numbers = holders(PARTS, start, end)
         if not numbers:
             assert found.part is None and found.document is whole
             continue
-        assert found.key == frozenset(numbers | ({-2} if others else set()))
+        assert found.key == frozenset(numbers)
         for number in numbers:
             first, last = PARTS.pieces[number].span
             for at in (first, (first + last) // 2, last - 1):
@@ -124,5 +123,5 @@ def test_the_part_that_answers(others: bool) -> None:
 
 def test_a_text_that_is_another_is_all_of_it() -> None:
     whole = Document(TEXT + "\n", "a.rlx")
-    assert window(PARTS, whole, 20, 30, False).document is whole
-    assert window(None, whole, 20, 30, False).document is whole
+    assert window(PARTS, whole, 20, 30).document is whole
+    assert window(None, whole, 20, 30).document is whole

@@ -18,7 +18,8 @@ from pygls.lsp._base_client import BaseLanguageClient
 from rlx.checker.check import check_text
 from rlx.commands import lsp as lsp_command
 from rlx.lsp.document import Document
-from rlx.lsp.server import OpenText, code_actions, create
+from rlx.lsp.features import create
+from rlx.lsp.server import OpenText, code_actions
 from tests.checker.test_fixing import CASES
 
 from .test_incremental import module
@@ -135,7 +136,7 @@ def test_an_editor_is_told_all_that_it_asks() -> None:
         )
         assert renamed is not None and renamed.changes is not None
         assert len(renamed.changes[URI]) == 3
-        with pytest.raises(Exception, match="would change what the program means"):
+        with pytest.raises(Exception, match="keyword of Python"):
             await editor.text_document_rename_async(
                 lsp.RenameParams(new_name="return", **at("a = cls"))
             )
@@ -164,7 +165,14 @@ def test_mistakes_are_told_mended_and_completed() -> None:
         assert [a.title for a in actions] == [
             "change to `R.nn.relu`",
             "ignore D14-operator here",
+            "fix all that rlx can fix",
         ]
+        only = lsp.CodeActionContext([], only=["source.fixAll"])
+        (fix,) = await editor.text_document_code_action_async(
+            lsp.CodeActionParams(lsp.TextDocumentIdentifier(URI), lsp.Range(place, place), only)
+        )
+        (edit,) = fix.edit.changes[URI]
+        assert (fix.kind, edit.new_text) == ("source.fixAll.rlx", TEXT)
         assert await editor.change(TEXT, 2) == []
         typing = TEXT.replace("R.nn.relu(a)", "R.nn.re")
         await editor.change(typing, 3)

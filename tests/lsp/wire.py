@@ -150,7 +150,11 @@ METHODS = (
     "codeAction",
     "inlayHint",
     "formatting",
+    *("typeDefinition", "documentHighlight", "linkedEditingRange", "prepareCallHierarchy"),
+    *("signatureHelp", "documentSymbol", "foldingRange", "selectionRange", "codeLens"),
+    *("semanticTokens/full", "semanticTokens/range", "rangeFormatting", "diagnostic"),
 )
+HELP = {"triggerKind": 1, "isRetrigger": False}
 NUMBERS = (0, 1, 2, 3, 7, 18, 19, 20, 10**6, 2**31 - 1)
 WRONG: tuple[Any, ...] = (None, "x", -1, 2**31, 10**30, 1.5, True, [], {})
 
@@ -189,7 +193,8 @@ class Session:
             "textDocument": {"uri": self.random.choice(URIS)},
             "position": self._position(),
             "range": {"start": self._position(), "end": self._position()},
-            "context": {"includeDeclaration": True, "diagnostics": []},
+            "context": {"includeDeclaration": True, "diagnostics": [], **HELP},
+            "positions": [self._position()],
             "newName": self.random.choice(("a", "x", "1", "")),
             "options": {"tabSize": 4, "insertSpaces": True},
         }
@@ -242,7 +247,7 @@ class Session:
                 )
                 self.owed_without_id += 1
             case 5:
-                self._owe({"method": choose(("", "textDocument/x", "$/y", "workspace/symbol"))})
+                self._owe({"method": choose(("", "textDocument/x", "$/y", "workspace/y"))})
             case 6:
                 self._owe({"method": choose((*WRONG[2:], None)), "params": {}})
             case 7:

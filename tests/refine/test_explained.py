@@ -11,6 +11,7 @@ import rlx
 from rlx.checker.check import check_text
 from rlx.refine.explanation import STEPS
 from rlx.refine.question import compare
+from rlx.solver.proofs.checker import check
 from tests.markdown import assert_example, examples
 
 EXPLAINED = Path(__file__).with_name("explained.md")
@@ -49,3 +50,20 @@ def test_a_suggestion_is_an_assumption() -> None:
     found = compare(before, after)
     assert found.refuted and found.suggestion is not None
     assert compare(before, after, assume=[found.suggestion]).proved
+
+
+def test_the_conditions_of_a_proof_have_certificates() -> None:
+    """They are about what the explanation says of indices, and the checker accepts them."""
+    before = """
+@R.function
+def main(x: R.Tensor(("n", 8), "float32")):
+    n = T.int64()
+    y = R.reshape(x, (n * 2, 4))
+    return R.reshape(y, (n * 8,))
+"""
+    found = rlx.refines(before, before.replace("(y, ", "(x, "))
+    assert found.proved
+    for certificate in found.certificates:
+        check(certificate)
+    goals = [certificate["goal"] for certificate in found.certificates]
+    assert "(i0 // 4 * 4 + i0 % 4) // 8 == i0 // 8" in goals

@@ -17,6 +17,7 @@ from rlx.grammar.nodes import ast
 from rlx.operators.evaluation import OperatorFault, Plain
 from tests.operators.evaluate.awkward import STYLES, redrawn
 from tests.operators.evaluate.concrete import POINTS, Concrete, concrete
+from tests.tvm.target import QUICK
 
 from .test_operators import Caller
 
@@ -94,7 +95,7 @@ def _is_data(value: Plain) -> bool:
 
 
 SETTLED = settled()
-EVERY = 1 if os.environ.get("RLX_ALL_CALLS") else 2
+EVERY = 1 if os.environ.get("RLX_ALL_CALLS") else 4
 """One call of so many is compiled by TVM."""
 
 CALLS = [call for call in SETTLED if names(call).isdisjoint(NOT_COMPILED)][::EVERY]
@@ -110,7 +111,7 @@ def build(calls: list[Concrete]) -> tuple[Any, list[Calls]]:
         with builder.function(f"f{at}", caller.params):
             builder.emit_func_output(builder.emit(expr))
         made.append(caller)
-    executable = relax.build(builder.finalize(), target="llvm")
+    executable = relax.build(builder.finalize(), target=QUICK)
     return relax.VirtualMachine(executable, tvm.cpu()), made
 
 

@@ -19,7 +19,8 @@ from .compare import Comparison, compare, without_annotations
 from .networks.layers import Module
 
 EXPLAINED = Path(__file__).with_name("differences.toml")
-PROGRAMS = [f"{model}-{stage}" for model in models.MODELS for stage in models.STAGES]
+PROGRAMS = [f"{model}-{stage}" for model in models.MODELS for stage in ("imported", "lowered")]
+PROGRAMS += ["decoder4-legalized", "experts-fused"]
 PROGRAMS += [*constructs.NAMES, *passes.PASSES]
 
 OPAQUE: dict[str, int] = {}

@@ -14,7 +14,7 @@ from .perturb.bases import WITHOUT_TEXT, bases, operators
 from .perturb.harness import run, systematic
 from .perturb.table import differences, explained
 
-COUNT = int(os.environ.get("RLX_PERTURB", "250"))
+COUNT = int(os.environ.get("RLX_PERTURB", "120"))
 SEED = int(os.environ.get("RLX_PERTURB_SEED", "20"))
 
 

@@ -17,6 +17,7 @@ from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.parser import parse
 from rlx.semantics import native
 from rlx.semantics.tir import evaluate
+from tests.tvm.target import QUICK
 
 HEAD = '@T.prim_func\ndef f(A: T.Buffer((4,), "float32"), N: T.Buffer((4,), "int32"), B: T.Buffer((4,), "float32")):\n'
 
@@ -177,7 +178,7 @@ def test_random_bodies(seed: int) -> None:
             run(func, [A.copy(), N.copy(), B])
         ends.append(B)
     built = tvm.compile(
-        tvm.IRModule({"f": read(text).with_attr("global_symbol", "f")}), target="llvm"
+        tvm.IRModule({"f": read(text).with_attr("global_symbol", "f")}), target=QUICK
     )
     theirs = [tvm.runtime.tensor(x) for x in (A, N, np.full(4, 9.0, np.float32))]
     built["f"](*theirs)

@@ -12,13 +12,13 @@ CHOSEN = ("call_tir.rlx",)
 
 
 def test_programs_whose_parameters_are_weights() -> None:
-    assert [*wrong(iter([*weights()][1:4]))] == []
+    assert [*wrong(iter([*weights()][1:4]), 3)] == []
 
 
 def test_examples_and_generated_programs() -> None:
     chosen = [each for each in examples() if each[0] in CHOSEN]
     assert len(chosen) == len(CHOSEN)
-    assert [*wrong(iter([*chosen, *generated(1, 2)]))] == []
+    assert [*wrong(iter([*chosen, *generated(2, 2)]), 3)] == []
 
 
 def test_many_passes_are_asked() -> None:

@@ -11,6 +11,7 @@ from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Tensor
+from tests.tvm.target import QUICK
 
 TEXT = """
 @I.ir_module
@@ -43,7 +44,7 @@ GIVEN = [np.array(numbers, np.float32) for numbers in ([1, 2], [10, 20], [100, 3
 @pytest.mark.parametrize("entry", ["made", "local"])
 def test_the_order_of_arguments(entry: str) -> None:
     lifted = relax.transform.LambdaLift()(tvm.script.from_source(TEXT))
-    machine = relax.VirtualMachine(tvm.compile(lifted, target="llvm"), tvm.cpu())
+    machine = relax.VirtualMachine(tvm.compile(lifted, target=QUICK), tvm.cpu())
     theirs = machine[entry](*map(tvm.runtime.tensor, GIVEN)).numpy()
     for text in (TEXT, lifted.script()):
         end = load(parse(text).modules[0]).run(entry, list(map(Tensor, GIVEN)))

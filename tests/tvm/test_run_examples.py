@@ -17,6 +17,7 @@ from rlx.grammar.read.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.run.inputs import InputError, inputs
+from tests.tvm.target import QUICK
 
 from .test_run_models import difference, entries_of, to_tvm
 
@@ -40,7 +41,7 @@ def module_of(name: str) -> ast.IRModule:
 def compiled(name: str) -> Any:
     printed = print_module(replace(module_of(name), bare=False))
     module = tvm.script.from_source(printed, check_well_formed=False)
-    return relax.VirtualMachine(relax.build(module, target="llvm"), tvm.cpu())
+    return relax.VirtualMachine(relax.build(module, target=QUICK), tvm.cpu())
 
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.rlx"))

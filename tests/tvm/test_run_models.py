@@ -18,6 +18,7 @@ from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Fault, Outcome, Returned
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.values import Opaque, Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
+from tests.tvm.target import QUICK
 
 from .models import MODELS, stages
 
@@ -35,7 +36,7 @@ def texts(model: str) -> dict[str, str]:
 @cache
 def compiled(model: str) -> Any:
     """TVM's virtual machine for a model."""
-    executable = relax.build(MODELS[model](), target="llvm")
+    executable = relax.build(MODELS[model](), target=QUICK)
     return relax.VirtualMachine(executable, tvm.cpu())
 
 
@@ -232,8 +233,9 @@ def conversation(
     return said
 
 
-@pytest.mark.parametrize("stage", ["imported", "legalized", "fused", "lowered"])
-@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize(
+    ("stage", "size"), [("imported", 5), ("legalized", 1), ("fused", 5), ("lowered", 1)]
+)
 def test_a_decoder_says_the_same(size: int, stage: str) -> None:
     machine, peer = Ours(texts("decoder4")[stage]), compiled("decoder4")
     text = texts("decoder4")["imported"]
@@ -257,7 +259,7 @@ def test_an_empty_prompt_is_a_fault_that_tvm_reads_past() -> None:
     compiled("decoder4")["prefill"](*map(to_tvm, theirs))
 
 
-@pytest.mark.parametrize("stage", ["legalized", "fused", "lowered"])
+@pytest.mark.parametrize("stage", ["fused", "lowered"])
 @pytest.mark.parametrize("model", MODELS)
 def test_every_stage_means_the_same(model: str, stage: str) -> None:
     found = texts(model)

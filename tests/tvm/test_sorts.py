@@ -19,6 +19,7 @@ from rlx.semantics.outcome import Returned
 from rlx.semantics.tir import evaluate
 from rlx.semantics.values import Tensor, TupleValue
 from rlx.transform import legalize
+from tests.tvm.target import QUICK
 
 DATA = np.array([[3, -1, 2, 3, 0, -1], [5, 5, 5, 1, 9, -7], [0, 0, 0, 0, 0, 0]])
 KINDS = ("float32", "float64", "int32", "int64")
@@ -88,7 +89,7 @@ def compare(
     module = legalized(expr, arrays)
     text = module.script()
     assert called in text
-    machine = relax.VirtualMachine(tvm.compile(module, target="llvm"), tvm.cpu())
+    machine = relax.VirtualMachine(tvm.compile(module, target=QUICK), tvm.cpu())
     expected = fields(machine["main"](*[tvm.runtime.tensor(array) for array in arrays]))
     [ours] = parse(text).modules
     for backend in ("steps", "native"):
@@ -126,7 +127,7 @@ class Module:
 """
     module = rlx.parse(text)
     made = tvm.script.from_source(rlx.show(legalize(module)))
-    machine = relax.VirtualMachine(tvm.compile(made, target="llvm"), tvm.cpu())
+    machine = relax.VirtualMachine(tvm.compile(made, target=QUICK), tvm.cpu())
     for shape in ((5, 100), (100, 3), (0, 3)):
         data = np.random.default_rng(1).integers(0, 9, shape).astype(np.float32)
         data[data == 4] = np.nan

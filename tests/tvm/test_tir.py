@@ -14,6 +14,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.read.parser import parse
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.tir import evaluate
+from tests.tvm.target import QUICK
 
 X, Y, V = '("n", 6), "float32"', '("n", 6), "float32"', '(6,), "float32"'
 I, J = '("n", 6), "int32"', '("n", 6), "int32"'
@@ -126,7 +127,7 @@ def _size(dim: tir.PrimExpr, points: dict[tir.Var, int]) -> int:
 def run_tvm(module: Any, name: str, args: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
     """TVM's LLVM code on copies of the arguments."""
     func = module[name].with_attr("global_symbol", name)
-    built = tvm.compile(tvm.IRModule({name: func}), target="llvm")
+    built = tvm.compile(tvm.IRModule({name: func}), target=QUICK)
     tensors = [tvm.runtime.tensor(arg) for arg in args]
     built[name](*tensors)
     return [t.numpy() for t in tensors]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import tvm_ffi
 
 import rlx
 from rlx import te
@@ -64,3 +65,38 @@ def test_tvm_reads_what_emit_te_writes() -> None:
         made = bb.emit_te(lambda x: te.compute(x.shape, lambda i, j: x[i, j] + 1.0), x)
         bb.emit_func_output(made)
     assert read(rlx.show(bb.get())) is not None
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_translation_comes_back(text: str) -> None:
+    newer = format_text(text, version="0.27").text
+    assert newer is not None
+    older = format_text(newer, version="0.17")
+    assert older.text is not None, older.complaints
+    again = format_text(older.text, version="0.27").text
+    assert again is not None
+    again = again.replace("(s_tir=True)", "")  # the older text shows its version
+    assert tvm_ffi.structural_equal(read(again), read(newer))
+
+
+def test_a_tuple_that_is_passed_whole_is_refused() -> None:
+    text = (
+        "@I.ir_module\nclass M:\n    @T.prim_func\n    def k(a: T.Buffer((4,), 'int8'), c: T.Buffer((4,), 'int8')):\n"
+        "        c[0] = a[0]\n\n    @R.function\n    def main(t: R.Tuple(R.Tensor((4,), 'int8'))):\n"
+        "        cls = M\n        return R.call_tir(cls.k, t, out_sinfo=R.Tensor((4,), 'int8'))\n"
+    )
+    assert format_text(text, version="0.17").text is not None
+    (complaint,) = format_text(text, version="0.27").complaints
+    assert "as one tuple" in complaint
+
+
+def test_kernels_of_older_versions_can_be_scheduled() -> None:
+    kernel = (
+        "def k(a: T.Buffer((4,), 'int8'), c: T.Buffer((4,), 'int8')) -> None:\n    c[0] = a[0]\n"
+    )
+    old = f"from tvm.script import tir as T\n\n\n@T.prim_func\n{kernel}"
+    new = f"@T.prim_func(s_tir=True)\n{kernel}"
+    outcome = format_text(old, version="0.27")
+    assert outcome.text is not None, outcome.complaints
+    definition = outcome.text[outcome.text.index("@T.prim_func") :]
+    assert tvm_ffi.structural_equal(read(definition), read(new))

@@ -1,7 +1,8 @@
-"""The machine on the source against the machine after each stage and against the virtual machine.
+"""The machine on the source against the machine after each stage and against the virtual machine; each stage is legal.
 
 ``python -m tests.vm.agreement COUNT SEED`` compares that many generated programs, each with inputs that fit and inputs that
-do not.
+do not. ``--corpus`` compares the programs of the examples, the networks of ``tests/tvm`` with their stages, and the programs
+in the files of TVM's wheel instead, of which each stage runs as native code.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from rlx.checker import check_text
 from rlx.generate.campaign.programs import is_legal, program
 from rlx.grammar.nodes import ast
 from rlx.grammar.read.parser import parse
@@ -27,7 +30,7 @@ from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.transform.lowering.passes import PassError
 from rlx.vm import Executable, VirtualMachine, faults, linking
 from rlx.vm.code_generation import generate
-from rlx.vm.compilation import STAGES
+from rlx.vm.compilation import STAGES, pipeline
 from tests.values import alike
 
 FUEL = 20_000
@@ -42,10 +45,13 @@ class End(NamedTuple):
     words: str = ""
 
 
-def on_machine(module: ast.IRModule, entry: str, args: tuple[Value, ...]) -> End:
+def on_machine(
+    module: ast.IRModule, entry: str, args: tuple[Value, ...], packed: Mapping[str, Any] = {}
+) -> End:
     """A run by small steps."""
     printed: list[str] = []
-    ended: Outcome = load(module, output=printed.append).run(entry, copies(args), fuel=FUEL)
+    program = load(module, packed=packed, output=printed.append, iterations=1000 * FUEL)
+    ended: Outcome = program.run(entry, copies(args), fuel=FUEL)
     value = ended.value if isinstance(ended, Returned) else None
     words = f"{ended.code}: {ended.message}" if isinstance(ended, Ended) else ""
     return End(type(ended).__name__, value, tuple(printed), words)
@@ -144,11 +150,11 @@ def differences(text: str, seed: int, stages: bool = True) -> Iterator[str]:
         for gv, f in module.functions.items()
         if isinstance(f, ast.Function) and not f.attrs.get("private")
     ]
-    lowered: list[tuple[str, ast.IRModule]] = []
-    now = module
-    for stage in STAGES:
-        now = stage()(now)
-        lowered.append((stage.__name__, now))
+    lowered = list(lowerings(module)) if stages else []
+    for name, each in lowered:
+        for error in check_text(str(each)).errors:
+            yield f"{name} is not legal: {error.code}: {error.message}"
+    now = lowered[-1][1] if lowered else pipeline()(module)
     executable = generate(now)
     printed: list[str] = []
     machines = {
@@ -165,7 +171,7 @@ def differences(text: str, seed: int, stages: bool = True) -> Iterator[str]:
             continue
         for args in (fitting, perturbed(fitting, choose)):
             want = on_machine(module, entry, args)
-            ways = [(name, on_machine(each, entry, args)) for name, each in lowered if stages]
+            ways = [(name, on_machine(each, entry, args)) for name, each in lowered]
             ways += [(name, on_vm(m, printed, entry, args)) for name, m in machines.items()]
             again = on_vm(machines["vm in batches"], printed, entry, args)
             ways.append(("vm in batches, again", again))
@@ -174,6 +180,81 @@ def differences(text: str, seed: int, stages: bool = True) -> Iterator[str]:
                 if difference is not None:
                     yield f"{name}, {entry}: {difference}"
                     break
+
+
+def lowerings(module: ast.IRModule) -> Iterator[tuple[str, ast.IRModule]]:
+    """The module after each stage."""
+    for stage in STAGES:
+        module = stage()(module)
+        yield stage.__name__, module
+
+
+def corpus() -> Iterator[tuple[str, ast.IRModule]]:
+    """Legal programs that somebody wrote or exported, with their places."""
+    import tvm
+
+    from tests.tvm.models import MODELS
+    from tests.tvm.test_run_models import texts
+
+    root = Path(__file__).parents[2]
+    wheel = Path(tvm.__file__).parent
+    files = (*(root / "examples").rglob("*.rlx"), *wheel.rglob("*.py"))
+    written = ((str(path), path.read_text("utf-8")) for path in sorted(files))
+    exported = (
+        (f"{model}, {stage}", text)
+        for model in MODELS
+        for stage, text in texts(model).items()
+        if stage != "lowered"
+    )
+    for place, text in (*written, *exported):
+        if "R.function" in text or place.endswith(".rlx"):
+            report = check_text(text, place)
+            if report.ok:
+                yield from ((place, module) for module in report.modules)
+
+
+def stages_differ(module: ast.IRModule, counted: Counter[str]) -> Iterator[str]:
+    """What differs in runs of the stages of a program, by native code."""
+    from tests.tvm.test_run_models import EXTERNAL
+
+    given: dict[str, tuple[Value, ...]] = {}
+    for gv, function in module.functions.items():
+        if isinstance(function, ast.Function) and not function.attrs.get("private"):
+            try:
+                given[gv.name_hint] = tuple(inputs(function, {}, 1).values)
+            except ValueError:
+                counted["entries without inputs"] += 1
+
+    wanted = {entry: on_machine(module, entry, args, EXTERNAL) for entry, args in given.items()}
+    counted.update(f"{end.kind} before" for end in wanted.values())
+    for stage, each in lowerings(module):
+        report = check_text(str(each))
+        if not report.ok:
+            yield f"{stage} is not legal: {report.errors[0].code}: {report.errors[0].message}"
+            return
+        for entry, want in wanted.items():
+            difference = differ(want, on_machine(each, entry, given[entry], EXTERNAL))
+            if difference is not None:
+                yield f"{stage}, {entry}: {difference}"
+                return
+
+
+def on_corpus() -> int:
+    """Compare the programs of the corpus; how many differ."""
+    wrong, programs = 0, 0
+    counted: Counter[str] = Counter()
+    for place, module in corpus():
+        programs += 1
+        try:
+            found = next(stages_differ(module, counted), None)
+        except PassError as error:
+            counted[f"refused: {str(error)[:100]}"] += 1
+            continue
+        if found is not None:
+            wrong += 1
+            print(f"{place}: {found}", flush=True)
+    print(f"{programs} programs: {wrong} differ; {dict(counted)}")
+    return wrong
 
 
 def main(count: int, seed: int) -> int:
@@ -203,7 +284,8 @@ def main(count: int, seed: int) -> int:
 
 if __name__ == "__main__":
     numbers = argparse.ArgumentParser(description=__doc__, prog="python -m tests.vm.agreement")
-    numbers.add_argument("count", type=int, metavar="COUNT")
-    numbers.add_argument("seed", type=int, metavar="SEED")
+    numbers.add_argument("count", type=int, metavar="COUNT", nargs="?", default=200)
+    numbers.add_argument("seed", type=int, metavar="SEED", nargs="?", default=0)
+    numbers.add_argument("--corpus", action="store_true")
     asked = numbers.parse_args()
-    sys.exit(min(1, main(asked.count, asked.seed)))
+    sys.exit(min(1, on_corpus() if asked.corpus else main(asked.count, asked.seed)))

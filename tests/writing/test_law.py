@@ -86,6 +86,7 @@ WORKS: dict[str, tuple[Callable[[], int], tuple[str, ...]]] = {
     "reduce -o": (command("reduce ugly.rlx --test true -o out.rlx"), ("out.rlx",)),
     "generate -o": (command("generate -n 2 --size 3 -o out"), ("out/program0.rlx", "out/program1.rlx")),
     "run --out": (command("run ugly.rlx --input x=[1,2] --backend steps --out out"), ("out/result.npy",)),
+    "memory --html": (command("memory ugly.rlx --html out.html"), ("out.html",)),
     "prove --certificate": (command("prove n>=0 --certificate out.json"), ("out.json",)),
     "finding": (write_finding, ("out/crash/build-signal-SIGSEGV.rlx", "out/README.md")),
     "state": (save_state, ("out/state.json",)),
@@ -144,8 +145,8 @@ class Bench:
         return found
 
     def places(self) -> range:
-        """The calls at which a fault is tried: all of them with RLX_ALL_FAULTS, else some ten."""
-        step = 1 if os.environ.get("RLX_ALL_FAULTS") else max(1, self.calls // 10)
+        """The calls at which a fault is tried: all of them with RLX_ALL_FAULTS, else some three."""
+        step = 1 if os.environ.get("RLX_ALL_FAULTS") else max(1, self.calls // 3)
         return range(1 + self.calls % step, self.calls + 1, step)
 
     def left(self) -> set[str]:

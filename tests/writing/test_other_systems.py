@@ -19,6 +19,7 @@ LINES = [
     "fmt ugly.rlx", "fmt folder", "check --fix wrong.rlx", "build ugly.rlx -o out.exe", "build ugly.rlx -o new.exe",
     "step ugly.rlx --html out.html", "prove n>=0 --certificate out.json", "generate -n 2 --size 3 -o out",
     "run ugly.rlx --input x=[1,2] --out out",
+    "memory ugly.rlx --html out.html",
 ]  # fmt: skip
 
 POORER = """

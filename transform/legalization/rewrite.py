@@ -9,7 +9,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Node, Record, replace
+from rlx.grammar.nodes.node import Node, Record, replace, walk
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import fields_or_itself
@@ -131,6 +131,7 @@ class _Pass(Rewriter):
         self.added: dict[GlobalVar, tir.PrimFunc] = {}
         self.left: list[Left] = []
         self._names = {gv.name_hint for gv in module.functions}
+        self._numbers: dict[str, int] = {}
         self._alike: dict[object, list[GlobalVar]] = {}
         self._function = ""
 
@@ -141,10 +142,11 @@ class _Pass(Rewriter):
         for known in alike:
             if structural_equal(self.added[known], function):
                 return known
-        name, number = hint, 0
+        name, number = hint, self._numbers.get(hint, 0)
         while name in self._names:
             number += 1
             name = f"{hint}{number}"
+        self._numbers[hint] = number
         self._names.add(name)
         gv = GlobalVar(name)
         self.added[gv] = function
@@ -188,10 +190,18 @@ class _Pass(Rewriter):
 def _outline(function: tir.PrimFunc) -> object:
     """What equal functions have in common, and different ones seldom."""
     buffers = tuple(
-        (b.dtype, len(b.shape), *(d.value for d in b.shape if isinstance(d, tir.IntImm)))
+        (b.dtype, *(_word(node) for dim in b.shape for node in walk(tir.interned(dim))))
         for b in function.buffer_map.values()
     )
-    return len(function.params), buffers, type(function.body)
+    # A set, because parts of a body may be one object in one function and two in another.
+    return len(function.params), buffers, frozenset(map(_word, walk(function.body)))
+
+
+def _word(node: Node) -> object:
+    """A node without its parts and without names."""
+    if isinstance(node, tir.IntImm | tir.FloatImm | tir.StringImm):
+        return repr(node.value)
+    return type(node)
 
 
 def _shape_vars(function: ast.Function) -> Iterator[tir.Var]:

@@ -7,6 +7,8 @@ any other sizes, each tensor begins where the highest tensor below it ends.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from itertools import starmap, zip_longest
 from typing import NamedTuple
 
 from rlx.transform.lowering.packing import Item, beside, pack
@@ -18,6 +20,11 @@ Most = tuple[Amount, ...]
 
 LIMIT = 8
 """The maximum number of separate amounts; beyond it, two are replaced by an upper bound of both."""
+
+CROWD = 4 * LIMIT
+"""The number of amounts from which on they are not compared pair by pair, which takes its square,
+but each with its neighbour.
+"""
 
 
 class Need(NamedTuple):
@@ -79,17 +86,32 @@ class _Largest:
         key = frozenset(amounts)
         found = self._known.get(key)
         if found is None:
-            kept = _undominated(sorted(key, reverse=True))
-            while len(kept) > LIMIT:
-                kept = _undominated(self._joined(kept))
-            found = self._known[key] = tuple(kept)
+            kept: list[Amount] = []
+            for amount in sorted(key, reverse=True):
+                kept = _with(kept, amount)
+                if len(kept) > CROWD:
+                    kept = _undominated(
+                        starmap(_both, zip_longest(kept[::2], kept[1::2], fillvalue=amount))
+                    )
+            found = self._known[key] = tuple(self._few(kept))
         return found
 
-    def _joined(self, amounts: Sequence[Amount]) -> list[Amount]:
-        """The amounts with two of them as one, those for which that adds least."""
-        pairs = [(a, b) for k, a in enumerate(amounts) for b in amounts[:k]]
-        one, other = min(pairs, key=lambda pair: self._of(_both(*pair)) - max(map(self._of, pair)))
-        return [_both(one, other), *(a for a in amounts if a is not one and a is not other)]
+    def _few(self, amounts: list[Amount]) -> list[Amount]:
+        """At most :data:`LIMIT` amounts: two become one while there are more, those for which that
+        adds least.
+        """
+        added: dict[tuple[Amount, Amount], int] = {}
+        while len(amounts) > LIMIT:
+            pairs = [(a, b) for k, a in enumerate(amounts) for b in amounts[:k]]
+            added = {pair: added[pair] if pair in added else self._added(*pair) for pair in pairs}
+            one, other = min(pairs, key=added.__getitem__)
+            amounts = _undominated(
+                [_both(one, other), *(a for a in amounts if a is not one and a is not other)]
+            )
+        return amounts
+
+    def _added(self, one: Amount, other: Amount) -> int:
+        return self._of(_both(one, other)) - max(self._of(one), self._of(other))
 
     def _of(self, amount: Amount) -> int:
         return sum(a * b for a, b in zip(amount, self._typical, strict=True))
@@ -99,9 +121,12 @@ def _both(one: Amount, other: Amount) -> Amount:
     return tuple(map(max, one, other))
 
 
-def _undominated(amounts: Sequence[Amount]) -> list[Amount]:
-    kept: list[Amount] = []
-    for amount in amounts:
-        if not any(all(map(int.__le__, amount, other)) for other in kept):
-            kept = [o for o in kept if not all(map(int.__le__, o, amount))] + [amount]
-    return kept
+def _undominated(amounts: Iterable[Amount]) -> list[Amount]:
+    return reduce(_with, amounts, [])
+
+
+def _with(kept: list[Amount], amount: Amount) -> list[Amount]:
+    """The amounts with another one, without those that are never the largest."""
+    if any(all(map(int.__le__, amount, other)) for other in kept):
+        return kept
+    return [o for o in kept if not all(map(int.__le__, o, amount))] + [amount]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from rlx.checker.lowered.operators import BYTES
 from rlx.checker.normalize import normalize
@@ -29,7 +30,7 @@ class StaticPlanBlockMemory(ModulePass):
     """Tensors with disjoint lifetimes share a piece of memory.
 
     The tensors of a block are in one piece of memory per device, and in another one if a cast of
-    the block determines their sizes. With symbolic sizes, the offset of a tensor is the maximum of
+    the block determines their sizes, or if there are already very many different sizes. With symbolic sizes, the offset of a tensor is the maximum of
     several sums, so it is above the tensors below it for all sizes. The function's attribute
     ``tir_var_upper_bound`` gives upper bounds of shape variables; if a plan relies on one, an
     assertion is inserted before the tensor. Tensors that a block returns, or passes to functions
@@ -191,7 +192,7 @@ class _Planner(Emitter):
     ) -> dict[int, list[tuple[ast.Var, ast.Call]]]:
         """Lay out the tensors: the pieces of memory that are allocated before each position."""
         made: dict[int, list[tuple[ast.Var, ast.Call]]] = {}
-        pieces: dict[tuple[int, int | None], PlannedPiece] = {}
+        pieces: dict[tuple[int, int | None], list[PlannedPiece]] = {}
         known = known_from(rows)
         relied: set[tir.Var] = set()
         for var, (at, each) in found.items():
@@ -205,9 +206,11 @@ class _Planner(Emitter):
                     made.setdefault(at, []).append((ast.Var("_", UNIT), self._kept(dim)))
             found_at = [known[v] for f in factors for v in tir.free_vars(f) if v in known]
             since = max(found_at, default=None)
-            piece = pieces.setdefault((each.device, since), PlannedPiece(each.device))
-            piece.add(var, at, lives.last[var], count, factors)
-        for piece in pieces.values():
+            alike = pieces.setdefault((each.device, since), [])
+            if not alike or alike[-1].is_full:
+                alike.append(PlannedPiece(each.device))
+            alike[-1].add(var, at, lives.last[var], count, factors)
+        for piece in chain.from_iterable(pieces.values()):
             storage = ast.Var(self.fresh("storage"))
             size_of, places = piece.laid_out()
             call = _alloc_storage(size_of, number(piece.device))

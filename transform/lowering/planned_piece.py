@@ -7,6 +7,7 @@ from functools import reduce
 
 from rlx.grammar.nodes import ast, tir
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.poly import Polynomial
 from rlx.transform.lowering.arrangement import Amount, Most, Need, arrange
 from rlx.transform.lowering.emitter import number
 from rlx.transform.lowering.heap import Heap
@@ -14,6 +15,13 @@ from rlx.transform.lowering.packing import ALIGNMENT, SYMBOLIC_ALIGNMENT
 
 TYPICAL = 16
 """The assumed value of every shape variable when plans are compared."""
+
+WIDTH = 32
+"""The number of different products from which on a piece takes no more: what its plan costs grows
+with it, and its size becomes a sum of what is never needed at once.
+"""
+_TERMS = 8
+"""The number of summands from which on a size is not multiplied out."""
 
 Factors = tuple[tir.PrimExpr, ...]
 
@@ -29,33 +37,63 @@ class PlannedPiece:
 
     def __init__(self, device: int) -> None:
         self.device = device
-        self._items: list[tuple[ast.Var, int, int, int, int]] = []
+        self._items: list[tuple[ast.Var, int, int, dict[int, int]]] = []
         self._products: list[Factors] = [()]
-        self._keys: dict[tuple[int, ...], int] = {(): 0}
+        self._numbers: dict[tuple[int, ...], int] = {(): 0}
         self._alike = Heap()
+        self._parts: dict[int, tir.PrimExpr] = {}
+        self._read: dict[tir.PrimExpr, Polynomial] = {}
 
     @property
     def first(self) -> int:
         """The position of the first tensor."""
         return min(start for _, start, *_ in self._items)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether its tensors have too many different sizes for another one."""
+        return len(self._products) > WIDTH
+
     def add(self, var: ast.Var, start: int, end: int, count: int, factors: Factors) -> None:
         """Add a tensor of ``count`` times the factors bytes that is alive from ``start`` to
         ``end``.
         """
-        factors = tuple(f if is_size(f) else tir.Max(f, tir.IntImm(0)) for f in factors)
-        key = tuple(sorted(map(self._alike.place, factors)))
-        product = self._keys.setdefault(key, len(self._products))
-        if product == len(self._products):
-            self._products.append(factors)
-        self._items.append((var, start, end, count, product))
+        size = Polynomial.of(count)
+        for factor in factors:
+            each = factor if is_size(factor) else tir.Max(factor, tir.IntImm(0))
+            read = tir.fold(each, self._polynomial, self._read)
+            size *= read if _is_small(size, read) else self._whole(each)
+        need: dict[int, int] = {}
+        for key, times in size.terms.items():
+            at = self._numbers.setdefault(key, len(self._products))
+            if at == len(self._products):
+                self._products.append(tuple(self._parts[part] for part in key))
+            need[at] = times
+        self._items.append((var, start, end, need))
+
+    def _polynomial(self, node: tir.PrimExpr, operands: list[Polynomial]) -> Polynomial:
+        """A size as sum of products, so that ``n + n`` is known as twice ``n``."""
+        match node:
+            case tir.IntImm(value=value):
+                return Polynomial.of(value)
+            case tir.Add():
+                found = operands[0] + operands[1]
+                return found if len(found.terms) <= _TERMS else self._whole(node)
+            case tir.Mul() if _is_small(*operands):
+                return operands[0] * operands[1]
+        return self._whole(node)
+
+    def _whole(self, node: tir.PrimExpr) -> Polynomial:
+        place = self._alike.place(node)
+        self._parts.setdefault(place, node)
+        return Polynomial({(place,): 1})
 
     def laid_out(self) -> tuple[ast.ShapeExpr, list[tuple[ast.Var, ast.PrimValue]]]:
         """The size of the piece, and the offset of each tensor."""
         width = len(self._products)
         needs = [
-            Need(start, end, tuple(count if k == product else 0 for k in range(width)))
-            for _, start, end, count, product in self._items
+            Need(start, end, tuple(need.get(k, 0) for k in range(width)))
+            for _, start, end, need in self._items
         ]
         alignment = (ALIGNMENT, *(SYMBOLIC_ALIGNMENT,) * (width - 1))
         begins, total = arrange(needs, list(map(_typical, self._products)), alignment)
@@ -89,6 +127,10 @@ class PlannedPiece:
     def _sum(self, amount: Amount) -> tir.PrimExpr:
         terms = [_times(factors, count) for count, factors in self._terms(amount)]
         return reduce(tir.Add, terms) if terms else tir.IntImm(0)
+
+
+def _is_small(one: Polynomial, other: Polynomial) -> bool:
+    return len(one.terms) * len(other.terms) <= _TERMS
 
 
 def _times(factors: Factors, count: int) -> tir.PrimExpr:

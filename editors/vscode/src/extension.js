@@ -4,7 +4,7 @@
 const os = require("node:os");
 const vscode = require("vscode");
 const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
-const { read, serverOf, wanted } = require("./settings");
+const { quoted, read, serverOf, wanted } = require("./settings");
 
 /** The client that runs, or is being started. */
 let client;
@@ -54,9 +54,26 @@ async function restart() {
   }
 }
 
+/** Do what stands above a function: the words of a command, whose first is `rlx`. */
+function inTerminal(name, words) {
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  const { command } = settings();
+  const { options, ...server } = serverOf(command, [], folder?.uri.fsPath, os.homedir(), {});
+  const terminal = vscode.window.createTerminal({
+    name: `rlx ${name}`,
+    cwd: folder?.uri.fsPath,
+    env: { PYTHONSAFEPATH: options.env.PYTHONSAFEPATH },
+  });
+  terminal.show(true);
+  terminal.sendText([server.command, ...words.slice(1)].map(quoted).join(" "));
+}
+
 async function activate(context) {
   context.subscriptions.push(
     vscode.commands.registerCommand("rlx.restart", restart),
+    ...["run", "step", "why", "refines"].map((name) =>
+      vscode.commands.registerCommand(`rlx.${name}`, (words) => inTerminal(name, words)),
+    ),
     vscode.workspace.onDidOpenTextDocument(startFor),
     vscode.workspace.onDidGrantWorkspaceTrust(restart),
     vscode.workspace.onDidChangeConfiguration(async (change) => {

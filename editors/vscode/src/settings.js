@@ -41,4 +41,9 @@ function wanted(selector, document) {
   );
 }
 
-module.exports = { read, serverOf, wanted };
+/** A word as a shell takes it. */
+function quoted(word) {
+  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+module.exports = { quoted, read, serverOf, wanted };

@@ -8,7 +8,7 @@ import { test } from "node:test";
 
 const require = createRequire(import.meta.url);
 const manifest = require("../package.json");
-const { read, serverOf, wanted } = require("../src/settings.js");
+const { quoted, read, serverOf, wanted } = require("../src/settings.js");
 
 const defaults = Object.fromEntries(
   Object.entries(manifest.contributes.configuration.properties).map(([name, property]) => [
@@ -54,11 +54,12 @@ test("an untrusted folder starts no server, and every command of the manifest is
   const subscriptions = [];
   await extension.activate({ subscriptions });
   const declared = manifest.contributes.commands.map(({ command }) => command);
-  assert.deepEqual([...commands.keys()], declared);
+  const lenses = ["run", "step", "why", "refines"].map((name) => `rlx.${name}`);
+  assert.deepEqual([...commands.keys()], [...declared, ...lenses]);
   await commands.get("rlx.restart")();
   await extension.deactivate();
   assert.deepEqual(shown, []);
-  assert.equal(subscriptions.length, 4);
+  assert.equal(subscriptions.length, 8);
 });
 
 test("a Python file alone starts no server", async () => {
@@ -77,6 +78,11 @@ test("the server starts outside of the folder that is edited", () => {
   const own = serverOf(".venv/bin/rlx", [], "/work", "/home", {}).command;
   assert.equal(own, path.join("/work", ".venv/bin/rlx"));
   assert.equal(serverOf("/opt/rlx", [], "/work", "/home", {}).command, "/opt/rlx");
+});
+
+test("a path with blanks and quotes is one word of a shell", () => {
+  assert.equal(quoted("/work/a.rlx:3"), "/work/a.rlx:3");
+  assert.equal(quoted("/my work/it's.rlx"), "'/my work/it'\\''s.rlx'");
 });
 
 test("settings say for which documents", () => {

@@ -67,6 +67,16 @@ KNOWN = {
     "the shape": "s = R.match_cast(R.shape_of(A), R.Shape([m]))\n    z: R.Tensor((m,), 'float32') = R.exp(A)",
     "the tensor of a shape": "s = R.shape_of(A)\n    x = R.match_cast(A, R.Tensor((m,), 'float32'))\n    z: R.Shape([m]) = s",
     "another shape": "s = R.shape_of(A)\n    t = R.shape_of(A)\n    x = R.match_cast(s, R.Shape([m]))\n    z: R.Shape([m]) = t",
+    "a tuple that holds it twice": (
+        "t = (A, A)\n    x = R.match_cast(t, R.Tuple(R.Tensor((m,), 'float32'), R.Tensor((p,), 'float32')))\n    z: R.Tensor((p,), 'float32') = x[0]"
+    ),
+    "a tuple in a tuple": (
+        "t = (B, (A, A))\n    x = R.match_cast(t, R.Tuple(R.Object, R.Tuple(R.Tensor((m,), 'float32'), R.Tensor((p,), 'float32'))))\n"
+        "    z: R.Tensor((p,), 'float32') = R.match_cast(A, R.Tensor((m,), 'float32'))"
+    ),
+    "an object that is a tuple": (
+        "t: R.Object = (A, B)\n    x = R.match_cast(t, R.Tuple(R.Tensor((m,), 'float32'), R.Object))\n    z: R.Tensor((m,), 'float32') = R.exp(A)"
+    ),
     "a scalar": "x = R.match_cast(k, R.Prim(value=m))\n    z: R.Prim(value=m) = k",
     "in a closure": (
         "x = R.match_cast(A, R.Tensor((m,), 'float32'))\n    @R.function\n    def f() -> R.Tensor((m,), 'float32'):\n        return A\n    z = f()"

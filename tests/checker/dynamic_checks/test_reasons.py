@@ -6,6 +6,7 @@ import pytest
 
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.grammar.read.parser import parse
+from rlx.solver.proofs.checker import check
 from tests.transform.programs import module_of
 
 HEAD = (
@@ -288,3 +289,13 @@ def main(x: R.Tensor((n, 4), "float32")):
     (module,) = parse(text).modules  # a dimension of another type is an error (WF05)
     (check,) = [check for check in analyse(module) if check.kind == "cast"]
     assert check.status == status
+
+
+@pytest.mark.parametrize("size", ["(n + 1) // 2 * 2 - n % 2", "n * 2 + 1"])
+def test_what_the_prover_proved_has_a_certificate(size: str) -> None:
+    """Of a check that is redundant, and of one that is impossible."""
+    found = cast(f"R.match_cast(x, R.Tensor(({size}, 4)))")
+    assert found.status == ("impossible" if size == "n * 2 + 1" else "redundant")
+    (certificate,) = found.certificates
+    check(certificate)
+    assert size in certificate["goal"]

@@ -290,7 +290,31 @@ def test_the_rules_hold(text: str) -> None:
 
 def test_every_premise_fails_somewhere() -> None:
     premises = {c for r in rules().values() if r.file == "prim_funcs.md" for c in r.premises}
-    assert premises == {*FAILS, "TIR09-private", "TIR13-mark"}
+    assert premises == {*FAILS, "TIR09-private", "TIR13-mark", "TIR17-alone"}
+
+
+@pytest.mark.parametrize(
+    ("shapes", "determined"),
+    [
+        (["n, k + 1", "n"], False),
+        (["n, k + 1", "k"], True),
+        (["n * k", "n // k"], False),
+        (["k + 1, k - 1", "n"], False),
+        (["n, 4", "n"], True),
+    ],
+)
+@pytest.mark.parametrize("passed", [False, True])
+def test_arguments_determine_the_shapes(shapes: list[str], determined: bool, passed: bool) -> None:
+    first, second = shapes
+    numbers = "n: T.int64, k: T.int64" if passed else ""
+    ways = "" if passed else "    n = T.int64()\n    k = T.int64()\n"
+    text = (
+        f"@T.prim_func\ndef f(a: T.handle, b: T.handle, {numbers}):\n{ways}"
+        f'    A = T.match_buffer(a, ({first}), "int8")\n'
+        f'    B = T.match_buffer(b, ({second},), "int8")\n    T.evaluate(0)\n'
+    ).replace("(n * k)", "(n * k,)")
+    assert (codes(text) == []) == (determined or passed)
+    assert set(codes(text)) <= {"TIR17-alone"}
 
 
 @pytest.mark.parametrize("text", OPAQUE)

@@ -16,7 +16,7 @@ from rlx.generate.near import CODES, near_miss
 from rlx.grammar.print.printer import print_module
 from tests.checker.why.laws import of_rules
 
-TEXTS = [text for _, _, text in of_rules()]
+TEXTS = [text for _, _, text in of_rules()][::2]
 TEXTS += [print_module(near_miss(code, random.Random(1))) for code in CODES]
 PARTS = 8
 GIVING_UP = {"OBL-element", "OBL-window", "OBL-axis"}

@@ -105,7 +105,7 @@ def test_subsumption(data_source: st.DataObject, sizes: dict[tir.Var, int], seed
     check([member], [above], sizes)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(INFOS, INFOS, SIZES, st.integers(0, 99))
 def test_what_is_proved_below_is_below(
     one: ast.StructInfo, other: ast.StructInfo, sizes: dict[tir.Var, int], seed: int

@@ -78,7 +78,7 @@ def test_a_prim_func_that_is_also_called_directly_keeps_its_parameters_so_it_is_
                 "y = R.match_cast(k, R.Prim(value=j))",
                 "return R.ones(R.shape([j]), 'int8')",
             ],
-            "y = R.match_cast(k, T.int64)",
+            "y: T.int64 = k",
         ),
         (
             'x: R.Tensor(("n",))',

@@ -44,6 +44,21 @@ class Module:
         return R.add(a, b)
 """
 
+CALL = "R.call_tir(cls.first, (x,), out_sinfo=R.Tensor((40000, 40000), 'float32'))"
+LARGE = """\
+@I.ir_module
+class Module:
+    @T.prim_func
+    def first(x: T.Buffer((2,), "float32"), y: T.Buffer((40000, 40000), "float32")):
+        y[0, 0] = x[0]
+
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        cls = Module
+        y = MADE
+        return y
+"""
+
 
 @pytest.mark.parametrize("backend", ["steps", "native"])
 def test_a_run_within_the_limit_and_one_beyond(backend: str) -> None:
@@ -88,6 +103,28 @@ def test_the_option_of_commands(command: str, backend: str, tmp_path: Path) -> N
     assert status == 1, text
     assert "in use, and the limit is 2 MiB" in text
     assert "Traceback" not in text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
+@pytest.mark.parametrize("made", ["R.zeros((40000, 40000), 'float32')", CALL])
+def test_the_system_has_less_than_the_option_says(made: str, tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "large.rlx"
+    path.write_text(LARGE.replace("MADE", made))
+    words = [sys.executable, "-m", "rlx", "run", str(path), "--seed", "0", "--memory", "60GiB"]
+    limit = 3 << 30
+    ran = subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    code = "E-alloc-size" if made == CALL else "E-result-memory-there"
+    assert ran.returncode == 1 and ran.stdout.startswith("generated"), ran.stderr
+    assert f"fault[{code}]: " in ran.stdout and "Unable to allocate 5.96 GiB" in ran.stdout
+    assert "= raise the limit with --memory SIZE, if the system has more\n" in ran.stdout
 
 
 def test_a_place_is_told_as_json(tmp_path: Path) -> None:

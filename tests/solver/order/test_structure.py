@@ -63,8 +63,9 @@ def check(a: StructInfo, b: StructInfo, p: Prover) -> None:
 
 def test_copies_of_functions() -> None:
     p = prover()
-    for a, b in product(INFOS, repeat=2):
-        check(a, b, p)
+    for number, (a, b) in enumerate(product(INFOS, repeat=2)):
+        if number % 4 == 0 or a is b:
+            check(a, b, p)
 
 
 def test_an_annotation_and_itself() -> None:

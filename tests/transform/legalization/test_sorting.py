@@ -60,7 +60,7 @@ def agree(call: str, shape: str, kind: str, x: object, backend: str) -> None:
     assert ran(found.module, x, backend, 1_000_000) == ran(before, x, "steps", 1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     st.sampled_from(CALLS),
     st.sampled_from(KINDS),

@@ -1,0 +1,1 @@
+"""`rlx compare`: the first binding at which two runs of a model differ."""

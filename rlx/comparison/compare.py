@@ -1,0 +1,547 @@
+"""Two runs of a model, side by side, up to the first binding that differs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rlx.checker.derive import derive
+from rlx.comparison.cut import Cut, cut
+from rlx.comparison.difference import Apart, apart
+from rlx.comparison.follow import Bound, computes, followed
+from rlx.comparison.peer import Shown, Tvm, TvmError
+from rlx.comparison.probes import probed
+from rlx.comparison.rounding import Bounds, arrays, bounds
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.visit import bindings, bindings_in, free_vars, result_of
+from rlx.semantics.machine import MachineProgram, load
+from rlx.semantics.outcome import Ended, Outcome, Returned
+from rlx.semantics.values import Closure, Tensor, TupleValue, Value
+
+RULES, TVM = "the rules", "TVM"
+
+
+class Spot(Record):
+    """A binding of a program.
+
+    Attributes
+    ----------
+    name
+        The variable; ``"the result"`` of the entry itself.
+    function
+        The function it stands in.
+    line
+        Its line in the file; None if it has none.
+    """
+
+    name: str
+    function: str
+    line: int | None = None
+
+
+class Found(Record):
+    """Something wrong at a binding.
+
+    Attributes
+    ----------
+    spot
+        The binding.
+    kind
+        ``"differs"``, ``"nan"``, ``"infinite"``, ``"fails"`` or ``"way"``.
+    said
+        In words.
+    apart
+        By how much values differ, where they do.
+    cut
+        The binding as a program with its inputs; None where it cannot be cut out.
+    """
+
+    spot: Spot
+    kind: str
+    said: str
+    apart: Apart | None = None
+    cut: Cut | None = None
+
+
+class Comparison(Record):
+    """What a comparison found.
+
+    Attributes
+    ----------
+    entry
+        The function that was run.
+    sides
+        What was compared.
+    difference
+        The first difference; None if there is none.
+    not_finite
+        The first binding that makes a NaN or an infinity of finite operands; None if there is none.
+    compared
+        How many values were compared.
+    notes
+        What was not compared, and why.
+    """
+
+    entry: str
+    sides: tuple[str, str]
+    difference: Found | None
+    not_finite: Found | None
+    compared: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing was found."""
+        return self.difference is None and self.not_finite is None
+
+
+class Stopped(Exception):
+    """A difference ends the comparison."""
+
+    def __init__(self, found: Found) -> None:
+        super().__init__(found.said)
+        self.found = found
+
+
+class Run:
+    """One program that is followed by the rules.
+
+    Parameters
+    ----------
+    module, source
+        The program, without errors.
+    entry, args
+        What is called, with which values.
+    exact
+        Whether whole numbers have to be equal.
+    """
+
+    def __init__(
+        self,
+        module: ast.IRModule,
+        source: Source,
+        entry: str,
+        args: Sequence[Value],
+        *,
+        exact: bool = False,
+    ) -> None:
+        from rlx.semantics.run.options import FUEL, ITERATIONS
+
+        self.source, self.entry, self.args, self.exact = source, entry, args, exact
+        self.source_module = module
+        iterations = {way: FUEL * each for way, each in ITERATIONS.items()}
+        self.program: MachineProgram = load(module, output=lambda line: None, iterations=iterations)
+        self.module = self.program.module
+        self.infos = derive(self.module).info
+        self.bindings = {b.var: b for b in bindings(self.module) if b.var is not None}
+        self.compared = 0
+        self.notes: dict[str, None] = {}
+        self.not_finite: Found | None = None
+        self._pending: dict[int, list[ast.Var]] = {}
+        self._frames: list[object] = []
+
+    def accepted(self) -> None:
+        """Make sure that the arguments fit the parameters.
+
+        Raises
+        ------
+        InputsError
+            If they do not.
+        """
+        first = self.program.start(self.entry, [_copied(arg) for arg in self.args], keep=False)
+        if isinstance(first, Ended):
+            names = self.parameters
+            raise InputsError(
+                re.sub(r"^argument (\d+)", lambda at: names[int(at[1])], first.message)
+            )
+
+    # ------------------------------------------------------------ what is compared
+
+    def follow(self, theirs: Callable[[Bound], Value | None]) -> Outcome:
+        """Run to the end; `theirs` gives the other side's value of a binding, or None.
+
+        Raises
+        ------
+        Stopped
+            At the first difference.
+        """
+        for each in followed(self.program, self.entry, [_copied(arg) for arg in self.args]):
+            if isinstance(each, Outcome):
+                return each
+            other = theirs(each)
+            if not each.computed:
+                self._take_over(each, other)
+                continue
+            slices = self._slice(each, matched=other is not None)
+            if other is not None:
+                self._compare(each, other, slices)
+                self._adopt(each, other)
+            if computes(each.expr):
+                self._look(each, slices)
+        raise AssertionError("a run ends with its outcome")
+
+    def _take_over(self, bound: Bound, other: Value | None) -> None:
+        spot = self.spot(bound)
+        if other is None:
+            said = f"{bound.var.name_hint} calls an external function, which the rules cannot run"
+            raise Stopped(Found(spot, "fails", said))
+        self.notes[
+            f"{spot.name} in {spot.function}: not compared; it is an external function's"
+        ] = None
+        bound.value = other
+
+    def _compare(self, bound: Bound, other: Value, slices: list[ast.Var]) -> None:
+        self.compared += 1
+
+        def rounding(eps: float) -> Bounds:
+            made = self.cut(bound, slices)
+            return Bounds(None, []) if made is None else bounds(made, eps)
+
+        found = apart(bound.value, other, rounding, exact=self.exact)
+        if found is not None:
+            raise Stopped(
+                Found(self.spot(bound), "differs", found.said, found, self.cut(bound, slices))
+            )
+
+    def _adopt(self, bound: Bound, other: Value) -> None:
+        """Go on with the other side's value, in the memory of ours, which others may share."""
+        mine, their = arrays(bound.value), arrays(other)
+        if all(one.tobytes() == two.tobytes() for one, two in zip(mine, their, strict=True)):
+            return
+        for one, two in zip(mine, their, strict=True):
+            if one.flags.writeable:
+                np.copyto(one, two)
+            else:
+                bound.value = other
+
+    def _slice(self, bound: Bound, *, matched: bool) -> list[ast.Var]:
+        """The bindings since the other side's last values that this one depends on, and itself."""
+        pending = self._pending.setdefault(id(bound.frame), [])
+        self._frames.append(bound.frame)  # so that its address stays its own
+        if matched and computes(bound.expr):
+            slices = self._needed(bound.var, pending)
+        else:
+            pending.append(bound.var)
+            slices = self._needed(bound.var, pending[:-1])
+        return slices
+
+    def _needed(self, var: ast.Var, pending: list[ast.Var]) -> list[ast.Var]:
+        wanted = {var}
+        found = []
+        for each in (var, *reversed(pending)):
+            if each in wanted and each in self.bindings:
+                found.append(each)
+                wanted.update(free_vars(self.bindings[each].value))
+        return found[::-1]
+
+    def _look(self, bound: Bound, slices: list[ast.Var]) -> None:
+        """Note the first NaN, and the first infinity, that comes of finite operands."""
+        if self.not_finite is not None:
+            return
+        made = arrays(bound.value)
+        kind = "nan" if any(map(_has_nan, made)) else "infinite" if any(map(_has_inf, made)) else ""
+        if not kind:
+            return
+        around = bound.around
+        taken = [
+            array
+            for var in _operands(self.bindings.get(bound.var))
+            if isinstance(around.get(var), Value)
+            for array in arrays(around[var])
+        ]
+        if any(map(_has_nan, taken)) or any(map(_has_inf, taken)):
+            return
+        if kind == "infinite" and not taken:
+            return  # a constant, such as that of a mask
+        if isinstance(bound.expr, ast.Call) and isinstance(bound.expr.op, ast.GlobalVar):
+            return  # it was made inside, or comes from a constant there
+        word = "a NaN" if kind == "nan" else "an infinity"
+        wrong = next(array for array in made if _has_nan(array) or _has_inf(array))
+        bad = ~np.isfinite(wrong.astype(np.float64))
+        at = [int(i) for i in np.argwhere(bad)[0]] if wrong.ndim else []
+        count = f"{int(bad.sum())} of {wrong.size} elements"
+        said = f"{word} at {at} comes of finite operands ({count} are not finite)"
+        self.not_finite = Found(self.spot(bound), kind, said, None, self.cut(bound, slices))
+
+    # ------------------------------------------------------------ the end
+
+    def ended(self, outcome: Ended) -> Found:
+        """That a run ended without a value."""
+        line = None if outcome.span is None else self.source.position(outcome.span[0])[0]
+        return Found(Spot("the run", self.entry, line), "fails", f"the rules end here: {outcome}")
+
+    def comparison(self, sides: tuple[str, str], difference: Found | None) -> Comparison:
+        """What was found."""
+        return Comparison(
+            self.entry, sides, difference, self.not_finite, self.compared, (*self.notes,)
+        )
+
+    @property
+    def _function(self) -> ast.Function:
+        return next(
+            f
+            for var, f in self.module.functions.items()
+            if var.name_hint == self.entry and isinstance(f, ast.Function)
+        )
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the entry's parameters."""
+        return [param.name_hint for param in self._function.params]
+
+    def named_result(self, value: Value) -> dict[ast.Var, Value]:
+        """The variables that the entry returns, with their parts of its value."""
+        body, _ = result_of(self._function.body)
+        if isinstance(body, ast.Var):
+            return {body: value}
+        if isinstance(body, ast.Tuple) and isinstance(value, TupleValue):
+            pairs = zip(body.fields, value.fields, strict=True)
+            return {var: field for var, field in pairs if isinstance(var, ast.Var)}
+        return {}
+
+    @cached_property
+    def whole(self) -> Cut | None:
+        """The entry with its arguments as a program of its own."""
+        function = self._function
+        body, _ = result_of(function.body)
+        last = ast.VarBinding(ast.Var("result"), body)
+        around = dict(zip(function.params, self.args, strict=True))
+        taken = [*bindings_in(function.body), last]
+        return cut(self.module, taken, around, self.infos)
+
+    def rounding_of_all(self, eps: float) -> Bounds:
+        """What the entry may return on its arguments."""
+        return Bounds(None, []) if self.whole is None else bounds(self.whole, eps)
+
+    # ------------------------------------------------------------ places
+
+    def spot(self, bound: Bound) -> Spot:
+        """Where a binding stands."""
+        binding = self.bindings.get(bound.var)
+        span = None if binding is None else (binding.span or binding.value_span)
+        span = span or bound.var.span
+        line = None if span is None else self.source.position(span[0])[0]
+        return Spot(bound.var.name_hint, bound.function, line)
+
+    def cut(self, bound: Bound, slices: list[ast.Var]) -> Cut | None:
+        """A binding with its inputs."""
+        taken = [self.bindings[var] for var in slices if var in self.bindings]
+        if not taken:
+            return None
+        return cut(self.module, taken, bound.around, self.infos)
+
+
+def _copied(value: Value) -> Value:
+    if isinstance(value, Tensor):
+        return Tensor(value.data.copy(), value.device)
+    return TupleValue(tuple(map(_copied, value.fields))) if isinstance(value, TupleValue) else value
+
+
+def _operands(binding: ast.VarBinding | ast.MatchCast | None) -> Iterator[ast.Var]:
+    yield from () if binding is None else free_vars(binding.value)
+
+
+def _has_nan(array: Any) -> bool:
+    return array.dtype.kind not in "biu" and bool(np.isnan(array.astype(np.float64)).any())
+
+
+def _has_inf(array: Any) -> bool:
+    return array.dtype.kind not in "biu" and bool(np.isinf(array.astype(np.float64)).any())
+
+
+# ---------------------------------------------------------------- against TVM
+
+
+def against_tvm(run: Run, tvm: Tvm) -> Comparison:
+    """Compare the rules with TVM's virtual machine, binding by binding, and then the program as it
+    is built without probes.
+
+    Raises
+    ------
+    TvmError
+        If TVM is not installed.
+    TypeError
+        If an argument is a function.
+    """
+    from rlx.api import show
+
+    module, numbers = probed(run.module, run.infos)
+    text, plain = (
+        show(replace(each, name=each.name or "Module", bare=False)) for each in (module, run.module)
+    )
+    shown = tvm.run(text, run.entry, run.args)
+    last: list[Bound] = []
+
+    def theirs(bound: Bound) -> Value | None:
+        number = numbers.get(bound.var)
+        if number is None:
+            return None
+        last[:] = [bound]
+        now = next(shown)
+        if now.number != number:
+            names = {at: var.name_hint for var, at in numbers.items()}
+            went = "returns" if now.number is None else f"computes {names[now.number]}"
+            said = f"the rules compute {bound.var.name_hint} here; TVM {went}"
+            raise Stopped(Found(run.spot(bound), "way", said))
+        return now.value
+
+    result: list[Value] = []
+    try:
+        outcome = run.follow(theirs)
+        difference = _ending(run, outcome, shown, result)
+        if difference is None and result:
+            difference = _as_built(run, tvm, plain, result[0])
+    except Stopped as stop:
+        difference = stop.found
+    except TvmError as error:
+        if not error.stage:
+            raise
+        difference = _failed(run, error, last)
+        if error.stage in ("parser", "build"):
+            difference = _without_probes(run, tvm, plain, error)
+    finally:
+        shown.close()
+    return run.comparison((RULES, TVM), difference)
+
+
+def _without_probes(run: Run, tvm: Tvm, text: str, refused: TvmError) -> Found | None:
+    """What is found if only the results are compared, since TVM does not take the probes."""
+    try:
+        shown = list(tvm.run(text, run.entry, run.args))
+    except TvmError as error:
+        return _failed(run, error, [])
+    run.notes[f"only results were compared: with probes, TVM says: {refused}"] = None
+    outcome = run.follow(lambda bound: None)
+    run.compared += 1
+    return _ending(run, outcome, iter(shown), [])
+
+
+def _as_built(run: Run, tvm: Tvm, text: str, expected: Value) -> Found | None:
+    """How the program as TVM builds it without probes differs from that with them."""
+    for now in tvm.run(text, run.entry, run.args):
+        if now.value is None:
+            return None
+        found = apart(expected, now.value, run.rounding_of_all, exact=run.exact)
+        if found is not None:
+            said = (
+                f"each binding by itself is right, but not the program as TVM builds it: "
+                f"{found.said}; a pass that joins bindings or plans memory is to blame, and"
+                " `rlx bisect` names it"
+            )
+            return Found(Spot("the result", run.entry), "joined", said, found, run.whole)
+    return None
+
+
+def _failed(run: Run, error: TvmError, last: list[Bound]) -> Found:
+    stage = {"parser": "TVM refuses the program", "build": "TVM does not build the program"}
+    if error.stage in stage or not last:
+        said = f"{stage.get(error.stage, 'TVM fails')}: {error}"
+        return Found(Spot("the program", run.entry), "fails", said)
+    return Found(run.spot(last[-1]), "fails", f"TVM fails here: {error}")
+
+
+def _ending(
+    run: Run, outcome: Outcome, shown: Iterator[Shown], returned: list[Value]
+) -> Found | None:
+    """How the ends of the runs differ; what TVM returned is added to a list."""
+    result = Spot("the result", run.entry)
+    if isinstance(outcome, Ended):
+        return run.ended(outcome)
+    assert isinstance(outcome, Returned)
+    try:
+        now = next(shown)
+    except TvmError as error:
+        return Found(result, "fails", f"TVM fails at the end: {error}")
+    if now.number is not None:
+        return Found(result, "way", "the rules return; TVM goes on")
+    if now.value is None or isinstance(outcome.value, Closure):
+        return None
+    returned.append(now.value)
+    found = apart(outcome.value, now.value, run.rounding_of_all, exact=run.exact)
+    return None if found is None else Found(result, "differs", found.said, found)
+
+
+# ---------------------------------------------------------------- against values with names
+
+
+def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
+    """The values of a run by the names of their bindings in the entry, and how it ends."""
+    found: dict[str, list[Value]] = {}
+    for each in followed(run.program, run.entry, [_copied(arg) for arg in run.args]):
+        if isinstance(each, Outcome):
+            return found, each
+        if each.computed and each.function == run.entry and arrays(each.value):
+            found.setdefault(each.var.name_hint, []).append(_copied(each.value))
+    raise AssertionError("a run ends with its outcome")
+
+
+def against_named(
+    run: Run, values: Mapping[str, Sequence[Value]], other: str, result: Value | None = None
+) -> Comparison:
+    """Compare a run with values that have the names of bindings of its entry.
+
+    Parameters
+    ----------
+    values
+        For each name the values in the order in which its binding gets them.
+    other
+        What the other side is called.
+    result
+        What the other side returns; None if that is not known.
+
+    Raises
+    ------
+    NoNameError
+        If no binding that is reached has one of the names.
+    """
+    left = {name: list(each) for name, each in values.items()}
+    final = {} if result is None else run.named_result(result)
+
+    def theirs(bound: Bound) -> Value | None:
+        if bound.function != run.entry:
+            return None
+        name = bound.var.name_hint
+        waiting = left.get(name)
+        value = waiting.pop(0) if waiting else None
+        value = final.get(bound.var, value)
+        if value is None or not bound.computed or bound.var in final:
+            return value
+        mine, their = arrays(bound.value), arrays(value)
+        if [(a.shape, a.dtype) for a in mine] != [(a.shape, a.dtype) for a in their]:
+            kinds = [", ".join(f"{a.dtype}{list(a.shape)}" for a in each) for each in (mine, their)]
+            run.notes[f"{name}: not compared; it is {kinds[0]} here, and {kinds[1]} there"] = None
+            return None
+        return value
+
+    difference: Found | None = None
+    try:
+        outcome = run.follow(theirs)
+        if isinstance(outcome, Ended):
+            difference = run.ended(outcome)
+    except Stopped as stop:
+        difference = stop.found
+    if not run.compared and difference is None:
+        raise NoNameError(values, run)
+    return run.comparison((RULES, other), difference)
+
+
+class InputsError(ValueError):
+    """The arguments do not fit the parameters; the message says why."""
+
+
+class NoNameError(ValueError):
+    """No value has the name of a binding."""
+
+    def __init__(self, values: Mapping[str, object], run: Run) -> None:
+        names = [b.var.name_hint for b in run.bindings.values() if b.var is not None]
+        some = [", ".join(list(each)[:10]) or "none" for each in (values, names)]
+        super().__init__(
+            f"no value has the name and the type of a binding of {run.entry}; values: {some[0]};"
+            f" bindings: {some[1]}"
+        )

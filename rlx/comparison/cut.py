@@ -1,0 +1,200 @@
+"""Bindings cut out of a program as a small module, with the values that they take as inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import Node, Record
+from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.visit import called_globals, expressions, free_vars, reached, struct_infos
+from rlx.operators.evaluation import numpy_dtype
+from rlx.semantics.struct_info_of import struct_info_of
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.solver.order import free_shape_vars
+
+
+class Cut(Record):
+    """Bindings as a program.
+
+    Attributes
+    ----------
+    module
+        With one public function, which returns what the last binding binds.
+    entry
+        Its name.
+    inputs
+        Its arguments by the names of the parameters, in order.
+    """
+
+    module: ast.IRModule
+    entry: str
+    inputs: Mapping[str, Value]
+
+
+def cut(
+    module: ast.IRModule,
+    bindings: Sequence[ast.VarBinding | ast.MatchCast],
+    around: Mapping[Any, Any],
+    infos: Mapping[Node, ast.StructInfo],
+    *,
+    pure: bool = True,
+) -> Cut | None:
+    """Some bindings of a function, in order, as a module of their own.
+
+    Parameters
+    ----------
+    module
+        In normal form; what the bindings call comes along.
+    around
+        The values of the variables around them; shape variables have numbers.
+    infos
+        The derived types of variables.
+    pure
+        Whether the function around them is pure.
+
+    Returns
+    -------
+    Cut or None
+        None if they take a function, or an object, which no file can hold.
+    """
+    result = bindings[-1].var
+    assert result is not None
+    names = _Names()
+    params: list[ast.Var] = []
+    values: dict[str, Value] = {}
+    mapped: dict[Node, Node] = {}
+
+    def add(hint: str, info: ast.StructInfo, value: Value) -> ast.Var:
+        param = ast.Var(names.new(hint), info)
+        params.append(param)
+        values[param.name_hint] = value
+        return param
+
+    bound = {binding.var for binding in bindings}
+    whole = [binding.value for binding in bindings]
+    for var in dict.fromkeys(var for part in whole for var in free_vars(part)):
+        if var in bound:
+            continue
+        value = around.get(var)
+        if not isinstance(value, Value) or not _is_data(value):
+            return None
+        mapped[var] = add(var.name_hint, _declared(var, infos, value), value)
+    for part in whole:
+        for node in expressions(part):
+            if isinstance(node, ast.Constant) and node.data.shape not in (None, ()):
+                value = _constant(node)
+                if value is None:
+                    return None
+                mapped[node] = add("weight", struct_info_of(value), value)
+    for binding in bindings:
+        own = binding.var
+        if isinstance(own, ast.DataflowVar) or (own is not None and own.name_hint in values):
+            info = own.struct_info_annotation
+            mapped[own] = ast.Var(names.new(own.name_hint), info, shape_var=own.shape_var)
+    made = [rebuild(binding, lambda node: mapped.get(node, node)) for binding in bindings]
+    ties = _ties(params)
+    named = dict.fromkeys((*_shape_vars(made), *(var for param in params for var in _free(param))))
+    needed = [var for var in named if var not in ties and var in around]
+    if needed:
+        sizes = ShapeValue(tuple(int(around[var]) for var in needed))
+        add("sizes", ast.ShapeStructInfo(tuple(needed)), sizes)
+    called = dict.fromkeys(var for binding in made for var in called_globals(binding))
+    functions = dict(module.functions)
+    along = reached(called, lambda var: called_globals(functions[var]) if var in functions else ())
+    entry = "main" if all(var.name_hint != "main" for var in along) else "cut_out"
+    body = ast.SeqExpr((ast.BindingBlock(tuple(made)),), mapped.get(result, result))  # type: ignore[arg-type]
+    shape_vars = tuple(dict.fromkeys(v for p in params for v in _free(p)))
+    function = ast.Function(
+        tuple(params),
+        body,
+        is_pure=None if pure else False,
+        attrs={"global_symbol": entry},
+        shape_vars=shape_vars,
+    )
+    kept = {var: f for var, f in module.functions.items() if var in along}
+    small = ast.IRModule({ast.GlobalVar(entry): function, **kept}, name="Module")
+    return Cut(small, entry, values)
+
+
+class _Names:
+    def __init__(self) -> None:
+        self.taken: set[str] = set()
+
+    def new(self, hint: str) -> str:
+        name, number = hint, 1
+        while name in self.taken:
+            name, number = f"{hint}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+
+def _is_data(value: Value) -> bool:
+    if isinstance(value, TupleValue):
+        return all(map(_is_data, value.fields))
+    return isinstance(value, Tensor | ShapeValue | Scalar)
+
+
+def _declared(var: ast.Var, infos: Mapping[Node, ast.StructInfo], value: Value) -> ast.StructInfo:
+    """The type of a parameter: as it is derived, or that of its value where less is known."""
+    info = infos.get(var) or var.struct_info_annotation
+    if info is None or isinstance(info, ast.ObjectStructInfo):
+        return struct_info_of(value)
+    if isinstance(info, ast.TensorStructInfo) and not isinstance(info.shape, ast.ShapeExpr):
+        return struct_info_of(value)
+    if isinstance(info, ast.TupleStructInfo) and isinstance(value, TupleValue):
+        return struct_info_of(value) if not all(map(_is_plain, info.fields)) else info
+    return info
+
+
+def _is_plain(info: ast.StructInfo) -> bool:
+    return isinstance(info, ast.TensorStructInfo) and isinstance(info.shape, ast.ShapeExpr)
+
+
+def _constant(node: ast.Constant) -> Value | None:
+    """The tensor of a constant."""
+    literal = node.data
+    kind = numpy_dtype(literal.dtype)
+    if literal.content is not None:
+        return Tensor(np.frombuffer(literal.content, kind).reshape(literal.shape).copy())
+    if literal.value is None:
+        return None
+    return Tensor(np.asarray(literal.value, kind).reshape(literal.shape))
+
+
+def _free(param: ast.Var) -> tuple[tir.Var, ...]:
+    info = param.struct_info_annotation
+    return () if info is None else free_shape_vars(info)
+
+
+def _ties(params: Sequence[ast.Var]) -> set[tir.Var]:
+    """The shape variables that a parameter binds: those that are a dimension by themselves."""
+    found: set[tir.Var] = set()
+    stack: list[Any] = [param.struct_info_annotation for param in params]
+    while stack:
+        match stack.pop():
+            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)):
+                found.update(dim for dim in dims if isinstance(dim, tir.Var))
+            case ast.ShapeStructInfo(values=dims) if dims is not None:
+                found.update(dim for dim in dims if isinstance(dim, tir.Var))
+            case ast.PrimStructInfo(value=tir.Var() as dim):
+                found.add(dim)
+            case ast.TupleStructInfo(fields=fields):
+                stack += fields
+    return found
+
+
+def _shape_vars(roots: Sequence[Node]) -> list[tir.Var]:
+    """The shape variables in some bindings, and in what they bind."""
+    found: dict[tir.Var, None] = {}
+    for root in roots:
+        for info in struct_infos(root):
+            found.update(dict.fromkeys(free_shape_vars(info)))
+        for node in expressions(root):
+            for child in node.children():
+                if isinstance(child, tir.PrimExpr):
+                    found.update(dict.fromkeys(tir.free_vars(child)))
+    return list(found)

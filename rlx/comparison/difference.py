@@ -1,0 +1,170 @@
+"""How two values of one binding differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rlx.comparison.rounding import SLACK, SURE, Bounds, arrays, spacing, unit
+from rlx.grammar.nodes.node import Record
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+
+Array = np.ndarray[Any, Any]
+
+
+class Apart(Record):
+    """How far two values are from each other.
+
+    Attributes
+    ----------
+    said
+        In words.
+    field
+        The number of the tensor in a tuple.
+    index
+        The place of the element that is furthest off, beyond what it may be.
+    expected, found
+        Its values on both sides.
+    exact
+        Its value in float64; None where it is not known.
+    ulp, relative
+        How far they are apart: in units in the last place, and relative to the expected value.
+    allowed
+        By how much the element may be off.
+    count, size
+        The number of wrong elements, and of all.
+    """
+
+    said: str
+    field: int = 0
+    index: tuple[int, ...] = ()
+    expected: float | int | bool | None = None
+    found: float | int | bool | None = None
+    exact: float | None = None
+    ulp: float | None = None
+    relative: float | None = None
+    allowed: float | None = None
+    count: int = 0
+    size: int = 0
+
+
+def apart(
+    expected: Value, found: Value, rounding: Callable[[float], Bounds], *, exact: bool = False
+) -> Apart | None:
+    """How a value differs from the expected one; None if it may be what rounding made of it.
+
+    Parameters
+    ----------
+    rounding
+        Computes what the binding may give; asked only where elements are not nearly equal.
+    exact
+        Whether elements that are whole numbers have to be equal.
+    """
+    unlike = _unlike(expected, found)
+    if unlike:
+        return Apart(unlike)
+    known: Bounds | None = None
+    ours, theirs = arrays(expected), arrays(found)
+    for field, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        wrong, allowed = _first_look(one, other, exact)
+        if wrong.any() and known is None:
+            known = rounding(max(unit(array) for array in ours) or 2.0**-23)
+        if wrong.any() and known is not None and known.exact is not None:
+            wide, spread = known.exact[field], known.spread[field]
+            if wide.shape == other.shape:
+                wrong, allowed = _second_look(one, other, wide, spread, wrong, exact)
+        if wrong.any():
+            reference = known.exact[field] if known is not None and known.exact else None
+            return _worst(field, one, other, wrong, allowed, reference)
+    return None
+
+
+def _unlike(expected: Value, found: Value) -> str:
+    """How two values are not even of one kind, shape and type; or differ, if they are numbers."""
+    match expected, found:
+        case Tensor(data=one), Tensor(data=other):
+            if one.shape != other.shape:
+                return f"expected the shape {one.shape}, found {other.shape}"
+            if one.dtype != other.dtype:
+                return f"expected elements of {one.dtype}, found {other.dtype}"
+            return ""
+        case TupleValue(fields=some), TupleValue(fields=others):
+            if len(some) != len(others):
+                return f"expected a tuple of {len(some)}, found one of {len(others)}"
+            found_ = (_unlike(a, b) for a, b in zip(some, others, strict=True))
+            return next((f"field {at}: {words}" for at, words in enumerate(found_) if words), "")
+        case Scalar(value=one), Scalar(value=other):
+            same = one == other or (math.isnan(one) and math.isnan(other))
+            return "" if same else f"expected {one}, found {other}"
+        case ShapeValue(values=one), ShapeValue(values=other):
+            return "" if one == other else f"expected the shape {one}, found {other}"
+    if type(expected) is type(found):
+        return ""
+    return f"expected a {type(expected).__name__}, found a {type(found).__name__}"
+
+
+def _first_look(one: Array, other: Array, exact: bool) -> tuple[Array, Array]:
+    """The elements that are not nearly equal, and by how much they may differ."""
+    if one.dtype.kind in "biu":
+        return one != other, np.zeros(one.shape)
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    allowed = np.zeros(one.shape) if exact else SURE * spacing(one)
+    return _beyond(a, b, allowed), allowed
+
+
+def _beyond(a: Array, b: Array, allowed: Array) -> Array:
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(invalid="ignore"):
+        far: Array = ~(same | (np.abs(a - b) <= allowed))
+    return far
+
+
+def _second_look(
+    one: Array, other: Array, reference: Array, spread: Array, wrong: Array, exact: bool
+) -> tuple[Array, Array]:
+    """The same, with computed bounds around the value in float64 and around that of the rules."""
+    if one.dtype.kind in "biu":
+        # where rounding may change a whole number, it lies at a jump
+        return wrong & ~(_distance(reference, other) <= SLACK * spread), SLACK * spread
+    allowed = SLACK * (spread + spacing(reference.astype(one.dtype)))
+    if exact:
+        whole = (reference == np.rint(reference)) & (np.abs(reference) * unit(one) < 1.0)
+        allowed = np.where(whole, 0.0, allowed)
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    return wrong & _beyond(a, b, allowed) & _beyond(reference, b, allowed), allowed
+
+
+def _distance(one: Array, other: Array) -> Array:
+    return np.abs(one.astype(np.float64) - other.astype(np.float64))
+
+
+def _worst(
+    field: int, one: Array, other: Array, wrong: Array, allowed: Array, reference: Array | None
+) -> Apart:
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    with np.errstate(all="ignore"):
+        off = np.where(wrong, np.abs(a - b), -1.0)
+        off = np.where(wrong & np.isnan(off), np.inf, off)
+        at = tuple(int(i) for i in np.unravel_index(int(np.argmax(off)), one.shape))
+        far = float(off[at])
+        relative = far / abs(float(a[at])) if a[at] else np.inf
+        ulp = None if one.dtype.kind in "biu" else far / float(spacing(one)[at])
+    count = int(wrong.sum())
+    where = f"at {list(at)}: " if at else ""
+    words = f"{count} of {one.size} element{'s' if one.size != 1 else ''} of {one.dtype} differ"
+    return Apart(
+        f"{words}; most {where}expected {one[at]}, found {other[at]}",
+        field,
+        at,
+        one[at].item() if one.dtype.kind in "biuf" else float(one[at]),
+        other[at].item() if other.dtype.kind in "biuf" else float(other[at]),
+        None if reference is None or reference.shape != one.shape else float(reference[at]),
+        ulp,
+        relative,
+        float(allowed[at]),
+        count,
+        one.size,
+    )

@@ -1,0 +1,119 @@
+"""A run of the rules that goes on with the values of another run.
+
+Each binding is computed from the other side's operands, so a difference at a binding is made
+there, and not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rlx.grammar.nodes import ast
+from rlx.semantics.machine import Configuration, MachineProgram, environment
+from rlx.semantics.machine.configuration import Frame, Instruction, Variable, bind
+from rlx.semantics.outcome import Ended, Outcome
+from rlx.semantics.values import Value
+
+FUEL = 5_000_000
+"""The largest number of steps of a compared run."""
+
+NOT_OURS = ("E-extern-registered", "E-extern-known")
+"""Codes of a run that ends at a function that only the other side has."""
+
+
+class Bound:
+    """A variable that has got its value.
+
+    Attributes
+    ----------
+    var
+        The variable.
+    expr
+        What computed the value.
+    frame
+        The activation in which the variable lives.
+    function
+        The name of the function that the binding stands in.
+    """
+
+    def __init__(
+        self, at: Instruction[Any], frame: Frame, entered: Configuration, computed: bool
+    ) -> None:
+        assert at.var is not None
+        self.var, self.expr, self.frame = at.var, at.expr, frame
+        self.computed = computed
+        self._at, self._entered = at, entered
+
+    @property
+    def value(self) -> Value:
+        """Its value."""
+        found: Value = self.frame.slots[self._at.index]
+        return found
+
+    @value.setter
+    def value(self, other: Value) -> None:
+        self.frame.slots[self._at.index] = other
+
+    @property
+    def function(self) -> str:
+        """The name of the function that the binding stands in."""
+        frame: Frame | None = self.frame
+        while frame is not None and frame.outer is not None:
+            frame = frame.outer
+        code = None if frame is None else frame.code.function
+        return "" if code is None else code.name
+
+    @property
+    def around(self) -> Mapping[Variable, Any]:
+        """The variables that are visible at the binding, with their values; shape variables have
+        numbers.
+        """
+        return environment(self._entered)
+
+
+def followed(
+    program: MachineProgram, entry: str, args: Sequence[Value]
+) -> Iterator[Bound | Outcome]:
+    """The bindings of a run in the order in which they get their values, and the outcome.
+
+    The caller may give each binding another value, with which the run goes on. A binding whose
+    value only the other side can compute is not `computed`, and has none until it is given one.
+    """
+    now = program.start(entry, args, keep=False)
+    for _ in range(FUEL):
+        if not isinstance(now, Configuration):
+            yield now
+            return
+        after = program.step(now)
+        made = _made(now, after)
+        if isinstance(after, Ended) and after.code in NOT_OURS and now.at.var is not None:
+            # the place of the value is there, for the caller to fill
+            after = bind(now.at, now, None, applied=now.at.rule)
+            yield Bound(now.at, after.frame, now, computed=False)
+        elif made is not None:
+            yield made
+        now = after
+
+
+def _made(before: Configuration, after: Configuration | Outcome) -> Bound | None:
+    """The variable to which a step gave its value."""
+    if not isinstance(after, Configuration):
+        return None
+    at: Instruction[Any] = before.at
+    frame = before.frame
+    while frame.depth > after.frame.depth:  # a body has ended
+        at, caller = frame.resume, frame.caller
+        assert caller is not None
+        frame = caller
+    if frame is not after.frame or at.var is None:
+        return None
+    if len(frame.slots) <= at.index:
+        return None
+    entered = Configuration(at, frame, "", before.version)
+    return Bound(at, frame, entered, computed=True)
+
+
+def computes(expr: ast.Expr) -> bool:
+    """Whether a binding to this value computes something, rather than naming it again."""
+    return isinstance(expr, ast.Call | ast.If)

@@ -1,0 +1,295 @@
+"""The structure of a text: its functions, blocks, and the kinds of its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.nodes.node import Record, Span
+from rlx.grammar.read.lexer import OPENING
+from rlx.lsp.capabilities import TYPES
+from rlx.lsp.completion import function_head
+from rlx.lsp.document import Document
+from rlx.lsp.names import MODULES, Name, Names, Reading
+
+
+class Symbol(Record):
+    """A part of the outline.
+
+    Attributes
+    ----------
+    kind
+        ``"class"``, ``"function"``, ``"primfunc"`` or ``"shape"``.
+    span, name_span
+        All of it, and its name.
+    """
+
+    name: str
+    kind: str
+    detail: str
+    span: Span
+    name_span: Span
+    children: tuple[Symbol, ...] = ()
+
+
+def outline(document: Document) -> list[Symbol]:
+    """The modules of a text with their functions, and the shape variables that it declares."""
+    names, found = document.names, list[Symbol]()
+    members: list[Symbol] = []
+    opened: Name | None = None
+
+    def close() -> None:
+        if opened is not None:
+            end = members[-1].span[1] if members else opened.span[1]
+            span = (_statement_start(document, opened.span[0]), end)
+            found.append(Symbol(opened.name, "class", "", span, opened.span, tuple(members)))
+
+    for stretch, (_, number) in enumerate(names.stretches):
+        if number is not None:
+            made = _function(document, stretch, number)
+            (members if opened is not None and names.owners[number] else found).append(made)
+            continue
+        for each in names.of(stretch):
+            if each.kind == "class" and each.is_definition:
+                close()
+                members, opened = [], each
+            elif each.kind == "shape" and each.is_definition:
+                quoted = document.source.text[each.span[0] - 1] in "\"'"
+                if not quoted:
+                    found.append(Symbol(each.name, "shape", "shape variable", each.span, each.span))
+    close()
+    return sorted(found, key=lambda s: s.span)
+
+
+def _statement_start(document: Document, at: int) -> int:
+    return document.source.text.rfind("\n", 0, at) + 1
+
+
+def _function(document: Document, stretch: int, number: int) -> Symbol:
+    piece = document.names.cut.pieces[number]
+    reading = document.names.reading(stretch)
+    start = document.names.starts[stretch]
+    inner = []
+    for part in reading.parts:
+        if part.kind == "DEF":
+            name = next((n for n in reading.names if part.head[0] <= n.span[0]), None)
+            if name is not None and name.kind == "function" and isinstance(name.key, int):
+                inner.append(
+                    Symbol(
+                        name.name,
+                        "function",
+                        "",
+                        _shift(part.span, start),
+                        _shift(name.span, start),
+                    )
+                )
+    at = start + piece.at + 4
+    at = document.source.text.find(piece.name, at)
+    kind = "primfunc" if piece.is_prim_func else "function"
+    text = document.source.text
+    end = start + len(text[start : piece.span[1]].rstrip())
+    detail = function_head(document, number).partition("(")[2]
+    return Symbol(
+        piece.name, kind, f"({detail}", (start, end), (at, at + len(piece.name)), tuple(inner)
+    )
+
+
+def _shift(span: Span, by: int) -> Span:
+    return span[0] + by, span[1] + by
+
+
+def folds(document: Document) -> Iterator[Span]:
+    """Blocks and brackets of more than one line."""
+    names, text = document.names, document.source.text
+    for stretch, start in enumerate(names.starts):
+        reading = names.reading(stretch)
+        for part in reading.parts:
+            if part.is_block:
+                yield _shift(part.span, start)
+        opened: list[int] = []
+        for token in reading.tokens:
+            change = OPENING.get(token.type, 0)
+            if change > 0:
+                opened.append(token.start)
+            elif change < 0 and opened:
+                begin = opened.pop()
+                if text.find("\n", start + begin, start + token.end) >= 0:
+                    yield start + begin, start + token.end
+    for symbol in outline(document):
+        if symbol.kind == "class":
+            yield symbol.span
+
+
+def selections(document: Document, at: int) -> list[Span]:
+    """What surrounds an offset, inner before outer: the word, brackets, statements, blocks, the
+    function, the text.
+    """
+    names = document.names
+    stretch = names.stretch(at)
+    start, reading = names.starts[stretch], names.reading(stretch)
+    here = at - start
+    found = {(0, len(document.source.text))}
+    opened: list[int] = []
+    for token in reading.tokens:
+        if token.start <= here <= token.end:
+            word = token.value.removesuffix("(")
+            found.add((start + token.start, start + token.start + len(word)))
+        change = OPENING.get(token.type, 0)
+        if change > 0:
+            opened.append(token.start)
+        elif change < 0 and opened:
+            begin = opened.pop()
+            if begin <= here <= token.end:
+                found.add((start + begin, start + token.end))
+    for part in reading.parts:
+        for span in (part.head, part.span):
+            if span[0] <= here <= span[1]:
+                found.add(_shift(span, start))
+    for symbol in outline(document):
+        for each in (symbol, *symbol.children):
+            if each.span[0] <= at <= each.span[1]:
+                found.add(each.span)
+    chain: list[Span] = []
+    for span in sorted(found, key=lambda s: (s[1] - s[0], s)):
+        if span[0] <= at <= span[1] and (
+            not chain or (span[0] <= chain[-1][0] and chain[-1][1] <= span[1])
+        ):
+            chain.append(span)
+    return chain
+
+
+# ---------------------------------------------------------------- the kinds of words
+
+_OF_KIND = {
+    **dict.fromkeys(["function"], "function"),
+    **dict.fromkeys(["parameter"], "parameter"),
+    **dict.fromkeys(["variable", "loop", "buffer"], "variable"),
+    "shape": "typeParameter",
+    "class": "class",
+}
+_OF_TOKEN = {
+    "STRING": "string",
+    **dict.fromkeys(["INT", "FLOAT"], "number"),
+    **dict.fromkeys(
+        ["CLASS", "RETURN", "PASS", "ASSERT", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "AS"],
+        "keyword",
+    ),
+}
+_NUMBER = {name: number for number, name in enumerate(TYPES)}
+
+
+def semantic_tokens(document: Document, first: int = 0, last: int | None = None) -> list[int]:
+    """The kinds of words as the protocol encodes them, between two offsets.
+
+    Returns
+    -------
+    list[int]
+        Five numbers a word: lines and columns from the one before, its length, its type and its
+        modifiers.
+    """
+    names, source = document.names, document.source
+    end = len(source.text) if last is None else last
+    data: list[int] = []
+    before = column = 0
+    for stretch, (start, stop) in enumerate(pairwise([*names.starts, len(source.text)])):
+        if stop < first or start > end or start == stop:
+            continue
+        line, at = source.position(start)
+        shapes = _declared(names, stretch)
+        made = _kinds(source.text[start:stop], names.reading(stretch), shapes)
+        for row, begin, length, kind, modifiers in made:
+            here = line - 1 + row
+            begin += at - 1 if row == 0 else 0
+            data += (
+                here - before,
+                begin - (column if here == before else 0),
+                length,
+                kind,
+                modifiers,
+            )
+            before, column = here, begin
+    return data
+
+
+def _declared(names: Names, stretch: int) -> frozenset[tuple[Span, str]]:
+    """The names of a stretch that stand for something, with their kinds."""
+    start = names.starts[stretch]
+    return frozenset(
+        ((e.span[0] - start, e.span[1] - start), f"{e.kind}!" if e.is_definition else e.kind)
+        for e in names.of(stretch)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _kinds(
+    text: str, reading: Reading, names: frozenset[tuple[Span, str]]
+) -> list[tuple[int, int, int, int, int]]:
+    """Line and column in the stretch, length, type and modifiers of its words."""
+    marked: dict[Span, tuple[int, int]] = {}
+    for span, kind in names:
+        plain = kind.removesuffix("!")
+        marked[span] = (_NUMBER[_OF_KIND.get(plain, "variable")], int(kind != plain))
+    inside = sorted(span for span in marked)
+    decorator = False
+    for token in reading.tokens:
+        span, kind = (token.start, token.end), token.type
+        if kind in ("DOTTED", "HEAD"):
+            word = token.value.removesuffix("(")
+            module, _, rest = word.partition(".")
+            if module in MODULES and rest:
+                split = token.start + len(module) + 1
+                marked[token.start, split - 1] = (_NUMBER["namespace"], 4)
+                sort = "decorator" if decorator else "type" if rest[:1].isupper() else "function"
+                marked[split, token.start + len(word)] = (_NUMBER[sort], 4)
+        elif kind == "DEF":
+            marked[token.start, token.start + 3] = (_NUMBER["keyword"], 0)
+        elif kind == "TARGET" and (token.start, token.start + len(token.value)) not in marked:
+            marked[token.start, token.start + len(token.value)] = (_NUMBER["property"], 0)
+        elif kind in _OF_TOKEN and span not in marked:
+            if kind == "STRING" and ("\n" in token.value or _contains(inside, span)):
+                continue
+            marked[span] = (_NUMBER[_OF_TOKEN[kind]], 0)
+        decorator = kind == "AT"
+    source = Source(text, "")
+    found = []
+    for (start, end), (number, modifiers) in sorted(marked.items()):
+        line = source.position(start)[0]
+        head = text[source.line_starts[line - 1] : start]
+        found.append((line - 1, _units(head), _units(text[start:end]), number, modifiers))
+    return found
+
+
+def _contains(spans: Sequence[Span], outer: Span) -> bool:
+    from bisect import bisect_left
+
+    at = bisect_left(spans, outer)
+    return at < len(spans) and spans[at][1] <= outer[1]
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+# ---------------------------------------------------------------- calls
+
+
+def callers(names: Names, name: Name) -> dict[int, list[Span]]:
+    """The functions that mention a function, by number, with the places."""
+    found: dict[int, list[Span]] = {}
+    for place in names.places(name):
+        number = names.stretches[names.stretch(place.span[0])][1]
+        if number is not None and not place.is_definition:
+            found.setdefault(number, []).append(place.span)
+    return found
+
+
+def called(names: Names, number: int) -> dict[int, list[Span]]:
+    """The functions that a function mentions, by number, with the places."""
+    found: dict[int, list[Span]] = {}
+    for each in names.of(2 * number + 1):
+        if each.kind == "function" and each.subject[0] == "function" and not each.is_definition:
+            of, name = str(each.subject[1]), str(each.subject[2])
+            found.setdefault(names.functions[of, name][0], []).append(each.span)
+    return found

@@ -1,0 +1,104 @@
+"""Models in other formats as TVM imports them: `python -m rlx.tvm.importing PATH` in a process of its
+own, as TVM may end it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rlx.grammar.processes import environment, from_outside, python
+from rlx.grammar.streams import complain_line, write_data
+
+PATIENCE = 600.0
+"""Seconds that an import may take."""
+
+
+class NoImportError(ValueError):
+    """A file cannot be imported; the message says why, and what to install."""
+
+
+def is_imported(path: str) -> bool:
+    """Whether a file is imported by TVM, by its suffix."""
+    return Path(path).suffix in _IMPORTERS
+
+
+def imported(path: str) -> str:
+    """The text of a model as TVM prints it, with its constants.
+
+    Raises
+    ------
+    NoImportError
+        If the file cannot be read or imported.
+    """
+    try:
+        Path(path).open("rb").close()
+    except OSError as error:
+        raise NoImportError(f"{path}: {error.strerror or error}") from None
+    try:
+        done = subprocess.run(
+            python("-m", "rlx.tvm.importing", path),
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+            env=environment(),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NoImportError(f"{path}: the import takes longer than {PATIENCE:.0f} s") from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        how = from_outside(done.returncode) or (said[-1] if said else "TVM ends without a word")
+        raise NoImportError(f"{path}: {how}")
+    return done.stdout
+
+
+def _json(path: str) -> Any:
+    import tvm
+
+    made = tvm.ir.load_json(Path(path).read_text("utf-8"))
+    if not isinstance(made, tvm.IRModule):
+        raise TypeError(f"expected a module in TVM's JSON, found {type(made).__name__}")
+    return made
+
+
+def _onnx(path: str) -> Any:
+    import onnx
+    from tvm.relax.frontend.onnx import from_onnx
+
+    return from_onnx(onnx.load(path))
+
+
+def _torch(path: str) -> Any:
+    import torch
+    from tvm.relax.frontend.torch import from_exported_program
+
+    return from_exported_program(torch.export.load(path))
+
+
+_IMPORTERS: dict[str, Callable[[str], Any]] = {".json": _json, ".onnx": _onnx, ".pt2": _torch}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the module of a file."""
+    (path,) = argv
+    try:
+        module = _IMPORTERS[Path(path).suffix](path)
+        write_data(module.script(show_meta=True) + "\n")
+    except ModuleNotFoundError as error:
+        name = "the extra `tvm`" if error.name == "tvm" else f"the package `{error.name}`"
+        complain_line(f"a {Path(path).suffix} file needs {name}: install it")
+        return 1
+    except Exception as error:  # noqa: BLE001 - whatever an importer raises is the reason
+        said = str(error).strip().splitlines()
+        complain_line(f"{type(error).__name__}: {said[-1] if said else ''}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

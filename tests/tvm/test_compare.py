@@ -1,0 +1,126 @@
+"""`rlx compare` and `rlx bisect --inputs` against TVM: what TVM computes otherwise is named, and what it computes right is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("tvm")
+
+from rlx.checker.check import check_text
+from rlx.commands import bisect
+from rlx.comparison.compare import Comparison, Run, against_tvm
+from rlx.comparison.peer import Tvm
+from rlx.semantics.run.inputs import inputs
+
+
+@pytest.fixture(scope="module")
+def tvm() -> Iterator[Tvm]:
+    with Tvm() as made:
+        yield made
+
+
+def compared(tvm: Tvm, text: str, given: dict[str, object]) -> Comparison:
+    """A comparison of the function `main` with TVM."""
+    report = check_text(text)
+    assert report.ok, str(report)
+    (module,) = report.modules
+    function = next(f for var, f in module.functions.items() if var.name_hint == "main")
+    return against_tvm(Run(module, report.source, "main", inputs(function, given).values), tvm)
+
+
+def test_control_flow_calls_and_tuples_agree(tvm: Tvm) -> None:
+    found = compared(
+        tvm,
+        """\
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), c: R.Tensor((), "bool")):
+        s = R.split(x, 2, axis=1)
+        l = s[0]
+        if c:
+            u = R.exp(l)
+            y = R.nn.softmax(u)
+        else:
+            y = R.negative(l)
+        z = Module.helper(y)
+        return (z, s)
+
+    @R.function(private=True)
+    def helper(y: R.Tensor(("n", 2), "float32")):
+        m = R.mean(y, axis=[1])
+        k = R.argmax(y, axis=1)
+        return (m, k)
+""",
+        {"x": np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32), "c": True},
+    )
+    assert found.agrees and found.compared == 7, found
+
+
+def test_a_nan_that_tvm_simplifies_away(tvm: Tvm) -> None:
+    """`x * 0` is a NaN if x is infinite; TVM's arithmetic makes it 0."""
+    found = compared(
+        tvm,
+        """\
+@R.function
+def main(x: R.Tensor((3,), "float32")):
+    y = R.log(x)
+    z = R.multiply(y, R.const(0, "float32"))
+    return z
+""",
+        {"x": np.zeros(3, np.float32)},
+    )
+    assert found.not_finite is not None and found.not_finite.spot.name == "y"
+    assert found.difference is not None and found.difference.spot.name == "z"
+
+
+def test_an_operator_that_is_legalised_wrong(tvm: Tvm) -> None:
+    """Whole numbers that are both true: their exclusive or is false, and not that of their bits."""
+    found = compared(
+        tvm,
+        """\
+@R.function
+def main(x: R.Tensor((2,), "int64"), y: R.Tensor((2,), "int64")):
+    a = R.add(x, y)
+    b = R.logical_xor(a, y)
+    return b
+""",
+        {"x": np.array([1, 2]), "y": np.array([4, 1])},
+    )
+    assert found.difference is not None and found.difference.spot.line == 4
+    assert found.difference.cut is not None and [*found.difference.cut.inputs] == ["a", "y"]
+
+
+PROGRAM = """\
+@R.function
+def main(x: R.Tensor((3, 4), "float32"), w: R.Tensor((4, 4), "float32")):
+    with R.dataflow():
+        a = R.matmul(x, w)
+        b = R.nn.relu(a)
+        R.output(b)
+    return b
+"""
+WRONG_ON_LARGE = (
+    "tvm.ir.transform.Sequential([relax.transform.CanonicalizeBindings(), tvm.transform.module_pass(lambda m, c:"
+    ' tvm.script.from_source(m.script().replace("R.nn.relu(a)", "R.minimum(R.nn.relu(a), R.const(100, \'float32\'))")),'
+    ' opt_level=0, name="Clamps")])'
+)
+
+
+def test_a_pass_that_is_wrong_on_these_inputs_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Random inputs are small, and show nothing."""
+    program = tmp_path / "model.rlx"
+    program.write_text(PROGRAM)
+    np.savez(tmp_path / "x.npz", x=np.full((3, 4), 90, np.float32), w=np.ones((4, 4), np.float32))
+    words = [str(program), "--inputs", str(tmp_path / "x.npz"), "--pipeline", WRONG_ON_LARGE]
+    assert bisect.main([*words, "--no-reduce", "--format", "json"]) == 1
+    blame = json.loads(capsys.readouterr().out)["blame"]
+    assert (blame["pass"], blame["kind"]) == ("Clamps", "meaning")
+    assert "the first binding that differs: b" in blame["message"]

@@ -1,0 +1,61 @@
+"""Expressions of Python on Relax values: an error where TVM 0.27 fails, and none where it computes them as Python does."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.checker.check import check_text
+
+from .dialect_law import attempt
+
+DEFINITION = """n = TypeVar("n")
+@R.function
+def f(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool"), s: R.Shape([n])):
+    y = {}
+    return x
+"""
+IMPORTS = (
+    "from typing import TypeVar\nfrom tvm.script import ir as I, relax as R, tirx as T\nK = True\n"
+)
+
+
+def has_error(value: str) -> bool:
+    return bool(check_text(IMPORTS + DEFINITION.format(value), "a.py").errors)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x if c else x",
+        "R.zeros((n if c else 5,), 'float32')",
+        "x if n > 2 else x",
+        "R.add(x, x) if R.equal(x, x) else x",
+        "sum([x, x])",
+        "max(x, x)",
+        "abs(x)",
+        "float(x)",
+        "any([x])",
+    ],
+)
+def test_tvm_fails(value: str) -> None:
+    module, _ = attempt(DEFINITION.format(value))
+    assert module is None
+    assert has_error(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "[R.add(x, x) for i in range(3)]",
+        "x if True else R.add(x, x)",
+        "R.zeros((n if n > 2 else 5,), 'float32')",
+        "R.reshape(x, [i for i in (2, 2)])",
+        "R.zeros((max(2, 3),), 'float32')",
+        "len([x, x])",
+        'f"{4}"',
+    ],
+)
+def test_tvm_reads(value: str) -> None:
+    module, reason = attempt(DEFINITION.format(value))
+    assert module is not None, reason
+    assert not has_error(value)
