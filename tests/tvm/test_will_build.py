@@ -42,9 +42,7 @@ TEXTS = {
     "never legalised": RELAX.format(
         'x: R.Tensor((1, 4, 2, 2), "float32")', "R.nn.pixel_shuffle(x, 2)"
     ),
-    "packed": RELAX.format(
-        F32, 'R.call_pure_packed("my.f", x, ty_args=R.Tensor((4,), "float32"))'
-    ),
+    "packed": RELAX.format(F32, 'R.call_pure_packed("my.f", x, ty_args=R.Tensor((4,), "float32"))'),
     "a local function": LOCAL,
     "a kernel": KERNEL.format("range(8)", "T.sinh(a[v])"),
     "an intrinsic that LLVM does not have": KERNEL.format("range(8)", "T.fmod(a[v], a[v])"),
