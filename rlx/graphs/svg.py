@@ -62,14 +62,14 @@ def picture(view: View, colours: Mapping[str, str], links: bool = False) -> str:
     boxes = {}
     bands: dict[object, int] = {}
     for number, box in enumerate(shown):
-        width = max(len("".join(part for part, _ in line)) for line in texts[number])
-        size = (width * LETTER + 2 * PADDING, len(texts[number]) * LINE + 2 * PADDING - 4)
+        letters = max(len("".join(part for part, _ in line)) for line in texts[number])
+        across, up = letters * LETTER + 2 * PADDING, len(texts[number]) * LINE + 2 * PADDING - 4
         band: object = "first"
         if number >= len(view.outside):
             band = ("fold", number) if isinstance(box, Fold) else box.group
             if isinstance(box, Item) and (box.kind == "parameter" or box.group == 0):
                 band = "first"
-        boxes[number] = Box(*size, bands.setdefault(band, len(bands)))
+        boxes[number] = Box(across, up, bands.setdefault(band, len(bands)))
     if all(isinstance(box, Fold) for box in view.boxes):
         boxes = {number: Box(box.width, box.height, 0) for number, box in boxes.items()}
     found = layout(boxes, view.edges)

@@ -70,9 +70,9 @@ def asked() -> Iterator[Sample]:
     first = {base.operator: base for base in reversed(list(bases(1)))}
     variants: list[Callable[[OneCall], OneCall]] = [
         lambda call: call,
-        *(lambda call, kind=kind: changed(call, of_type(kind)) for kind in ("int32", "bool")),  # type: ignore[misc]
+        *(lambda call, kind=kind: changed(call, of_type(kind)) for kind in ("int32", "bool")),
         lambda call: changed(call, rank_only),
-        *(lambda call, kind=kind: changed(call, of_type(kind)) for kind in TYPES),  # type: ignore[misc]
+        *(lambda call, kind=kind: changed(call, of_type(kind)) for kind in TYPES),
         lambda call: changed(call, as_numbers),
         lambda call: changed(call, unknown),
     ]
