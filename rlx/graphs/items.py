@@ -41,7 +41,8 @@ class Item:
     binds
         The shape variables that it binds.
     change
-        ``"removed"`` or ``"added"`` where two modules are compared and only one has it.
+        ``"removed"`` or ``"added"`` where two modules are compared and only one has it;
+        ``"carried"`` where both have it, of values that differ.
     note
         What is said of it besides.
     """

@@ -36,6 +36,8 @@ STYLE = """
 .graph .outside rect { stroke-dasharray: 4 3 }
 .graph .removed rect { fill: #fbe3e1; stroke: #b3261e; stroke-width: 2.5 }
 .graph .added rect { fill: #dff3e0; stroke: #1c7a3a; stroke-width: 2.5 }
+.graph .carried rect { fill: #fdf6e3; stroke: #a85b00; stroke-dasharray: 6 3 }
+.graph .removed text, .graph .added text, .graph .carried text { fill: #23211d }
 .graph .found rect { stroke: #d97706; stroke-width: 4 }
 .graph path { fill: none; stroke: #8d867a; stroke-width: 1.3 }
 .graph marker path { fill: #8d867a; stroke: none }

@@ -88,6 +88,8 @@ def test_what_two_programs_do_not_share(tmp_path: Path, capsys: pytest.CaptureFi
     assert changed[0] and changed[0] == changed[1]
     relus = [i for f in record["functions"] for i in f["items"] if "relu" in i["value"]]
     assert all(item["change"] == "removed" for item in relus)
+    carried = [i["value"] for f in record["other"] for i in f["items"] if i["change"] == "carried"]
+    assert carried and not any("silu" in value for value in carried)
 
 
 def test_pages_and_pictures_load_nothing(tmp_path: Path) -> None:
