@@ -139,7 +139,8 @@ def page(kinds: Mapping[str, Mapping[str, Any]]) -> str:
         operators, calls = summary(found)
         counts = ", ".join(f"{word}: {count}" for word, count in sorted(operators.items()))
         levels = ", ".join(f"{word}: {count}" for word, count in sorted(calls.items()))
-        lines += [f"## {title}", "", f"Operators: {counts}. Calls: {levels}.", ""]
+        asked = f"{len(found)} of {len(law.DEFINED)} operators were asked"
+        lines += [f"## {title}", "", f"{asked}: {counts}. Calls: {levels}.", ""]
         lines += ["| operator | calls | why not proved |", "|---|---|---|"]
         for name, answered in sorted(found.items()):
             if answered:
