@@ -35,7 +35,7 @@ ROUNDS = 15
 Shape = tuple[int | str, ...]
 
 
-class Case(NamedTuple):
+class Timed(NamedTuple):
     """A call of an operator on parameters a, b, c…"""
 
     call: str
@@ -47,12 +47,12 @@ PLAIN, ROW, SYMBOLIC = (256, 1024), (1024,), ("n", 1024)
 IMAGE, SMALL = (1, 32, 56, 56), (1, 32, 28, 28)
 
 
-def _case(call: str, *shapes: Shape, dtypes: str = "") -> Case:
+def _case(call: str, *shapes: Shape, dtypes: str = "") -> Timed:
     given = dtypes.split() or ["float32"]
-    return Case(call, shapes, tuple((given * len(shapes))[: len(shapes)]))
+    return Timed(call, shapes, tuple((given * len(shapes))[: len(shapes)]))
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[Timed]:
     """All calls."""
     unary = "abs ceil cos erf exp floor isfinite isinf isnan log negative round rsqrt sigmoid sign"
     for name in f"{unary} sin sqrt square tanh".split():
@@ -132,7 +132,7 @@ def cases() -> Iterator[Case]:
     yield _case("R.nn.cross_entropy_with_logits(a, b)", (64, 512), (64, 512))
 
 
-def text_of(case: Case) -> str:
+def text_of(case: Timed) -> str:
     """A function that is the call alone."""
     params = ", ".join(
         f"{name}: R.Tensor({shape}, {dtype!r})".replace("'", '"')
@@ -205,7 +205,7 @@ def best(runs: list[Callable[[], None]]) -> list[float]:
     return shortest
 
 
-def measure(case: Case) -> list[float] | str:
+def measure(case: Timed) -> list[float] | str:
     """The three times in seconds, or why there are none."""
     text = text_of(case)
     ours = legalized(rlx.parse(text))

@@ -54,9 +54,13 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     if arguments.derivations and arguments.format != "json":
         parser.error("--derivations needs --format json; `rlx why` prints one derivation as text")
     if arguments.builder:
-        refused = {"--derivations": arguments.derivations, "--fix": arguments.fix, "--diff": arguments.diff}
-        for name in (name for name, given in refused.items() if given):
-            parser.error(f"{name} and --for {arguments.builder} cannot be combined")
+        refused = {
+            "--derivations": arguments.derivations,
+            "--fix": arguments.fix,
+            "--diff": arguments.diff,
+        }
+        for option in (option for option, given in refused.items() if given):
+            parser.error(f"{option} and --for {arguments.builder} cannot be combined")
         if arguments.target not in (None, "0.27"):
             parser.error(f"--for tvm builds for TVM 0.27, not {arguments.target}")
     if arguments.types:

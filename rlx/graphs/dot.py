@@ -11,7 +11,7 @@ from rlx.graphs.items import FunctionItems, Item
 if TYPE_CHECKING:
     from rlx.graphs.graph import Graph
 
-_COLOURS = {"removed": "#b3261e", "added": "#1c7a3a"}
+_COLOURS = {"removed": "#b3261e", "added": "#1c7a3a", "carried": "#a85b00"}
 _FILLS = {"parameter": "#f1eee6", "call": "#e7f0fb", "packed": "#fdf0dc", "cast": "#f3eafa"}
 
 

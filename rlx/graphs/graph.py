@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.nodes import ast
@@ -128,7 +128,8 @@ def compared(ours: tuple[Report, IRModule], theirs: tuple[Report, IRModule]) -> 
             difference = found[function.name]
             function.status = difference.status
             lines = difference.removed if change == "removed" else difference.added
-            _mark(function, lines, change, difference.status.startswith("only"))
+            shared = set(difference.removed) & set(difference.added)
+            _mark(function, lines, change, shared, difference.status.startswith("only"))
         if change == "added":
             for function in made.functions:
                 known = {b: a for a, b in found[function.name].equal}
@@ -139,17 +140,21 @@ def compared(ours: tuple[Report, IRModule], theirs: tuple[Report, IRModule]) -> 
     return one
 
 
-def _mark(function: FunctionItems, lines: Sequence[str], change: str, whole: bool) -> None:
-    """Mark the items of lines that only one module has."""
-    names = {line.partition(" = ")[0].strip() for line in lines if " = " in line}
-    head = any(line.startswith("(") for line in lines)
-    returned = any(line.startswith("return ") for line in lines)
+def _mark(
+    function: FunctionItems, lines: Sequence[str], change: str, shared: Set[str], whole: bool
+) -> None:
+    """Mark the items of lines that only one module has; a line that both have is carried: it uses
+    what differs.
+    """
+    of_names = {line.partition(" = ")[0].strip(): line for line in lines if " = " in line}
+    head = next((line for line in lines if line.startswith("(")), None)
+    returned = next((line for line in lines if line.startswith("return ")), None)
     last = function.items[-1].key
     for item in function.items:
-        if (
-            whole
-            or item.name in names
-            or (head and item.kind == "parameter" and item.group == 0)
-            or (returned and item.key == last)
-        ):
-            item.change = change
+        line = of_names.get(item.name)
+        if item.kind == "parameter" and item.group == 0:
+            line = head
+        elif item.key == last:
+            line = returned
+        if whole or line is not None:
+            item.change = "carried" if line in shared else change

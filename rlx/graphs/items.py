@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, StructInfo, Var
 from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.visit import bound_vars, called_globals, free_vars
+from rlx.grammar.nodes.visit import called_globals, free_vars
 from rlx.grammar.streams import visible
 from rlx.solver.order import free_shape_vars
 
@@ -41,7 +41,8 @@ class Item:
     binds
         The shape variables that it binds.
     change
-        ``"removed"`` or ``"added"`` where two modules are compared and only one has it.
+        ``"removed"`` or ``"added"`` where two modules are compared and only one has it;
+        ``"carried"`` where both have it, of values that differ.
     note
         What is said of it besides.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 GAP, ROW_GAP, SWEEPS = 24.0, 46.0, 8
@@ -50,7 +51,7 @@ def layout(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> Layout
             fresh -= 1
         chain.append(end)
         chains[start, end] = chain
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in pairwise(chain):
             below[one].append(other)
             above[other].append(one)
     table: list[list[int]] = [[] for _ in range(max(rows.values(), default=-1) + 1)]

@@ -116,7 +116,7 @@ def page(graph: Graph) -> str:
         f"<header><h1>{escape(title)}</h1>",
         '<label>Search <input id="search" type="search" placeholder="name, operator, shape"></label>',
         '<button id="next">Next</button>',
-        '<button id="out" aria-label="Smaller">−</button>',
+        '<button id="out" aria-label="Smaller">&minus;</button>',
         '<button id="in" aria-label="Larger">+</button>',
         '<output id="said"></output></header>',
         f'<main style="--columns: {len(columns)}">',
