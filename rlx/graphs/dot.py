@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from rlx.graphs.items import FunctionItems, Item
-
-if TYPE_CHECKING:
-    from rlx.graphs.graph import Graph
+from rlx.graphs.items import FunctionItems, Item, ModuleItems
 
 _COLOURS = {"removed": "#b3261e", "added": "#1c7a3a", "carried": "#a85b00"}
 _FILLS = {"parameter": "#f1eee6", "call": "#e7f0fb", "packed": "#fdf0dc", "cast": "#f3eafa"}
 
 
-def dot(graph: Graph) -> str:
+def dot(graph: ModuleItems) -> str:
     """The text."""
     lines = ["digraph rlx {", '  node [shape=box, style="rounded,filled", fontname=monospace];']
     for side, shown in (("a", graph), ("b", graph.other)):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
@@ -72,6 +73,45 @@ class FunctionItems:
     groups: list[str] = field(default_factory=list)
     bound_at: dict[str, int] = field(default_factory=dict)
     status: str = ""
+
+
+@dataclass
+class ModuleItems:
+    """The graphs of the functions of a module, in the order of the text.
+
+    Attributes
+    ----------
+    prim_funcs
+        The names of the PrimFuncs, with their signatures.
+    other
+        A second module to compare with; None if there is one.
+    """
+
+    name: str
+    functions: Sequence[FunctionItems]
+    prim_funcs: Mapping[str, str]
+    other: ModuleItems | None = None
+
+    def record(self) -> list[dict[str, Any]]:
+        """The functions as data for JSON."""
+        return [
+            {
+                "name": function.name,
+                "status": function.status,
+                "groups": list(function.groups),
+                "shape_vars": dict(function.bound_at),
+                "items": [
+                    {
+                        **{name: value for name, value in vars(item).items() if name != "note"},
+                        "uses": list(item.uses),
+                        "callees": list(item.callees),
+                        "binds": list(item.binds),
+                    }
+                    for item in function.items
+                ],
+            }
+            for function in self.functions
+        ]
 
 
 def function_items(
