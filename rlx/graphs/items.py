@@ -21,7 +21,7 @@ _CALLS = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_grad"
 
 
 @dataclass
-class Item:
+class GraphItem:
     """A box of the graph.
 
     Attributes
@@ -69,7 +69,7 @@ class FunctionItems:
     """
 
     name: str
-    items: list[Item] = field(default_factory=list)
+    items: list[GraphItem] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
     bound_at: dict[str, int] = field(default_factory=dict)
     status: str = ""
@@ -155,7 +155,9 @@ class _Making:
 
     def result(self, name: str, uses: tuple[int, ...]) -> int:
         """What a function or a branch returns."""
-        item = Item(len(self.found.items), "result", name, "", "", None, self._group(name), uses)
+        item = GraphItem(
+            len(self.found.items), "result", name, "", "", None, self._group(name), uses
+        )
         self.found.items.append(item)
         return item.key
 
@@ -208,7 +210,7 @@ class _Making:
             binds = ()
         line = None if span is None or not self._source.text else self._source.position(span[0])[0]
         self.found.items.append(
-            Item(
+            GraphItem(
                 key,
                 kind,
                 "_" if var is None else visible(var.name_hint),
