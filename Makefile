@@ -2,7 +2,7 @@
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 
-.PHONY: vsix findings check test lint coverage-of-rules bench rules site operators tables hostile
+.PHONY: vsix pictures findings check test lint coverage-of-rules bench rules site operators tables hostile
 
 check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
@@ -46,3 +46,6 @@ findings:  ## see every finding in TVM again, and write their page
 vsix:  ## the extension for VS Code, under build/; needs Node and npm
 	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 	mkdir -p build && $(PYTHON) editors/vscode/pack.py build/relax-0.1.0.vsix
+
+pictures:  ## those of the README
+	$(PYTHON) -m docs.build.readme_pictures

@@ -120,6 +120,11 @@ class Refinement(Record):
             f" (this one is {self.status})"
         )
 
+    def _repr_html_(self) -> str:
+        from rlx.grammar.nodes.notebook import preformatted
+
+        return preformatted(f"{self}\n\n{self.explanation}" if self.steps else str(self))
+
     def __str__(self) -> str:
         names = ", ".join(self.entries)
         if self.proved:

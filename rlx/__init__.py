@@ -67,6 +67,7 @@ _HOMES = {
     "dim": "rlx.transform.builder.values",
     "fmt": "rlx.api",
     "load": "rlx.api",
+    "load_ipython_extension": "rlx.notebook",
     "memory": "rlx.api",
     "operator": "rlx.operators.external",
     "parse": "rlx.api",

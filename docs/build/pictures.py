@@ -31,7 +31,7 @@ def pages() -> dict[str, str]:
     }
 
 
-def _svg(width: int, height: int, title: str, parts: list[str]) -> str:
+def svg(width: int, height: int, title: str, parts: list[str]) -> str:
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
@@ -40,7 +40,7 @@ def _svg(width: int, height: int, title: str, parts: list[str]) -> str:
     )
 
 
-def _text(
+def text_at(
     x: float,
     y: float,
     text: str,
@@ -56,7 +56,7 @@ def _text(
     )
 
 
-def _box(x: float, y: float, width: float, height: float, fill: str = "white") -> str:
+def box(x: float, y: float, width: float, height: float, fill: str = "white") -> str:
     return (
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="6" fill="{fill}"'
         f' stroke="{LINE}"/>'
@@ -65,7 +65,7 @@ def _box(x: float, y: float, width: float, height: float, fill: str = "white") -
 
 def layers() -> list[str]:
     """The rooms from the top to the bottom, as `lint-imports` holds them apart."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    settings = tomllib.loads((ROOT / "pyproject.toml").readtext_at("utf-8"))
     listed = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     return [name.removeprefix("rlx.") for name in listed]
 
@@ -87,9 +87,9 @@ def house() -> str:
             f' stroke="{LINE}"/>'
         )
     ]
-    parts.append(_text(width / 2, 66, "rlx: facade and commands", anchor="middle"))
+    parts.append(text_at(width / 2, 66, "rlx: facade and commands", anchor="middle"))
     parts.append(
-        _text(
+        text_at(
             width / 2,
             84,
             ", ".join(others),
@@ -100,9 +100,9 @@ def house() -> str:
     )
     y = 98
     for room in named:
-        parts.append(_box(left, y, width - 2 * left, step - 8))
-        parts.append(_text(left + 14, y + 24, room, font=MONO))
-        parts.append(_text(left + 130, y + 24, purpose(room), fill=SOFT))
+        parts.append(box(left, y, width - 2 * left, step - 8))
+        parts.append(text_at(left + 14, y + 24, room, font=MONO))
+        parts.append(text_at(left + 130, y + 24, purpose(room), fill=SOFT))
         y += step
     parts.append(
         f'<path d="M {left - 22} 104 V {y - 14} m -5 -8 l 5 8 l 5 -8" fill="none" stroke="{SOFT}"/>'
@@ -111,7 +111,7 @@ def house() -> str:
         f'<text {FONT} font-size="11" fill="{SOFT}" transform="translate({left - 32} 300)'
         ' rotate(-90)" text-anchor="middle">imports</text>'
     )
-    return _svg(width, y + 10, "The rooms of rlx; each imports only those below it", parts)
+    return svg(width, y + 10, "The rooms of rlx; each imports only those below it", parts)
 
 
 INFOS: dict[str, Point] = {
@@ -182,9 +182,9 @@ def lattice() -> str:
         )
     for name, (x, y) in INFOS.items():
         width = 8 * len(name) + 16
-        parts.append(_box(x - width / 2, y - 14, width, 28, MARK if name == "Object" else "white"))
-        parts.append(_text(x, y + 5, name, size=13, anchor="middle", font=MONO))
-    return _svg(920, 400, "The order of struct info: what stands higher says less", parts)
+        parts.append(box(x - width / 2, y - 14, width, 28, MARK if name == "Object" else "white"))
+        parts.append(text_at(x, y + 5, name, size=13, anchor="middle", font=MONO))
+    return svg(920, 400, "The order of struct info: what stands higher says less", parts)
 
 
 _STEP = re.compile(
@@ -206,15 +206,15 @@ def run() -> str:
         x = 50 + (23 * len(step["indent"]) if step else 0)
         if step is None or not step["rule"]:
             said = line if step is None else step["did"]
-            parts.append(_text(50, y + 14, said, size=12, fill=SOFT, font=MONO))
+            parts.append(text_at(50, y + 14, said, size=12, fill=SOFT, font=MONO))
         else:
             fill = MARK if step["rule"] in ("E-if", "E-call") else "white"
-            parts.append(_text(18, y + 14, step["number"], size=11, fill=SOFT))
-            parts.append(_box(x, y, 106, 20, fill))
-            parts.append(_text(x + 8, y + 14, step["rule"], size=12, font=MONO))
-            parts.append(_text(x + 116, y + 14, step["did"], size=12, fill=SOFT, font=MONO))
+            parts.append(text_at(18, y + 14, step["number"], size=11, fill=SOFT))
+            parts.append(box(x, y, 106, 20, fill))
+            parts.append(text_at(x + 8, y + 14, step["rule"], size=12, font=MONO))
+            parts.append(text_at(x + 116, y + 14, step["did"], size=12, fill=SOFT, font=MONO))
         y += 25
-    return _svg(width, int(y) + 8, "A run of even(1), step by step", parts)
+    return svg(width, int(y) + 8, "A run of even(1), step by step", parts)
 
 
 def icon() -> str:

@@ -75,7 +75,7 @@ def loaded(before: str, after: str, prog: str) -> tuple[IRModule, IRModule] | No
     found = []
     for path in (before, after):
         try:
-            report = api.check(Path(path))
+            report = api.check(_at_revision(path) or Path(path))
             if not report.ok:
                 complain(f"{report}")
                 complain_line(f"{prog}: only programs without errors are compared")
@@ -90,6 +90,30 @@ def loaded(before: str, after: str, prog: str) -> tuple[IRModule, IRModule] | No
     return found[0], found[1]
 
 
+def _at_revision(path: str) -> str | None:
+    """The text of REVISION:FILE, as git has it; None for the name of a file.
+
+    Raises
+    ------
+    OSError
+        If git has no such text.
+    """
+    import os
+    import subprocess
+
+    revision, colon, file = path.partition(":")
+    if not colon or not revision or revision.startswith("-") or os.path.exists(path):
+        return None
+    folder, name = os.path.split(os.path.abspath(file))
+    # the object alone: what the folder configures for `git show` would run its programs
+    command = ["git", "-C", folder, "cat-file", "blob", f"{revision}:./{name}"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise OSError(words[0].removeprefix("fatal: ") if words else "git has no such file")
+    return done.stdout.decode("utf-8")
+
+
 def _parser(prog: str) -> ArgumentParser:
     from rlx.grammar.command_line import CommandParser
 
@@ -100,7 +124,11 @@ def _parser(prog: str) -> ArgumentParser:
         ),
         epilog=EPILOG,
     )
-    parser.add_argument("before", metavar="BEFORE", help="the program before a change")
+    parser.add_argument(
+        "before",
+        metavar="BEFORE",
+        help="the program before a change: a file, or REVISION:FILE as git has it",
+    )
     parser.add_argument("after", metavar="AFTER", help="the program after it")
     parser.add_argument(
         "--entry",

@@ -207,7 +207,7 @@ def _shapes(document: Document, span: Span) -> Iterator[Completion]:
         each.name
         for stretch in (names.stretch(span[0]), *range(0, len(names.starts), 2))
         for each in names.of(stretch)
-        if each.kind == "shape" and not each.span[0] <= span[1] <= each.span[1]
+        if each.kind == "shape" and each.span[1] != span[1]
     )
     yield from (Completion(name, "shape variable", "shape", span) for name in listed)
 

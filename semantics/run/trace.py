@@ -287,6 +287,13 @@ class Trace:
             "outcome": self._ending(),
         }
 
+    def _repr_html_(self) -> str:
+        """The page that replays the run, in a frame of its own."""
+        from html import escape
+
+        style = "width: 100%; height: 36em; border: 1px solid #8888"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page(self))}"></iframe>'
+
     def _ending(self) -> dict[str, object]:
         if self.outcome is None:
             return {"kind": "unfinished", "text": f"recording ended after {self.recorder.count}"}
