@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
-from rlx.graphs.items import FunctionItems, function_items
+from rlx.graphs.items import FunctionItems, ModuleItems, function_items
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
 
 
-class Graph:
-    """The dataflow graph of each Relax function of a module, and of a second module to compare with.
-
-    Attributes
-    ----------
-    functions
-        The graphs of the functions, in the order of the text.
-    prim_funcs
-        The names of the PrimFuncs, with their signatures.
-    other
-        The graph of the second module; None if there is one module.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        functions: Sequence[FunctionItems],
-        prim_funcs: Mapping[str, str],
-        other: Graph | None = None,
-    ) -> None:
-        self.name = name
-        self.functions = functions
-        self.prim_funcs = prim_funcs
-        self.other = other
+class Graph(ModuleItems):
+    """The dataflow graph of a module, or of two to compare."""
 
     def html(self) -> str:
         """A page with pictures, zoom and search; it loads nothing."""
@@ -55,27 +34,6 @@ class Graph:
         from rlx.graphs.dot import dot
 
         return dot(self)
-
-    def record(self) -> list[dict[str, Any]]:
-        """The functions as data for JSON."""
-        return [
-            {
-                "name": function.name,
-                "status": function.status,
-                "groups": list(function.groups),
-                "shape_vars": dict(function.bound_at),
-                "items": [
-                    {
-                        **{name: value for name, value in vars(item).items() if name != "note"},
-                        "uses": list(item.uses),
-                        "callees": list(item.callees),
-                        "binds": list(item.binds),
-                    }
-                    for item in function.items
-                ],
-            }
-            for function in self.functions
-        ]
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -141,7 +99,11 @@ def compared(ours: tuple[Report, IRModule], theirs: tuple[Report, IRModule]) -> 
 
 
 def _mark(
-    function: FunctionItems, lines: Sequence[str], change: str, shared: Set[str], whole: bool
+    function: FunctionItems,
+    lines: Sequence[str],
+    change: str,
+    shared: AbstractSet[str],
+    whole: bool,
 ) -> None:
     """Mark the items of lines that only one module has; a line that both have is carried: it uses
     what differs.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from rlx.graphs.items import FunctionItems, Item
+from rlx.graphs.items import FunctionItems, GraphItem
 from rlx.graphs.layers import Box, layout
 from rlx.graphs.views import Fold, View
 
@@ -69,7 +69,7 @@ def picture(view: View, colours: Mapping[str, str], links: bool = False) -> str:
         band: object = "first"
         if number >= len(view.outside):
             band = ("fold", number) if isinstance(box, Fold) else box.group
-            if isinstance(box, Item) and (box.kind == "parameter" or box.group == 0):
+            if isinstance(box, GraphItem) and (box.kind == "parameter" or box.group == 0):
                 band = "first"
         boxes[number] = Box(across, up, bands.setdefault(band, len(bands)))
     if all(isinstance(box, Fold) for box in view.boxes):
@@ -97,7 +97,7 @@ def picture(view: View, colours: Mapping[str, str], links: bool = False) -> str:
 
 
 def _box(
-    shown: Item | Fold,
+    shown: GraphItem | Fold,
     lines: Sequence[Sequence[tuple[str, str]]],
     left: float,
     top: float,
@@ -124,7 +124,7 @@ def _box(
     return "".join([*parts, "</g>"])
 
 
-def _lines(shown: Item | Fold, outside: bool) -> Iterator[list[tuple[str, str]]]:
+def _lines(shown: GraphItem | Fold, outside: bool) -> Iterator[list[tuple[str, str]]]:
     """The lines of a box: parts of text with what they are."""
     if isinstance(shown, Fold):
         yield [(shown.title[:60], "name")]
@@ -144,7 +144,7 @@ def _lines(shown: Item | Fold, outside: bool) -> Iterator[list[tuple[str, str]]]
         yield [(shown.note, "soft")]
 
 
-def _title(item: Item) -> str:
+def _title(item: GraphItem) -> str:
     place = f"line {item.line}: " if item.line is not None else ""
     value = f" = {item.value}" if item.value else ""
     return f"{place}{item.name}{value}{': ' + item.info if item.info else ''}"
