@@ -18,7 +18,7 @@ class Box(NamedTuple):
     band: int
 
 
-class Placement(NamedTuple):
+class Arrangement(NamedTuple):
     """The places of boxes (the middle of the upper edge), and the points through which edges go."""
 
     places: dict[int, tuple[float, float]]
@@ -27,7 +27,7 @@ class Placement(NamedTuple):
     height: float
 
 
-def layout(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> Placement:
+def layout(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> Arrangement:
     """Place boxes.
 
     Parameters
@@ -74,7 +74,7 @@ def layout(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> Placem
             row = nodes[key][1]
             points += [(xs[key] - left, tops[row]), (xs[key] - left, tops[row] + heights[row])]
         routes[start, end] = [*points, places[end]]
-    return Placement(places, routes, right - left, max(y - ROW_GAP, 0.0))
+    return Arrangement(places, routes, right - left, max(y - ROW_GAP, 0.0))
 
 
 def _rows(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> dict[int, int]:

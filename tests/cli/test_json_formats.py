@@ -27,8 +27,16 @@ FORMATS: dict[str, tuple[list[str], dict[str, type]]] = {
 """For each command, its arguments, and the keys beside `version` that docs/reference/formats.md describes."""
 
 ITEM = {
-    "key": int, "kind": str, "name": str, "value": str, "info": str, "group": int,
-    "uses": list, "callees": list, "binds": list, "change": str,
+    "key": int,
+    "kind": str,
+    "name": str,
+    "value": str,
+    "info": str,
+    "group": int,
+    "uses": list,
+    "callees": list,
+    "binds": list,
+    "change": str,
 }
 
 
