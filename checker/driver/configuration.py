@@ -85,7 +85,9 @@ class ProjectSettings(Record):
     def ignored_in(self, path: str) -> tuple[str, ...]:
         """The codes that are not reported in a file."""
         return tuple(
-            code for pattern, codes in self.per_file if self.matches(path, [pattern])
+            code
+            for pattern, codes in self.per_file
+            if self.matches(path, [pattern])
             for code in codes
         )
 

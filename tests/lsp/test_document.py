@@ -14,7 +14,7 @@ from rlx.grammar.read.parser import parse
 from rlx.lsp.completion import completions
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.hover import hover
-from rlx.lsp.names import Name
+from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset, position
 from rlx.lsp.structure import folds, outline, selections, semantic_tokens
 from rlx.lsp.vocabulary import operator_names, signature
@@ -32,7 +32,7 @@ def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
 """
 
 
-def _names(document: Document) -> list[Name]:
+def _names(document: Document) -> list[PlacedName]:
     names = document.names
     return [each for stretch in range(len(names.starts)) for each in names.of(stretch)]
 
