@@ -54,7 +54,11 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     if arguments.derivations and arguments.format != "json":
         parser.error("--derivations needs --format json; `rlx why` prints one derivation as text")
     if arguments.builder:
-        refused = {"--derivations": arguments.derivations, "--fix": arguments.fix, "--diff": arguments.diff}
+        refused = {
+            "--derivations": arguments.derivations,
+            "--fix": arguments.fix,
+            "--diff": arguments.diff,
+        }
         for name in (name for name, given in refused.items() if given):
             parser.error(f"{name} and --for {arguments.builder} cannot be combined")
         if arguments.target not in (None, "0.27"):
@@ -62,7 +66,8 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     if arguments.types:
         from rlx.commands.check_types import show
 
-        if name := _of_today(arguments) or (arguments.spec and "--spec"):
+        name = _of_today(arguments) or (arguments.spec and "--spec")
+        if name:
             parser.error(f"{name} and --types cannot be combined")
         try:
             _operators(settings(arguments, prog), arguments)
@@ -141,8 +146,9 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         for path in _found(arguments.path, project):
             say(f"{visible(path)}\n")
         return CLEAN
-    if arguments.output_file and (why := hindrance(arguments.output_file)):
-        complain_line(f"{prog}: {arguments.output_file}: {why}")
+    hindered = arguments.output_file and hindrance(arguments.output_file)
+    if hindered:
+        complain_line(f"{prog}: {arguments.output_file}: {hindered}")
         return UNABLE
     make = _make(arguments, project, selection)
     if arguments.diff:

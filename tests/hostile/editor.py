@@ -29,7 +29,7 @@ def made_server() -> Server:
     made = create()
     made.protocol._workspace = Workspace(None, lsp.TextDocumentSyncKind.Full)
     told: list[object] = []
-    made.text_document_publish_diagnostics = told.append  # type: ignore[method-assign]
+    made.text_document_publish_diagnostics = told.append  # type: ignore[method-assign, assignment]
     return made
 
 

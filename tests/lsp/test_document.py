@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -102,7 +103,7 @@ def test_damaged_texts_are_answered() -> None:
         document.hints()
         for at in range(0, len(text), 9):
             window = Window(frozenset(), document, None)
-            hover(document, window, at, lambda window=window: window)
+            hover(document, window, at, partial(Window, frozenset(), document, None))
             document.definition(at), completions(document, window, at), selections(document, at)
         semantic_tokens(document), outline(document), list(folds(document))
         for at in range(0, len(text), 9):

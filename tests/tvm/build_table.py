@@ -54,9 +54,7 @@ def of_type(kind: str) -> Callable[[TensorArg], TensorArg]:
 
 
 def as_numbers(tensor: TensorArg) -> TensorArg:
-    return replace(
-        tensor, dims=tensor.dims and tuple(SIZES.get(d, d) for d in tensor.dims)
-    )
+    return replace(tensor, dims=tensor.dims and tuple(SIZES.get(d, d) for d in tensor.dims))
 
 
 def rank_only(tensor: TensorArg) -> TensorArg:
@@ -95,8 +93,12 @@ class Module:
                 d[v] = T.{name}({given})
 """
 GIVEN = {
-    **dict.fromkeys(("atan2", "copysign", "fmod", "hypot", "nextafter", "pow", "power"), "a[v], b[v]"),
-    **dict.fromkeys(("shift_left", "shift_right", "bitwise_and", "bitwise_or", "bitwise_xor"), "a[v], b[v]"),
+    **dict.fromkeys(
+        ("atan2", "copysign", "fmod", "hypot", "nextafter", "pow", "power"), "a[v], b[v]"
+    ),
+    **dict.fromkeys(
+        ("shift_left", "shift_right", "bitwise_and", "bitwise_or", "bitwise_xor"), "a[v], b[v]"
+    ),
     "ldexp": 'a[v], T.Cast("int32", b[v])',
     "fma": "a[v], b[v], c[v]",
 }
@@ -143,7 +145,14 @@ def write_table(folder: Path) -> None:
             key = ":".join(signature(calls[0], report.info))
             counts["operators"][source][key][reason] += 1
     reasons = sorted(
-        {r for part in counts.values() for of in part.values() for c in of.values() for r in c if r[0]}
+        {
+            r
+            for part in counts.values()
+            for of in part.values()
+            for c in of.values()
+            for r in c
+            if r[0]
+        }
     )
     number = {("", ""): 0, **{reason: k + 1 for k, reason in enumerate(reasons)}}
     made: dict[str, Any] = {
