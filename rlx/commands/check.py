@@ -66,9 +66,9 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     if arguments.types:
         from rlx.commands.check_types import show
 
-        name = _of_today(arguments) or (arguments.spec and "--spec")
-        if name:
-            parser.error(f"{name} and --types cannot be combined")
+        other = _of_today(arguments) or (arguments.spec and "--spec")
+        if other:
+            parser.error(f"{other} and --types cannot be combined")
         try:
             _operators(settings(arguments, prog), arguments)
         except _refusals() as error:
