@@ -75,8 +75,8 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
             complain_line(f"{prog}: {error}")
             return UNABLE
         return show(arguments.path, arguments.format, prog)
-    if arguments.spec and (name := _of_today(arguments)):
-        parser.error(f"{name} and --spec {arguments.spec} cannot be combined")
+    if arguments.spec and (today := _of_today(arguments)):
+        parser.error(f"{today} and --spec {arguments.spec} cannot be combined")
     if STDIN in arguments.path and (arguments.watch or (arguments.fix and len(arguments.path) > 1)):
         parser.error("--fix takes standard input only alone, and --watch does not take it")
     if arguments.unsafe_fixes and not (arguments.fix or arguments.diff):
