@@ -611,6 +611,11 @@ def _(size: int) -> str:
     )
 
 
+@kind("classes without a body", 250, *READ)
+def _(size: int) -> str:
+    return "@I.ir_module\nclass M:\n" * size
+
+
 @kind("a ring of functions", 60, CHECK, FMT, WHY)
 def _(size: int) -> str:
     return module(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -36,6 +37,8 @@ RUNS = 14
 """The most combinations of sizes."""
 SEEDS = 2
 """The sets of inputs for each combination."""
+SPECIAL = 4
+"""The combinations of sizes with special inputs."""
 FUEL = 20_000
 ITERATIONS = 20_000
 ELEMENTS = 2_000_000
@@ -54,6 +57,7 @@ def differing(
     assume: Sequence[str] = (),
     runs: int = RUNS,
     boundaries: Sequence[int] = (),
+    special: bool = False,
 ) -> Counterexample | None:
     """Inputs on which two programs were run and differ; None if none were found.
 
@@ -65,6 +69,9 @@ def differing(
         Conditions on the shape variables of BEFORE.
     boundaries
         Numbers of the programs: sizes at which a condition may change.
+    special
+        Whether to try NaN, infinities, extreme integers and fine fractions, too. As exact real
+        numbers, these show nothing.
     """
     from rlx.semantics.machine import load
 
@@ -91,10 +98,15 @@ def differing(
     found: Counterexample | None = None
     contract = BY_PASS.get(contract or "", contract)
     chosen = [*_sizes(function, SIZES, runs), *_around(function, boundaries)]
-    for seed, sizes in enumerate(s for s in chosen for _ in range(SEEDS)):
+    tried: list[tuple[dict[tir.Var, int], Draw]] = [
+        (sizes, _whole) for sizes in chosen for _ in range(SEEDS)
+    ]
+    if special:
+        tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
+    for seed, (sizes, draw) in enumerate(tried):
         if found is not None and sum(sizes.values()) >= _weight(found.sizes):
             continue
-        made = _inputs(function, sizes, seed)
+        made = _inputs(function, sizes, seed, draw)
         if made is None:
             continue
         values, numbers = made
@@ -245,9 +257,9 @@ LARGEST = 200
 
 
 def _inputs(
-    function: ast.Function, sizes: Mapping[tir.Var, int], seed: int
+    function: ast.Function, sizes: Mapping[tir.Var, int], seed: int, draw: Draw
 ) -> tuple[list[Value], dict[str, int]] | None:
-    """Arguments of small whole numbers, on which sums of floats are exact in any order."""
+    """Arguments with the elements that are drawn."""
     import numpy as np
 
     from rlx.semantics.run.inputs import inputs
@@ -275,13 +287,55 @@ def _inputs(
     for value in values:
         for tensor in _tensors(value):
             array = tensor.data
-            if array.dtype.kind == "b":
-                array[...] = random.integers(0, 2, array.shape).astype(bool)
-            elif array.dtype.kind == "u" or array.dtype.kind == "i":
-                array[...] = random.integers(0, 3, array.shape)
-            else:
-                array[...] = random.integers(-4, 5, array.shape).astype(array.dtype)
+            array[...] = draw(random, array).astype(array.dtype)
     return values, {name: size for name, size in made.sizes.items()}
+
+
+Draw = Callable[[Any, Any], Any]
+"""Elements for an array, by a generator of random numbers."""
+
+
+def _whole(random: Any, array: Any) -> Any:
+    """Small whole numbers, on which sums of floats are exact in any order."""
+    lowest, beyond = {"b": (0, 2), "u": (0, 3), "i": (0, 3)}.get(array.dtype.kind, (-4, 5))
+    return random.integers(lowest, beyond, array.shape)
+
+
+def _extremes(array: Any) -> Any:
+    """The numbers of an element type that programs forget."""
+    import numpy as np
+
+    if array.dtype.kind == "b":
+        return np.array([False, True])
+    if array.dtype.kind in "iu":
+        limits = np.iinfo(array.dtype)
+        return np.array([limits.min, limits.max], array.dtype)
+    return np.array([-np.inf, np.inf, np.nan])
+
+
+def _odd(random: Any, array: Any) -> Any:
+    """Whole numbers with extremes among them."""
+    import numpy as np
+
+    picked = random.choice(_extremes(array), array.shape)
+    rare = random.random(array.shape) < 0.4
+    return np.where(rare, picked, _whole(random, array).astype(picked.dtype))
+
+
+def _alike(at: int, random: Any, array: Any) -> Any:
+    """One of the extremes everywhere."""
+    found = _extremes(array)
+    return found[at % len(found)]
+
+
+def _fine(random: Any, array: Any) -> Any:
+    """Whole numbers and fractions that a narrower float does not hold; sums of them are exact."""
+    whole = _whole(random, array)
+    bits = {8: 30, 4: 14}.get(array.dtype.itemsize) if array.dtype.kind == "f" else None
+    return whole if bits is None else whole + random.integers(0, 8, array.shape) * 2.0**-bits
+
+
+_SPECIAL_DRAWS: tuple[Draw, ...] = (_odd, _odd, _fine, *(partial(_alike, k) for k in range(3)))
 
 
 def _tensors(value: Value) -> Iterator[Tensor]:
@@ -357,6 +411,7 @@ def _tensors_differ(one: Tensor, other: Tensor, where: str) -> str:
         limit = TOLERANCE.get(one.dtype, 0.5)
         with np.errstate(invalid="ignore"):
             near = np.abs(x - y) <= limit * np.maximum(np.maximum(np.abs(x), np.abs(y)), 1)
+        near &= np.isfinite(x) & np.isfinite(y)
         wrong = ~((x == y) | near | (np.isnan(x) & np.isnan(y)))
     if not wrong.any():
         return ""

@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "lsp": ("rlx.commands.lsp", "run a server of the Language Server Protocol"),
     "explain": ("rlx.commands.explain", "explain a rule, a diagnostic code or an operator"),
+    "skill": ("rlx.commands.skill", "print which command answers which question, for agents"),
     "completion": ("rlx.completion", "print a completion script for a shell"),
 }
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""

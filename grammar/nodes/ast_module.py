@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
 
 from rlx.grammar.nodes.ast_nodes import ExternFunc, Function, GlobalVar
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.tir import PrimFunc
+
+GRAPHS = "rlx.graphs"
+"""What draws modules: a room above this one."""
 
 
 class IRModule(Node):
@@ -45,6 +50,17 @@ class IRModule(Node):
     bases: str | None = None
     externs: Mapping[str, ExternFunc] = {}
     lost: frozenset[str] = frozenset()
+
+    def graph(self) -> Any:
+        """The dataflow graph, an object of :mod:`rlx.graphs`: a notebook shows it as a page, and
+        ``html()``, ``svg()`` and ``dot()`` return it as a text.
+
+        Raises
+        ------
+        IllFormedError
+            If the module has errors.
+        """
+        return import_module(GRAPHS).graph(self)
 
     def __getitem__(self, name: str) -> Function | PrimFunc:
         """The function of a name.

@@ -6,6 +6,7 @@ Parsing never evaluates code.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -286,8 +287,12 @@ class TextReader:
 
     def _declarations_are_read(self, read: list[Span]) -> bool:
         """Whether all errors stand in definitions, so that no declaration beside them is missing."""
-        errors = (d.span for d in self.diagnostics if d.is_error)
-        return all(at and any(a <= at[0] < b for a, b in read) for at in errors)
+        starts = [start for start, _ in read]
+        for span in (d.span for d in self.diagnostics if d.is_error):
+            before = 0 if span is None else bisect_right(starts, span[0])
+            if span is None or before == 0 or span[0] >= read[before - 1][1]:
+                return False
+        return True
 
     def _has_errors(self) -> bool:
         return any(d.is_error for d in self.diagnostics)

@@ -59,8 +59,8 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
             "--fix": arguments.fix,
             "--diff": arguments.diff,
         }
-        for name in (name for name, given in refused.items() if given):
-            parser.error(f"{name} and --for {arguments.builder} cannot be combined")
+        for option in (option for option, given in refused.items() if given):
+            parser.error(f"{option} and --for {arguments.builder} cannot be combined")
         if arguments.target not in (None, "0.27"):
             parser.error(f"--for tvm builds for TVM 0.27, not {arguments.target}")
     if arguments.types:

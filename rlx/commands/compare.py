@@ -17,9 +17,9 @@ from rlx.semantics.run.options import UsageError, add_inputs, add_memory
 from rlx.writing import make_folder, write
 
 if TYPE_CHECKING:
-    from rlx.comparison.compare import Comparison, Found, Run
-    from rlx.comparison.peer import Tvm
-    from rlx.comparison.report import Written
+    from rlx.comparison.compare import Discovery, Run, RunComparison
+    from rlx.comparison.peer import TvmProcess
+    from rlx.comparison.report import WrittenBinding
     from rlx.semantics.run.options import Prepared
     from rlx.semantics.values import Value
 
@@ -84,7 +84,7 @@ def _parser(prog: str) -> CommandParser:
 
 def _compared(options: argparse.Namespace, prog: str) -> bool:
     from rlx.comparison.compare import InputsError, NoNameError, Run
-    from rlx.comparison.peer import Tvm, TvmError
+    from rlx.comparison.peer import TvmError, TvmProcess
     from rlx.comparison.report import record, text
     from rlx.semantics.run.options import prepare
 
@@ -99,7 +99,7 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
         prepared.inputs.values,
         exact=options.exact,
     )
-    with Tvm() as tvm:
+    with TvmProcess() as tvm:
         try:
             run.accepted()
             made = _against(options, prepared, run, tvm)
@@ -127,7 +127,9 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
     return made.agrees
 
 
-def _against(options: argparse.Namespace, prepared: Prepared, run: Run, tvm: Tvm) -> Comparison:
+def _against(
+    options: argparse.Namespace, prepared: Prepared, run: Run, tvm: TvmProcess
+) -> RunComparison:
     from rlx.comparison.compare import against_named, against_tvm
 
     if options.other is None:
@@ -154,7 +156,7 @@ def _imported(path: str) -> str | None:
         raise UsageError(str(error)) from None
 
 
-def _against_program(options: argparse.Namespace, prepared: Prepared, run: Run) -> Comparison:
+def _against_program(options: argparse.Namespace, prepared: Prepared, run: Run) -> RunComparison:
     from rlx.comparison.compare import Run, against_named, recorded
     from rlx.semantics.outcome import Returned
     from rlx.semantics.run.options import checked_entry
@@ -194,9 +196,11 @@ def _check_folder(folder: str) -> None:
         raise UsageError(f"--out {folder}: this is not a directory")
 
 
-def _written(folder: Path, found: Found, options: argparse.Namespace, tvm: Tvm) -> Written:
+def _written(
+    folder: Path, found: Discovery, options: argparse.Namespace, tvm: TvmProcess
+) -> WrittenBinding:
     """Write the binding, and run it again."""
-    from rlx.comparison.report import Written, program
+    from rlx.comparison.report import WrittenBinding, program
     from rlx.semantics.run.npz import save
 
     assert found.cut is not None
@@ -209,10 +213,12 @@ def _written(folder: Path, found: Found, options: argparse.Namespace, tvm: Tvm) 
         save(inputs, found.cut.inputs)
     except OSError as error:
         raise UsageError(f"--out {words_of(error)}") from None
-    return Written(code, inputs, _reproduces(text, found, options, tvm))
+    return WrittenBinding(code, inputs, _reproduces(text, found, options, tvm))
 
 
-def _reproduces(text: str, found: Found, options: argparse.Namespace, tvm: Tvm) -> bool | None:
+def _reproduces(
+    text: str, found: Discovery, options: argparse.Namespace, tvm: TvmProcess
+) -> bool | None:
     """Whether the binding alone shows the same; None where the other side cannot run it alone."""
     from rlx.checker.check import check_text
     from rlx.comparison.compare import Run, against_tvm

@@ -74,28 +74,23 @@ def _made(options: argparse.Namespace) -> str:
     from rlx.graphs.graph import compared, of_report
     from rlx.semantics.run.options import checked_report
 
-    written = options.format or _by_name(options.out)
+    written: str = options.format or _by_name(options.out)
     files = [options.file, *([options.other] if options.other is not None else [])]
     if options.out is not None:
-        said = [found for file in files if (found := refused(options.out, file)) is not None]
-        if said:
-            raise UsageError(f"--out {said[0]}")
+        for file in files:
+            if (said := refused(options.out, file)) is not None:
+                raise UsageError(f"--out {said}")
     if files.count("-") > 1:
         raise UsageError("only one of the programs can be standard input")
     read = [checked_report(file, options.module) for file in files]
     found = of_report(*read[0]) if len(read) == 1 else compared(read[0], read[1])
-    match written:
-        case "html":
-            text = found.html()
-        case "svg":
-            text = found.svg()
-        case "dot":
-            text = found.dot()
-        case _:
-            sides = {"functions": found.record()}
-            if found.other is not None:
-                sides["other"] = found.other.record()
-            text = json_text({"version": VERSION, "files": files, **sides}) + "\n"
+    if written == "json":
+        sides = {"functions": found.record()}
+        if found.other is not None:
+            sides["other"] = found.other.record()
+        text = json_text({"version": VERSION, "files": files, **sides}) + "\n"
+    else:
+        text = {"html": found.html, "svg": found.svg, "dot": found.dot}[written]()
     if options.out is not None:
         from rlx.writing import write
 

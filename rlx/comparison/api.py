@@ -9,7 +9,7 @@ from rlx.grammar.stack import recursion_room, roomy
 from rlx.subject import Subject, SubjectError, chosen, flag, name_or_none, whole_number
 
 if TYPE_CHECKING:
-    from rlx.comparison.compare import Comparison, Run
+    from rlx.comparison.compare import Run, RunComparison
 
 
 @roomy
@@ -22,7 +22,7 @@ def compare(
     *,
     seed: int = 0,
     exact: bool = False,
-) -> Comparison:
+) -> RunComparison:
     """Find the first binding at which two runs of a model differ.
 
     Parameters
@@ -43,7 +43,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    RunComparison
         ``agrees``; ``difference`` and ``not_finite`` tell the binding, by how much it is off, and
         its inputs.
 
@@ -61,7 +61,7 @@ def compare(
         As :func:`rlx.check`.
     """
     from rlx.comparison.compare import against_named, against_tvm, recorded
-    from rlx.comparison.peer import Tvm
+    from rlx.comparison.peer import TvmProcess
     from rlx.grammar.nodes.ast import ObjectStructInfo
     from rlx.semantics.outcome import Returned
     from rlx.semantics.run.literals import from_python
@@ -71,7 +71,7 @@ def compare(
     flag("exact", exact)
     run = _run(subject, entry, inputs or {}, seed, exact)
     if other is None:
-        with Tvm() as tvm:
+        with TvmProcess() as tvm:
             return against_tvm(run, tvm)
     if isinstance(other, Mapping):
         values = {

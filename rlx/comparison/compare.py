@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from rlx.checker.derive import derive
-from rlx.comparison.cut import Cut, cut
+from rlx.comparison.cut import CutOut, cut
 from rlx.comparison.difference import Apart, apart
-from rlx.comparison.follow import Bound, computes, followed
-from rlx.comparison.peer import Shown, Tvm, TvmError
+from rlx.comparison.follow import BoundVariable, computes, followed
+from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
-from rlx.comparison.rounding import Bounds, arrays, bounds
+from rlx.comparison.rounding import RoundingBounds, arrays, bounds
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
@@ -45,7 +45,7 @@ class Spot(Record):
     line: int | None = None
 
 
-class Found(Record):
+class Discovery(Record):
     """Something wrong at a binding.
 
     Attributes
@@ -66,10 +66,10 @@ class Found(Record):
     kind: str
     said: str
     apart: Apart | None = None
-    cut: Cut | None = None
+    cut: CutOut | None = None
 
 
-class Comparison(Record):
+class RunComparison(Record):
     """What a comparison found.
 
     Attributes
@@ -90,8 +90,8 @@ class Comparison(Record):
 
     entry: str
     sides: tuple[str, str]
-    difference: Found | None
-    not_finite: Found | None
+    difference: Discovery | None
+    not_finite: Discovery | None
     compared: int
     notes: tuple[str, ...] = ()
 
@@ -101,10 +101,10 @@ class Comparison(Record):
         return self.difference is None and self.not_finite is None
 
 
-class Stopped(Exception):
+class ComparisonStop(Exception):
     """A difference ends the comparison."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Discovery) -> None:
         super().__init__(found.said)
         self.found = found
 
@@ -142,7 +142,7 @@ class Run:
         self.bindings = {b.var: b for b in bindings(self.module) if b.var is not None}
         self.compared = 0
         self.notes: dict[str, None] = {}
-        self.not_finite: Found | None = None
+        self.not_finite: Discovery | None = None
         self._pending: dict[int, list[ast.Var]] = {}
         self._frames: list[object] = []
 
@@ -163,12 +163,12 @@ class Run:
 
     # ------------------------------------------------------------ what is compared
 
-    def follow(self, theirs: Callable[[Bound], Value | None]) -> Outcome:
+    def follow(self, theirs: Callable[[BoundVariable], Value | None]) -> Outcome:
         """Run to the end; `theirs` gives the other side's value of a binding, or None.
 
         Raises
         ------
-        Stopped
+        ComparisonStop
             At the first difference.
         """
         for each in followed(self.program, self.entry, [_copied(arg) for arg in self.args]):
@@ -186,30 +186,30 @@ class Run:
                 self._look(each, slices)
         raise AssertionError("a run ends with its outcome")
 
-    def _take_over(self, bound: Bound, other: Value | None) -> None:
+    def _take_over(self, bound: BoundVariable, other: Value | None) -> None:
         spot = self.spot(bound)
         if other is None:
             said = f"{bound.var.name_hint} calls an external function, which the rules cannot run"
-            raise Stopped(Found(spot, "fails", said))
+            raise ComparisonStop(Discovery(spot, "fails", said))
         self.notes[
             f"{spot.name} in {spot.function}: not compared; it is an external function's"
         ] = None
         bound.value = other
 
-    def _compare(self, bound: Bound, other: Value, slices: list[ast.Var]) -> None:
+    def _compare(self, bound: BoundVariable, other: Value, slices: list[ast.Var]) -> None:
         self.compared += 1
 
-        def rounding(eps: float) -> Bounds:
+        def rounding(eps: float) -> RoundingBounds:
             made = self.cut(bound, slices)
-            return Bounds(None, []) if made is None else bounds(made, eps)
+            return RoundingBounds(None, []) if made is None else bounds(made, eps)
 
         found = apart(bound.value, other, rounding, exact=self.exact)
         if found is not None:
-            raise Stopped(
-                Found(self.spot(bound), "differs", found.said, found, self.cut(bound, slices))
+            raise ComparisonStop(
+                Discovery(self.spot(bound), "differs", found.said, found, self.cut(bound, slices))
             )
 
-    def _adopt(self, bound: Bound, other: Value) -> None:
+    def _adopt(self, bound: BoundVariable, other: Value) -> None:
         """Go on with the other side's value, in the memory of ours, which others may share."""
         mine, their = arrays(bound.value), arrays(other)
         if all(one.tobytes() == two.tobytes() for one, two in zip(mine, their, strict=True)):
@@ -220,7 +220,7 @@ class Run:
             else:
                 bound.value = other
 
-    def _slice(self, bound: Bound, *, matched: bool) -> list[ast.Var]:
+    def _slice(self, bound: BoundVariable, *, matched: bool) -> list[ast.Var]:
         """The bindings since the other side's last values that this one depends on, and itself."""
         pending = self._pending.setdefault(id(bound.frame), [])
         self._frames.append(bound.frame)  # so that its address stays its own
@@ -240,7 +240,7 @@ class Run:
                 wanted.update(free_vars(self.bindings[each].value))
         return found[::-1]
 
-    def _look(self, bound: Bound, slices: list[ast.Var]) -> None:
+    def _look(self, bound: BoundVariable, slices: list[ast.Var]) -> None:
         """Note the first NaN, and the first infinity, that comes of finite operands."""
         if self.not_finite is not None:
             return
@@ -267,18 +267,20 @@ class Run:
         at = [int(i) for i in np.argwhere(bad)[0]] if wrong.ndim else []
         count = f"{int(bad.sum())} of {wrong.size} elements"
         said = f"{word} at {at} comes of finite operands ({count} are not finite)"
-        self.not_finite = Found(self.spot(bound), kind, said, None, self.cut(bound, slices))
+        self.not_finite = Discovery(self.spot(bound), kind, said, None, self.cut(bound, slices))
 
     # ------------------------------------------------------------ the end
 
-    def ended(self, outcome: Ended) -> Found:
+    def ended(self, outcome: Ended) -> Discovery:
         """That a run ended without a value."""
         line = None if outcome.span is None else self.source.position(outcome.span[0])[0]
-        return Found(Spot("the run", self.entry, line), "fails", f"the rules end here: {outcome}")
+        return Discovery(
+            Spot("the run", self.entry, line), "fails", f"the rules end here: {outcome}"
+        )
 
-    def comparison(self, sides: tuple[str, str], difference: Found | None) -> Comparison:
+    def comparison(self, sides: tuple[str, str], difference: Discovery | None) -> RunComparison:
         """What was found."""
-        return Comparison(
+        return RunComparison(
             self.entry, sides, difference, self.not_finite, self.compared, (*self.notes,)
         )
 
@@ -306,7 +308,7 @@ class Run:
         return {}
 
     @cached_property
-    def whole(self) -> Cut | None:
+    def whole(self) -> CutOut | None:
         """The entry with its arguments as a program of its own."""
         function = self._function
         body, _ = result_of(function.body)
@@ -315,13 +317,13 @@ class Run:
         taken = [*bindings_in(function.body), last]
         return cut(self.module, taken, around, self.infos)
 
-    def rounding_of_all(self, eps: float) -> Bounds:
+    def rounding_of_all(self, eps: float) -> RoundingBounds:
         """What the entry may return on its arguments."""
-        return Bounds(None, []) if self.whole is None else bounds(self.whole, eps)
+        return RoundingBounds(None, []) if self.whole is None else bounds(self.whole, eps)
 
     # ------------------------------------------------------------ places
 
-    def spot(self, bound: Bound) -> Spot:
+    def spot(self, bound: BoundVariable) -> Spot:
         """Where a binding stands."""
         binding = self.bindings.get(bound.var)
         span = None if binding is None else (binding.span or binding.value_span)
@@ -329,7 +331,7 @@ class Run:
         line = None if span is None else self.source.position(span[0])[0]
         return Spot(bound.var.name_hint, bound.function, line)
 
-    def cut(self, bound: Bound, slices: list[ast.Var]) -> Cut | None:
+    def cut(self, bound: BoundVariable, slices: list[ast.Var]) -> CutOut | None:
         """A binding with its inputs."""
         taken = [self.bindings[var] for var in slices if var in self.bindings]
         if not taken:
@@ -358,7 +360,7 @@ def _has_inf(array: Any) -> bool:
 # ---------------------------------------------------------------- against TVM
 
 
-def against_tvm(run: Run, tvm: Tvm) -> Comparison:
+def against_tvm(run: Run, tvm: TvmProcess) -> RunComparison:
     """Compare the rules with TVM's virtual machine, binding by binding, and then the program as it
     is built without probes.
 
@@ -376,9 +378,9 @@ def against_tvm(run: Run, tvm: Tvm) -> Comparison:
         show(replace(each, name=each.name or "Module", bare=False)) for each in (module, run.module)
     )
     shown = tvm.run(text, run.entry, run.args)
-    last: list[Bound] = []
+    last: list[BoundVariable] = []
 
-    def theirs(bound: Bound) -> Value | None:
+    def theirs(bound: BoundVariable) -> Value | None:
         number = numbers.get(bound.var)
         if number is None:
             return None
@@ -388,7 +390,7 @@ def against_tvm(run: Run, tvm: Tvm) -> Comparison:
             names = {at: var.name_hint for var, at in numbers.items()}
             went = "returns" if now.number is None else f"computes {names[now.number]}"
             said = f"the rules compute {bound.var.name_hint} here; TVM {went}"
-            raise Stopped(Found(run.spot(bound), "way", said))
+            raise ComparisonStop(Discovery(run.spot(bound), "way", said))
         return now.value
 
     result: list[Value] = []
@@ -397,7 +399,7 @@ def against_tvm(run: Run, tvm: Tvm) -> Comparison:
         difference = _ending(run, outcome, shown, result)
         if difference is None and result:
             difference = _as_built(run, tvm, plain, result[0])
-    except Stopped as stop:
+    except ComparisonStop as stop:
         difference = stop.found
     except TvmError as error:
         if not error.stage:
@@ -410,7 +412,7 @@ def against_tvm(run: Run, tvm: Tvm) -> Comparison:
     return run.comparison((RULES, TVM), difference)
 
 
-def _without_probes(run: Run, tvm: Tvm, text: str, refused: TvmError) -> Found | None:
+def _without_probes(run: Run, tvm: TvmProcess, text: str, refused: TvmError) -> Discovery | None:
     """What is found if only the results are compared, since TVM does not take the probes."""
     try:
         shown = list(tvm.run(text, run.entry, run.args))
@@ -422,7 +424,7 @@ def _without_probes(run: Run, tvm: Tvm, text: str, refused: TvmError) -> Found |
     return _ending(run, outcome, iter(shown), [])
 
 
-def _as_built(run: Run, tvm: Tvm, text: str, expected: Value) -> Found | None:
+def _as_built(run: Run, tvm: TvmProcess, text: str, expected: Value) -> Discovery | None:
     """How the program as TVM builds it without probes differs from that with them."""
     for now in tvm.run(text, run.entry, run.args):
         if now.value is None:
@@ -434,21 +436,21 @@ def _as_built(run: Run, tvm: Tvm, text: str, expected: Value) -> Found | None:
                 f"{found.said}; a pass that joins bindings or plans memory is to blame, and"
                 " `rlx bisect` names it"
             )
-            return Found(Spot("the result", run.entry), "joined", said, found, run.whole)
+            return Discovery(Spot("the result", run.entry), "joined", said, found, run.whole)
     return None
 
 
-def _failed(run: Run, error: TvmError, last: list[Bound]) -> Found:
+def _failed(run: Run, error: TvmError, last: list[BoundVariable]) -> Discovery:
     stage = {"parser": "TVM refuses the program", "build": "TVM does not build the program"}
     if error.stage in stage or not last:
         said = f"{stage.get(error.stage, 'TVM fails')}: {error}"
-        return Found(Spot("the program", run.entry), "fails", said)
-    return Found(run.spot(last[-1]), "fails", f"TVM fails here: {error}")
+        return Discovery(Spot("the program", run.entry), "fails", said)
+    return Discovery(run.spot(last[-1]), "fails", f"TVM fails here: {error}")
 
 
 def _ending(
-    run: Run, outcome: Outcome, shown: Iterator[Shown], returned: list[Value]
-) -> Found | None:
+    run: Run, outcome: Outcome, shown: Iterator[ProbedValue], returned: list[Value]
+) -> Discovery | None:
     """How the ends of the runs differ; what TVM returned is added to a list."""
     result = Spot("the result", run.entry)
     if isinstance(outcome, Ended):
@@ -457,14 +459,14 @@ def _ending(
     try:
         now = next(shown)
     except TvmError as error:
-        return Found(result, "fails", f"TVM fails at the end: {error}")
+        return Discovery(result, "fails", f"TVM fails at the end: {error}")
     if now.number is not None:
-        return Found(result, "way", "the rules return; TVM goes on")
+        return Discovery(result, "way", "the rules return; TVM goes on")
     if now.value is None or isinstance(outcome.value, Closure):
         return None
     returned.append(now.value)
     found = apart(outcome.value, now.value, run.rounding_of_all, exact=run.exact)
-    return None if found is None else Found(result, "differs", found.said, found)
+    return None if found is None else Discovery(result, "differs", found.said, found)
 
 
 # ---------------------------------------------------------------- against values with names
@@ -483,7 +485,7 @@ def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
 
 def against_named(
     run: Run, values: Mapping[str, Sequence[Value]], other: str, result: Value | None = None
-) -> Comparison:
+) -> RunComparison:
     """Compare a run with values that have the names of bindings of its entry.
 
     Parameters
@@ -503,7 +505,7 @@ def against_named(
     left = {name: list(each) for name, each in values.items()}
     final = {} if result is None else run.named_result(result)
 
-    def theirs(bound: Bound) -> Value | None:
+    def theirs(bound: BoundVariable) -> Value | None:
         if bound.function != run.entry:
             return None
         name = bound.var.name_hint
@@ -519,12 +521,12 @@ def against_named(
             return None
         return value
 
-    difference: Found | None = None
+    difference: Discovery | None = None
     try:
         outcome = run.follow(theirs)
         if isinstance(outcome, Ended):
             difference = run.ended(outcome)
-    except Stopped as stop:
+    except ComparisonStop as stop:
         difference = stop.found
     if not run.compared and difference is None:
         raise NoNameError(values, run)

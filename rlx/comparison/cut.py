@@ -17,7 +17,7 @@ from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import free_shape_vars
 
 
-class Cut(Record):
+class CutOut(Record):
     """Bindings as a program.
 
     Attributes
@@ -42,7 +42,7 @@ def cut(
     infos: Mapping[Node, ast.StructInfo],
     *,
     pure: bool = True,
-) -> Cut | None:
+) -> CutOut | None:
     """Some bindings of a function, in order, as a module of their own.
 
     Parameters
@@ -58,12 +58,12 @@ def cut(
 
     Returns
     -------
-    Cut or None
+    CutOut or None
         None if they take a function, or an object, which no file can hold.
     """
     result = bindings[-1].var
     assert result is not None
-    names = _Names()
+    names = _ParameterNames()
     params: list[ast.Var] = []
     values: dict[str, Value] = {}
     mapped: dict[Node, Node] = {}
@@ -117,10 +117,10 @@ def cut(
     )
     kept = {var: f for var, f in module.functions.items() if var in along}
     small = ast.IRModule({ast.GlobalVar(entry): function, **kept}, name="Module")
-    return Cut(small, entry, values)
+    return CutOut(small, entry, values)
 
 
-class _Names:
+class _ParameterNames:
     def __init__(self) -> None:
         self.taken: set[str] = set()
 

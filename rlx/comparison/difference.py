@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.comparison.rounding import SLACK, SURE, Bounds, arrays, spacing, unit
+from rlx.comparison.rounding import SLACK, SURE, RoundingBounds, arrays, spacing, unit
 from rlx.grammar.nodes.node import Record
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -52,7 +52,11 @@ class Apart(Record):
 
 
 def apart(
-    expected: Value, found: Value, rounding: Callable[[float], Bounds], *, exact: bool = False
+    expected: Value,
+    found: Value,
+    rounding: Callable[[float], RoundingBounds],
+    *,
+    exact: bool = False,
 ) -> Apart | None:
     """How a value differs from the expected one; None if it may be what rounding made of it.
 
@@ -66,7 +70,7 @@ def apart(
     unlike = _unlike(expected, found)
     if unlike:
         return Apart(unlike)
-    known: Bounds | None = None
+    known: RoundingBounds | None = None
     ours, theirs = arrays(expected), arrays(found)
     for field, (one, other) in enumerate(zip(ours, theirs, strict=True)):
         wrong, allowed = _first_look(one, other, exact)

@@ -22,7 +22,7 @@ NOT_OURS = ("E-extern-registered", "E-extern-known")
 """Codes of a run that ends at a function that only the other side has."""
 
 
-class Bound:
+class BoundVariable:
     """A variable that has got its value.
 
     Attributes
@@ -74,7 +74,7 @@ class Bound:
 
 def followed(
     program: MachineProgram, entry: str, args: Sequence[Value]
-) -> Iterator[Bound | Outcome]:
+) -> Iterator[BoundVariable | Outcome]:
     """The bindings of a run in the order in which they get their values, and the outcome.
 
     The caller may give each binding another value, with which the run goes on. A binding whose
@@ -90,13 +90,13 @@ def followed(
         if isinstance(after, Ended) and after.code in NOT_OURS and now.at.var is not None:
             # the place of the value is there, for the caller to fill
             after = bind(now.at, now, None, applied=now.at.rule)
-            yield Bound(now.at, after.frame, now, computed=False)
+            yield BoundVariable(now.at, after.frame, now, computed=False)
         elif made is not None:
             yield made
         now = after
 
 
-def _made(before: Configuration, after: Configuration | Outcome) -> Bound | None:
+def _made(before: Configuration, after: Configuration | Outcome) -> BoundVariable | None:
     """The variable to which a step gave its value."""
     if not isinstance(after, Configuration):
         return None
@@ -111,7 +111,7 @@ def _made(before: Configuration, after: Configuration | Outcome) -> Bound | None
     if len(frame.slots) <= at.index:
         return None
     entered = Configuration(at, frame, "", before.version)
-    return Bound(at, frame, entered, computed=True)
+    return BoundVariable(at, frame, entered, computed=True)
 
 
 def computes(expr: ast.Expr) -> bool:

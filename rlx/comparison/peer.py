@@ -30,14 +30,14 @@ class TvmError(Exception):
         self.stage = stage
 
 
-class Shown:
+class ProbedValue:
     """A value that TVM shows: that of a probe, or the result, whose number is None."""
 
     def __init__(self, number: int | None, value: Value | None) -> None:
         self.number, self.value = number, value
 
 
-class Tvm:
+class TvmProcess:
     """A process that runs programs by TVM's virtual machine."""
 
     def __init__(self) -> None:
@@ -62,7 +62,9 @@ class Tvm:
             self._child.close()
             self._child = None
 
-    def run(self, text: str, entry: str, args: Sequence[Value]) -> Generator[Shown, None, None]:
+    def run(
+        self, text: str, entry: str, args: Sequence[Value]
+    ) -> Generator[ProbedValue, None, None]:
         """Run a function of a program; the values that its probes show, and the result.
 
         Raises
@@ -88,9 +90,9 @@ class Tvm:
                     raise TvmError(said["raised"], stage)
                 stage = said.get("begin", stage)
                 if "probe" in said:
-                    yield Shown(said["probe"], _value(said["value"]))
+                    yield ProbedValue(said["probe"], _value(said["value"]))
                 if "returned" in said:
-                    yield Shown(None, _value(said["value"]))
+                    yield ProbedValue(None, _value(said["value"]))
                     return
         self._child = None
         _, how = child.ending()

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 
-from rlx.comparison.compare import Comparison, Found
+from rlx.comparison.compare import Discovery, RunComparison
 from rlx.grammar.streams import json_text, visible
 from rlx.semantics.run.value_text import line
 
 VERSION = 1
 
 
-class Written:
+class WrittenBinding:
     """A binding that was written to files.
 
     Attributes
@@ -29,7 +29,7 @@ class Written:
 
 
 def text(
-    made: Comparison, path: str, source_line: Sequence[str], written: Sequence[Written]
+    made: RunComparison, path: str, source_line: Sequence[str], written: Sequence[WrittenBinding]
 ) -> str:
     """The report for a reader.
 
@@ -62,7 +62,7 @@ def text(
 
 
 def _found(
-    found: Found, sides: tuple[str, str], path: str, source_line: Sequence[str]
+    found: Discovery, sides: tuple[str, str], path: str, source_line: Sequence[str]
 ) -> Iterator[str]:
     spot = found.spot
     words = {"differs": "is the first binding that differs", "nan": "is the first to make a NaN"}
@@ -89,7 +89,7 @@ def _found(
 
 
 def record(
-    made: Comparison, path: str, given: dict[str, object], written: Sequence[Written]
+    made: RunComparison, path: str, given: dict[str, object], written: Sequence[WrittenBinding]
 ) -> str:
     """The same as JSON."""
     return (
@@ -119,7 +119,7 @@ def record(
     )
 
 
-def _record(found: Found | None) -> dict[str, object] | None:
+def _record(found: Discovery | None) -> dict[str, object] | None:
     if found is None:
         return None
     made: dict[str, object] = {
@@ -159,7 +159,7 @@ def _number(value: float | bool | None) -> object:
     return value
 
 
-def program(found: Found) -> str:
+def program(found: Discovery) -> str:
     """The text of the binding that was cut out."""
     assert found.cut is not None
     from rlx.api import show as shown

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.comparison.cut import Cut
+from rlx.comparison.cut import CutOut
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.grammar.nodes.node import replace
@@ -71,7 +71,7 @@ def spacing(array: Array) -> Array:
     return units
 
 
-class Bounds:
+class RoundingBounds:
     """What a binding may give, on these inputs.
 
     Attributes
@@ -86,7 +86,7 @@ class Bounds:
         self.exact, self.spread = exact, spread
 
 
-def bounds(cut: Cut, eps: float) -> Bounds:
+def bounds(cut: CutOut, eps: float) -> RoundingBounds:
     """Compute a binding in float64.
 
     Parameters
@@ -101,7 +101,7 @@ def bounds(cut: Cut, eps: float) -> Bounds:
     inputs = [_wide(value) for value in cut.inputs.values()]
     exact = None if wide is None else _run(wide, cut.entry, inputs)
     if wide is None or exact is None:
-        return Bounds(None, [])
+        return RoundingBounds(None, [])
     most = [np.zeros(array.shape) for array in exact]
     squares = [np.zeros(array.shape) for array in exact]
     for pattern, moved in _moved(legalize(wide), cut.entry, inputs, eps):
@@ -118,7 +118,7 @@ def bounds(cut: Cut, eps: float) -> Bounds:
         np.maximum(one, DEVIATIONS * np.sqrt(square / len(MIXED)))
         for one, square in zip(most, squares, strict=True)
     ]
-    return Bounds(exact, spread)
+    return RoundingBounds(exact, spread)
 
 
 def _moved(

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from rlx.graphs.items import FunctionItems, Item
+from rlx.graphs.items import FunctionItems, GraphItem, ModuleItems
 
-if TYPE_CHECKING:
-    from rlx.graphs.graph import Graph
-
-_COLOURS = {"removed": "#b3261e", "added": "#1c7a3a"}
+_COLOURS = {"removed": "#b3261e", "added": "#1c7a3a", "carried": "#a85b00"}
 _FILLS = {"parameter": "#f1eee6", "call": "#e7f0fb", "packed": "#fdf0dc", "cast": "#f3eafa"}
 
 
-def dot(graph: Graph) -> str:
+def dot(graph: ModuleItems) -> str:
     """The text."""
     lines = ["digraph rlx {", '  node [shape=box, style="rounded,filled", fontname=monospace];']
     for side, shown in (("a", graph), ("b", graph.other)):
@@ -49,7 +45,7 @@ def _function(function: FunctionItems, id: str, side: str) -> Iterator[str]:
             yield f"  {id}_{item.key} -> {target} [style=dashed];"
 
 
-def _attributes(item: Item) -> str:
+def _attributes(item: GraphItem) -> str:
     parts = [f"{item.name} = {item.value}" if item.value else item.name, item.info]
     label = "\n".join(part for part in [*parts, item.note] if part)
     found = [f"label={_text(label)}", f"fillcolor={_text(_FILLS.get(item.kind, '#ffffff'))}"]

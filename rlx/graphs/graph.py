@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
-from rlx.graphs.items import FunctionItems, function_items
+from rlx.graphs.items import FunctionItems, ModuleItems, function_items
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
 
 
-class Graph:
-    """The dataflow graph of each Relax function of a module, and of a second module to compare with.
-
-    Attributes
-    ----------
-    functions
-        The graphs of the functions, in the order of the text.
-    prim_funcs
-        The names of the PrimFuncs, with their signatures.
-    other
-        The graph of the second module; None if there is one module.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        functions: Sequence[FunctionItems],
-        prim_funcs: Mapping[str, str],
-        other: Graph | None = None,
-    ) -> None:
-        self.name = name
-        self.functions = functions
-        self.prim_funcs = prim_funcs
-        self.other = other
+class Graph(ModuleItems):
+    """The dataflow graph of a module, or of two to compare."""
 
     def html(self) -> str:
         """A page with pictures, zoom and search; it loads nothing."""
@@ -55,27 +34,6 @@ class Graph:
         from rlx.graphs.dot import dot
 
         return dot(self)
-
-    def record(self) -> list[dict[str, Any]]:
-        """The functions as data for JSON."""
-        return [
-            {
-                "name": function.name,
-                "status": function.status,
-                "groups": list(function.groups),
-                "shape_vars": dict(function.bound_at),
-                "items": [
-                    {
-                        **{name: value for name, value in vars(item).items() if name != "note"},
-                        "uses": list(item.uses),
-                        "callees": list(item.callees),
-                        "binds": list(item.binds),
-                    }
-                    for item in function.items
-                ],
-            }
-            for function in self.functions
-        ]
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -128,7 +86,8 @@ def compared(ours: tuple[Report, IRModule], theirs: tuple[Report, IRModule]) -> 
             difference = found[function.name]
             function.status = difference.status
             lines = difference.removed if change == "removed" else difference.added
-            _mark(function, lines, change, difference.status.startswith("only"))
+            shared = set(difference.removed) & set(difference.added)
+            _mark(function, lines, change, shared, difference.status.startswith("only"))
         if change == "added":
             for function in made.functions:
                 known = {b: a for a, b in found[function.name].equal}
@@ -139,17 +98,25 @@ def compared(ours: tuple[Report, IRModule], theirs: tuple[Report, IRModule]) -> 
     return one
 
 
-def _mark(function: FunctionItems, lines: Sequence[str], change: str, whole: bool) -> None:
-    """Mark the items of lines that only one module has."""
-    names = {line.partition(" = ")[0].strip() for line in lines if " = " in line}
-    head = any(line.startswith("(") for line in lines)
-    returned = any(line.startswith("return ") for line in lines)
+def _mark(
+    function: FunctionItems,
+    lines: Sequence[str],
+    change: str,
+    shared: AbstractSet[str],
+    whole: bool,
+) -> None:
+    """Mark the items of lines that only one module has; a line that both have is carried: it uses
+    what differs.
+    """
+    of_names = {line.partition(" = ")[0].strip(): line for line in lines if " = " in line}
+    head = next((line for line in lines if line.startswith("(")), None)
+    returned = next((line for line in lines if line.startswith("return ")), None)
     last = function.items[-1].key
     for item in function.items:
-        if (
-            whole
-            or item.name in names
-            or (head and item.kind == "parameter" and item.group == 0)
-            or (returned and item.key == last)
-        ):
-            item.change = change
+        line = of_names.get(item.name)
+        if item.kind == "parameter" and item.group == 0:
+            line = head
+        elif item.key == last:
+            line = returned
+        if whole or line is not None:
+            item.change = "carried" if line in shared else change

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, StructInfo, Var
 from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.visit import bound_vars, called_globals, free_vars
+from rlx.grammar.nodes.visit import called_globals, free_vars
 from rlx.grammar.streams import visible
 from rlx.solver.order import free_shape_vars
 
@@ -20,7 +21,7 @@ _CALLS = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_grad"
 
 
 @dataclass
-class Item:
+class GraphItem:
     """A box of the graph.
 
     Attributes
@@ -41,7 +42,8 @@ class Item:
     binds
         The shape variables that it binds.
     change
-        ``"removed"`` or ``"added"`` where two modules are compared and only one has it.
+        ``"removed"`` or ``"added"`` where two modules are compared and only one has it;
+        ``"carried"`` where both have it, of values that differ.
     note
         What is said of it besides.
     """
@@ -67,10 +69,49 @@ class FunctionItems:
     """
 
     name: str
-    items: list[Item] = field(default_factory=list)
+    items: list[GraphItem] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
     bound_at: dict[str, int] = field(default_factory=dict)
     status: str = ""
+
+
+@dataclass
+class ModuleItems:
+    """The graphs of the functions of a module, in the order of the text.
+
+    Attributes
+    ----------
+    prim_funcs
+        The names of the PrimFuncs, with their signatures.
+    other
+        A second module to compare with; None if there is one.
+    """
+
+    name: str
+    functions: Sequence[FunctionItems]
+    prim_funcs: Mapping[str, str]
+    other: ModuleItems | None = None
+
+    def record(self) -> list[dict[str, Any]]:
+        """The functions as data for JSON."""
+        return [
+            {
+                "name": function.name,
+                "status": function.status,
+                "groups": list(function.groups),
+                "shape_vars": dict(function.bound_at),
+                "items": [
+                    {
+                        **{name: value for name, value in vars(item).items() if name != "note"},
+                        "uses": list(item.uses),
+                        "callees": list(item.callees),
+                        "binds": list(item.binds),
+                    }
+                    for item in function.items
+                ],
+            }
+            for function in self.functions
+        ]
 
 
 def function_items(
@@ -114,7 +155,9 @@ class _Making:
 
     def result(self, name: str, uses: tuple[int, ...]) -> int:
         """What a function or a branch returns."""
-        item = Item(len(self.found.items), "result", name, "", "", None, self._group(name), uses)
+        item = GraphItem(
+            len(self.found.items), "result", name, "", "", None, self._group(name), uses
+        )
         self.found.items.append(item)
         return item.key
 
@@ -167,7 +210,7 @@ class _Making:
             binds = ()
         line = None if span is None or not self._source.text else self._source.position(span[0])[0]
         self.found.items.append(
-            Item(
+            GraphItem(
                 key,
                 kind,
                 "_" if var is None else visible(var.name_hint),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 GAP, ROW_GAP, SWEEPS = 24.0, 46.0, 8
@@ -17,7 +18,7 @@ class Box(NamedTuple):
     band: int
 
 
-class Layout(NamedTuple):
+class Placement(NamedTuple):
     """The places of boxes (the middle of the upper edge), and the points through which edges go."""
 
     places: dict[int, tuple[float, float]]
@@ -26,7 +27,7 @@ class Layout(NamedTuple):
     height: float
 
 
-def layout(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> Layout:
+def layout(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> Placement:
     """Place boxes.
 
     Parameters
@@ -50,7 +51,7 @@ def layout(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> Layout
             fresh -= 1
         chain.append(end)
         chains[start, end] = chain
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in pairwise(chain):
             below[one].append(other)
             above[other].append(one)
     table: list[list[int]] = [[] for _ in range(max(rows.values(), default=-1) + 1)]
@@ -73,7 +74,7 @@ def layout(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> Layout
             row = nodes[key][1]
             points += [(xs[key] - left, tops[row]), (xs[key] - left, tops[row] + heights[row])]
         routes[start, end] = [*points, places[end]]
-    return Layout(places, routes, right - left, max(y - ROW_GAP, 0.0))
+    return Placement(places, routes, right - left, max(y - ROW_GAP, 0.0))
 
 
 def _rows(boxes: Mapping[int, Box], edges: Sequence[tuple[int, int]]) -> dict[int, int]:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
 
 from rlx.grammar.streams import visible
-from rlx.graphs.items import FunctionItems
+from rlx.graphs.items import FunctionItems, ModuleItems
 from rlx.graphs.svg import STYLE, colours_of, picture
 from rlx.graphs.views import View, view_of
-
-if TYPE_CHECKING:
-    from rlx.graphs.graph import Graph
 
 _STYLE = """\
 :root { color-scheme: light }
@@ -103,7 +99,7 @@ follow();
 """
 
 
-def page(graph: Graph) -> str:
+def page(graph: ModuleItems) -> str:
     """The page, complete in itself."""
     columns = [graph] if graph.other is None else [graph, graph.other]
     names = [visible(column.name) for column in columns]
@@ -116,7 +112,7 @@ def page(graph: Graph) -> str:
         f"<header><h1>{escape(title)}</h1>",
         '<label>Search <input id="search" type="search" placeholder="name, operator, shape"></label>',
         '<button id="next">Next</button>',
-        '<button id="out" aria-label="Smaller">−</button>',
+        '<button id="out" aria-label="Smaller">&minus;</button>',
         '<button id="in" aria-label="Larger">+</button>',
         '<output id="said"></output></header>',
         f'<main style="--columns: {len(columns)}">',
@@ -131,7 +127,7 @@ def page(graph: Graph) -> str:
     return "\n".join([*parts, f"</main><script>{_SCRIPT}</script></body></html>\n"])
 
 
-def _pairs(one: Graph, other: Graph) -> Iterator[str]:
+def _pairs(one: ModuleItems, other: ModuleItems) -> Iterator[str]:
     """The functions of A and of B of one name beside each other."""
     sides = [{f.name: (k, f) for k, f in enumerate(g.functions)} for g in (one, other)]
     for name in dict.fromkeys([*sides[0], *sides[1]]):
@@ -173,7 +169,7 @@ def _pictures(view: View, colours: dict[str, str]) -> Iterator[str]:
         yield "</details>"
 
 
-def _prim_funcs(graph: Graph, title: str) -> Iterator[str]:
+def _prim_funcs(graph: ModuleItems, title: str) -> Iterator[str]:
     if not graph.prim_funcs:
         if title:
             yield "<section></section>"

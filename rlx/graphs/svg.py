@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from rlx.graphs.items import FunctionItems, Item
+from rlx.graphs.items import FunctionItems, GraphItem
 from rlx.graphs.layers import Box, layout
 from rlx.graphs.views import Fold, View
 
@@ -36,6 +36,8 @@ STYLE = """
 .graph .outside rect { stroke-dasharray: 4 3 }
 .graph .removed rect { fill: #fbe3e1; stroke: #b3261e; stroke-width: 2.5 }
 .graph .added rect { fill: #dff3e0; stroke: #1c7a3a; stroke-width: 2.5 }
+.graph .carried rect { fill: #fdf6e3; stroke: #a85b00; stroke-dasharray: 6 3 }
+.graph .removed text, .graph .added text, .graph .carried text { fill: #23211d }
 .graph .found rect { stroke: #d97706; stroke-width: 4 }
 .graph path { fill: none; stroke: #8d867a; stroke-width: 1.3 }
 .graph marker path { fill: #8d867a; stroke: none }
@@ -56,28 +58,30 @@ def picture(view: View, colours: Mapping[str, str], links: bool = False) -> str:
         Whether a fold leads to its view.
     """
     shown = [*view.outside, *view.boxes]
-    texts = {number: list(_lines(box, number < len(view.outside))) for number, box in enumerate(shown)}
+    texts = {
+        number: list(_lines(box, number < len(view.outside))) for number, box in enumerate(shown)
+    }
     boxes = {}
     bands: dict[object, int] = {}
     for number, box in enumerate(shown):
-        width = max(len("".join(part for part, _ in line)) for line in texts[number])
-        size = (width * LETTER + 2 * PADDING, len(texts[number]) * LINE + 2 * PADDING - 4)
+        letters = max(len("".join(part for part, _ in line)) for line in texts[number])
+        across, up = letters * LETTER + 2 * PADDING, len(texts[number]) * LINE + 2 * PADDING - 4
         band: object = "first"
         if number >= len(view.outside):
             band = ("fold", number) if isinstance(box, Fold) else box.group
-            if isinstance(box, Item) and (box.kind == "parameter" or box.group == 0):
+            if isinstance(box, GraphItem) and (box.kind == "parameter" or box.group == 0):
                 band = "first"
-        boxes[number] = Box(*size, bands.setdefault(band, len(bands)))
+        boxes[number] = Box(across, up, bands.setdefault(band, len(bands)))
     if all(isinstance(box, Fold) for box in view.boxes):
         boxes = {number: Box(box.width, box.height, 0) for number, box in boxes.items()}
     found = layout(boxes, view.edges)
     width, height = found.width + 2 * MARGIN, found.height + 2 * MARGIN
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    tip = 'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img"'
-        f' viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" {size}>',
         f"<title>{escape(view.title)}</title>",
-        f'<defs><marker id="{view.id}-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7"'
-        ' markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>',
+        f'<defs><marker id="{view.id}-tip" {tip}><path d="M0 0 L8 4 L0 8 z"/></marker></defs>',
     ]
     for points in found.edges.values():
         parts.append(f'<path d="{_curve(points)}" marker-end="url(#{view.id}-tip)"/>')
@@ -93,7 +97,7 @@ def picture(view: View, colours: Mapping[str, str], links: bool = False) -> str:
 
 
 def _box(
-    shown: Item | Fold,
+    shown: GraphItem | Fold,
     lines: Sequence[Sequence[tuple[str, str]]],
     left: float,
     top: float,
@@ -120,7 +124,7 @@ def _box(
     return "".join([*parts, "</g>"])
 
 
-def _lines(shown: Item | Fold, outside: bool) -> Iterator[list[tuple[str, str]]]:
+def _lines(shown: GraphItem | Fold, outside: bool) -> Iterator[list[tuple[str, str]]]:
     """The lines of a box: parts of text with what they are."""
     if isinstance(shown, Fold):
         yield [(shown.title[:60], "name")]
@@ -140,7 +144,7 @@ def _lines(shown: Item | Fold, outside: bool) -> Iterator[list[tuple[str, str]]]
         yield [(shown.note, "soft")]
 
 
-def _title(item: Item) -> str:
+def _title(item: GraphItem) -> str:
     place = f"line {item.line}: " if item.line is not None else ""
     value = f" = {item.value}" if item.value else ""
     return f"{place}{item.name}{value}{': ' + item.info if item.info else ''}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from rlx.graphs.items import FunctionItems, Item
+from rlx.graphs.items import FunctionItems, GraphItem
 
 MOST = 60
 """The boxes of a view."""
@@ -29,7 +29,7 @@ class Fold:
 
     id: str
     title: str
-    items: Sequence[Item]
+    items: Sequence[GraphItem]
 
     @property
     def lines(self) -> str:
@@ -38,7 +38,7 @@ class Fold:
         return f"lines {min(known)} to {max(known)}" if known else ""
 
 
-Shown = Item | Fold
+Shown = GraphItem | Fold
 
 
 @dataclass
@@ -60,7 +60,7 @@ class View:
     id: str
     title: str
     boxes: list[Shown]
-    outside: list[Item] = field(default_factory=list)
+    outside: list[GraphItem] = field(default_factory=list)
     more_outside: int = 0
     edges: list[tuple[int, int]] = field(default_factory=list)
     folds: list[View] = field(default_factory=list)
@@ -78,7 +78,7 @@ def all_views(view: View) -> Iterator[View]:
         yield from all_views(fold)
 
 
-def _view(function: FunctionItems, items: Sequence[Item], id: str, title: str) -> View:
+def _view(function: FunctionItems, items: Sequence[GraphItem], id: str, title: str) -> View:
     boxes: list[Shown] = list(items)
     if len(items) > MOST:
         boxes = []
@@ -113,9 +113,11 @@ def _view(function: FunctionItems, items: Sequence[Item], id: str, title: str) -
     )
 
 
-def _parts(function: FunctionItems, items: Sequence[Item]) -> list[tuple[str, Sequence[Item]]]:
+def _parts(
+    function: FunctionItems, items: Sequence[GraphItem]
+) -> list[tuple[str, Sequence[GraphItem]]]:
     """Consecutive items together: those of a block, and of a long one so many each."""
-    parts: list[tuple[str, Sequence[Item]]] = []
+    parts: list[tuple[str, Sequence[GraphItem]]] = []
     size = max(CHUNK, -(-len(items) // CHUNK))
     for group, found in groupby(items, key=lambda item: item.group):
         members, title = list(found), function.groups[group]

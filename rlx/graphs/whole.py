@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TYPE_CHECKING
 
-from rlx.graphs.items import FunctionItems
+from rlx.graphs.items import FunctionItems, ModuleItems
 from rlx.graphs.svg import STYLE, colours_of, picture
 from rlx.graphs.views import view_of
-
-if TYPE_CHECKING:
-    from rlx.graphs.graph import Graph
 
 TITLE, SPACE = 30.0, 20.0
 _SIZE = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
 
 
-def whole_picture(graph: Graph) -> str:
+def whole_picture(graph: ModuleItems) -> str:
     """The picture: functions below each other, two modules beside each other."""
     columns = [graph] if graph.other is None else [graph, graph.other]
     parts: list[str] = []

@@ -17,13 +17,17 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Node, Span, replace, walk
-from rlx.grammar.nodes.tir_exprs import type_of
 from rlx.grammar.nodes.struct_infos import fields_or_itself
+from rlx.grammar.nodes.tir_exprs import type_of
 from rlx.grammar.nodes.visit import bindings, evaluated
 from rlx.operators import lookup
 
 VERSION = "0.27"
 _PACKED = ("relax.call_pure_packed", "relax.call_dps_packed", "relax.call_inplace_packed")
+NEVER = {
+    "call_tir_with_grad": "it is for relax.transform.Gradient; use R.call_tir where nothing is derived",
+}
+"""Operators for other pipelines than that of `tvm.compile`."""
 _OF_GPUS = ("ptx_", "tvm_warp_", "mma_", "cuda_", "tvm_load_matrix_sync", "tvm_mma_sync")
 """How the intrinsics begin that only code for GPUs has."""
 
@@ -56,9 +60,7 @@ def check_for_tvm(text: str, path: str = "<text>") -> Report:
     return replace(report, diagnostics=tuple(said))
 
 
-def hindrances(
-    module: ast.IRModule, info: Mapping[Node, StructInfo]
-) -> Iterator[Diagnostic]:
+def hindrances(module: ast.IRModule, info: Mapping[Node, StructInfo]) -> Iterator[Diagnostic]:
     """What keeps TVM from building a module, and what it needs at run time.
 
     Parameters
@@ -79,7 +81,10 @@ def hindrances(
 
 
 def _function(function: ast.Function, info: Mapping[Node, StructInfo]) -> Iterator[Diagnostic]:
+    declared: dict[Node, StructInfo] = {}
     for binding in bindings(function):
+        if binding.var is not None and isinstance(binding, ast.VarBinding):
+            declared[binding.value] = info.get(binding.var, ast.ObjectStructInfo())
         if isinstance(binding.value, ast.Function):
             name = "" if binding.var is None else f" {binding.var.name_hint!r}"
             yield _error(
@@ -97,15 +102,23 @@ def _function(function: ast.Function, info: Mapping[Node, StructInfo]) -> Iterat
             name = call.op.op_name
             if name in _PACKED and call.args and isinstance(call.args[0], ast.ExternFunc):
                 yield from _registered(call.args[0].global_symbol, span)
-            yield from _operator(name.removeprefix("relax."), call, info)
+            yield from _operator(name.removeprefix("relax."), call, info, declared.get(call))
 
 
 def _operator(
-    name: str, call: ast.Call, info: Mapping[Node, StructInfo]
+    name: str,
+    call: ast.Call,
+    info: Mapping[Node, StructInfo],
+    declared: StructInfo | None,
 ) -> Iterator[Diagnostic]:
     span = call.op_span or call.span
+    if name in NEVER:
+        yield _error("TVM-operator", f"no pass of TVM's build lowers R.{name}", span, NEVER[name])
+        return
     known = table()["operators"].get(name, {})
     form, types = signature(call, info)
+    if isinstance(declared, ast.TensorStructInfo):  # TVM keeps to an annotation that says less
+        form = max(form, _form(declared), key=_FORMS.index)
     sure = [key for key in known if _known(_form_of(key)) == _known(form)]
     reason = None
     if sure:
@@ -151,7 +164,10 @@ def _computes(call: ast.Call) -> bool:
 def _of_attributes(name: str, call: ast.Call) -> tuple[str, str] | None:
     """What TVM's rules refuse for a keyword argument."""
     attrs = {key: str(value).strip("\"'") for key, value in call.attrs.items()}
-    given, kernel = attrs.get("data_layout", attrs.get("layout", "")), attrs.get("kernel_layout", "")
+    given, kernel = (
+        attrs.get("data_layout", attrs.get("layout", "")),
+        attrs.get("kernel_layout", ""),
+    )
     out = attrs.get("out_layout", given)
     if out not in ("", "None", given):
         return "refuses", f"the layout of the result, {out}, is another one than {given}"
@@ -200,12 +216,20 @@ def _known(form: str) -> bool:
     return form in ("static", "symbolic")
 
 
-def _unlike(key: str, form: str, types: str) -> tuple[int, int, int]:
+def _unlike(key: str, form: str, types: str) -> tuple[int, int, int, int]:
     """How far a call that TVM was asked about is from another one."""
     given, other = types.split(" "), _types(key).split(" ")
-    differing = sum(a != b for a, b in zip(given, other, strict=False))
+    pairs = list(zip(given, other, strict=False))
+    kinds = sum(_kind(a) != _kind(b) for a, b in pairs)
     distance = abs(_FORMS.index(form) - _FORMS.index(_form_of(key)))
-    return differing, abs(len(given) - len(other)), distance
+    return kinds, sum(a != b for a, b in pairs), abs(len(given) - len(other)), distance
+
+
+def _kind(type_: str) -> str:
+    """What types that TVM mostly treats alike have in common."""
+    return next(
+        (k for k in ("float8", "float", "bfloat", "int4", "bool") if type_.startswith(k)), "int"
+    )
 
 
 def _reason(known: Mapping[str, int], key: str) -> tuple[str, str] | None:
@@ -232,9 +256,9 @@ def _registered(name: str, span: Span | None) -> Iterator[Diagnostic]:
 
 def _prim_func(function: tir.PrimFunc) -> Iterator[Diagnostic]:
     for node in walk(function):
-        if isinstance(node, tir.For) and node.kind == "thread_binding":
-            yield _thread(node.span)
-        elif isinstance(node, tir.With) and node.call.op == "launch_thread":
+        bound = isinstance(node, tir.For) and node.kind == "thread_binding"
+        if bound or (isinstance(node, tir.With) and node.call.op == "launch_thread"):
+            assert isinstance(node, tir.For | tir.With)
             yield _thread(node.span)
         elif isinstance(node, tir.Call):
             yield from _intrinsic(node)
@@ -245,7 +269,7 @@ def _thread(span: Span | None) -> Diagnostic:
         "TVM-target",
         "this loop is bound to a thread of a GPU; TVM does not build it for a processor",
         span,
-        "build it for a GPU (target=\"cuda\"), or make the loop serial or parallel",
+        'build it for a GPU (target="cuda"), or make the loop serial or parallel',
     )
 
 

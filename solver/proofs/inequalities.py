@@ -189,9 +189,14 @@ class Inequalities(Steps):
                         continue
 
     def squares(self, poly: Poly) -> bool:
-        """Facts that squares of differences of atoms are not negative, if such may help."""
+        """Facts that squares of atoms and of their differences are not negative, if such may help."""
         doubled = [mono[0] for mono, coef in poly.items() if len(mono) == 2 == mono.count(mono[0])]
         found = False
+        lows = self.lows()
+        for index in doubled:
+            if lows.get(index, (-1, 0))[0] < 0:
+                self.square({(index,): 1})
+                found = True
         for first, second in combinations(sorted(doubled), 2):
             coef = poly.get((first, second), 0)
             if coef:

@@ -18,6 +18,7 @@ PAGES = [
     README,
     ROOT / "generate" / "README.md",
     ROOT / "editors" / "README.md",
+    ROOT / "rlx" / "commands" / "skill.md",
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
 

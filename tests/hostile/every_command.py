@@ -63,9 +63,9 @@ STARTING = ("reduce", "bisect", "fuzz", "lsp", "memory", "compare")
 OFTEN = ("check", "fmt", "run", "step", "lower", "build", "why", "lsp")
 SELDOM = (
     *("reduce", "disasm", "relay", "prove", "verify-proof", "refines", "diff", "explain"),
-    *("generate", "memory"),
+    *("generate", "graph", "memory"),
 )
-HARDLY = ("bisect", "compare", "fuzz", "completion")
+HARDLY = ("bisect", "compare", "fuzz", "completion", "skill")
 
 SHARES = {".rlx": 14, ".relay": 3, ".rlxexe": 2, ".py": 1}
 """How many of twenty files have which form."""

@@ -32,6 +32,26 @@ def test_every_form_of_a_program(tmp_path: Path) -> None:
         assert found.proved and found.level == "bitwise" and not found.reason
 
 
+UNLIKE = {
+    "an infinity": ("R.minimum(x, R.const(3.4028234663852886e38, 'float32'))", "x", "float32"),
+    "a float beyond float32": ("R.astype(R.astype(x, 'float32'), 'float64')", "x", "float64"),
+    "the lowest integer": ("R.maximum(x, R.const(-127, 'int8'))", "x", "int8"),
+    "not a number": ("R.where(R.equal(x, x), x, R.const(0, 'float32'))", "x", "float32"),
+}
+"""Results that differ at few inputs, and their element type."""
+
+
+@pytest.mark.parametrize("case", UNLIKE)
+def test_rare_numbers_are_tried(case: str) -> None:
+    """What whole numbers do not show: each counterexample is a run."""
+    one, other, kind = UNLIKE[case]
+    before, after = (
+        f"@R.function\ndef main(x: R.Tensor((2,), '{kind}')):\n    y = {result}\n    return y\n"
+        for result in (one, other)
+    )
+    assert rlx.refines(before, after).refuted
+
+
 def test_a_counterexample_was_run() -> None:
     """The sizes, the inputs, and what both programs return, which NumPy confirms."""
     found = rlx.refines(BEFORE, OTHER)

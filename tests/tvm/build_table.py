@@ -28,6 +28,7 @@ from rlx.tvm.building import signature
 
 from .perturb.bases import bases
 from .perturb.calls import Argument, Group, OneCall, TensorArg, write
+from .runs import programs
 from .will_build import ROOT, Sample, answers, of_text
 
 TYPES = (
@@ -70,9 +71,9 @@ def asked() -> Iterator[Sample]:
     first = {base.operator: base for base in reversed(list(bases(1)))}
     variants: list[Callable[[OneCall], OneCall]] = [
         lambda call: call,
-        *(lambda call, kind=kind: changed(call, of_type(kind)) for kind in ("int32", "bool")),  # type: ignore[misc]
+        *(lambda call, kind=kind: changed(call, of_type(kind)) for kind in ("int32", "bool")),
         lambda call: changed(call, rank_only),
-        *(lambda call, kind=kind: changed(call, of_type(kind)) for kind in TYPES),  # type: ignore[misc]
+        *(lambda call, kind=kind: changed(call, of_type(kind)) for kind in TYPES),
         lambda call: changed(call, as_numbers),
         lambda call: changed(call, unknown),
     ]
@@ -112,9 +113,18 @@ def intrinsics() -> Iterator[Sample]:
             yield from of_text(f"T.{name}", kind, text)
 
 
+def of_runs() -> Iterator[Sample]:
+    """The calls of `runs/operators.txt` that stand alone, with attributes of many kinds."""
+    for name, program in programs.of_texts("operators").items():
+        for sample in of_text("", name, program.text or ""):
+            called = re.findall(r" = R\.([\w.]+)\(", sample.text)
+            if len(called) == 1:
+                yield sample._replace(source=called[0])
+
+
 def main(folder: Path) -> None:
     """Ask TVM, a few modules at a time, and write the table."""
-    found = chain(intrinsics(), asked())
+    found = chain(intrinsics(), of_runs(), asked())
     with (folder / "table.jsonl").open("w") as out:
         while some := list(islice(found, 50)):
             for sample, how, said in answers(some, folder / "tvm.jsonl"):

@@ -13,27 +13,28 @@ pytest.importorskip("tvm")
 
 from rlx.checker.check import check_text
 from rlx.commands import bisect
-from rlx.comparison.compare import Comparison, Run, against_tvm
-from rlx.comparison.peer import Tvm
+from rlx.comparison.compare import Run, RunComparison, against_tvm
+from rlx.comparison.peer import TvmProcess
+from rlx.semantics.machine.program import callable_functions
 from rlx.semantics.run.inputs import inputs
 
 
 @pytest.fixture(scope="module")
-def tvm() -> Iterator[Tvm]:
-    with Tvm() as made:
+def tvm() -> Iterator[TvmProcess]:
+    with TvmProcess() as made:
         yield made
 
 
-def compared(tvm: Tvm, text: str, given: dict[str, object]) -> Comparison:
+def compared(tvm: TvmProcess, text: str, given: dict[str, object]) -> RunComparison:
     """A comparison of the function `main` with TVM."""
     report = check_text(text)
     assert report.ok, str(report)
     (module,) = report.modules
-    function = next(f for var, f in module.functions.items() if var.name_hint == "main")
+    function = callable_functions([module])["main"][1]
     return against_tvm(Run(module, report.source, "main", inputs(function, given).values), tvm)
 
 
-def test_control_flow_calls_and_tuples_agree(tvm: Tvm) -> None:
+def test_control_flow_calls_and_tuples_agree(tvm: TvmProcess) -> None:
     found = compared(
         tvm,
         """\
@@ -62,7 +63,7 @@ class Module:
     assert found.agrees and found.compared == 7, found
 
 
-def test_a_nan_that_tvm_simplifies_away(tvm: Tvm) -> None:
+def test_a_nan_that_tvm_simplifies_away(tvm: TvmProcess) -> None:
     """`x * 0` is a NaN if x is infinite; TVM's arithmetic makes it 0."""
     found = compared(
         tvm,
@@ -79,7 +80,7 @@ def main(x: R.Tensor((3,), "float32")):
     assert found.difference is not None and found.difference.spot.name == "z"
 
 
-def test_an_operator_that_is_legalised_wrong(tvm: Tvm) -> None:
+def test_an_operator_that_is_legalised_wrong(tvm: TvmProcess) -> None:
     """Whole numbers that are both true: their exclusive or is false, and not that of their bits."""
     found = compared(
         tvm,

@@ -1,0 +1,68 @@
+"""What `relax-check --for tvm` says is what `tvm.compile` does: a few modules; `python -m tests.tvm.will_build` takes hundreds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from .will_build import Sample, answers, disagreements, examples
+
+HEAD = "@I.ir_module\nclass Module:\n"
+RELAX = HEAD + "    @R.function\n    def main({}):\n        y = {}\n        return y\n"
+KERNEL = (
+    HEAD
+    + """\
+    @T.prim_func(s_tir=True)
+    def main(a: T.Buffer((8,), "float32"), b: T.Buffer((8,), "float32")):
+        for i in {}:
+            with T.sblock("b"):
+                v = T.axis.spatial(8, i)
+                b[v] = {}
+"""
+)
+LOCAL = (
+    HEAD
+    + """\
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        @R.function
+        def inner(y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            return R.exp(y)
+        z = inner(x)
+        return z
+"""
+)
+F32 = 'x: R.Tensor(("n", 4), "float32")'
+TEXTS = {
+    "an operator": RELAX.format(F32, "R.exp(x)"),
+    "of an unknown shape": RELAX.format('x: R.Tensor("float32", ndim=2)', "R.exp(x)"),
+    "of another type": RELAX.format('x: R.Tensor((4, 4), "bool")', "R.max(x, axis=1)"),
+    "never legalised": RELAX.format(
+        'x: R.Tensor((1, 4, 2, 2), "float32")', "R.nn.pixel_shuffle(x, 2)"
+    ),
+    "packed": RELAX.format(F32, 'R.call_pure_packed("my.f", x, ty_args=R.Tensor((4,), "float32"))'),
+    "a local function": LOCAL,
+    "a kernel": KERNEL.format("range(8)", "T.sinh(a[v])"),
+    "an intrinsic that LLVM does not have": KERNEL.format("range(8)", "T.fmod(a[v], a[v])"),
+    "threads": KERNEL.format('T.thread_binding(8, thread="threadIdx.x")', "a[v]"),
+}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("built") / "tvm.jsonl"
+
+
+def test_what_is_said_is_what_tvm_does(kept: Path) -> None:
+    samples = [Sample("here", name, text) for name, text in TEXTS.items()]
+    counts: Counter[tuple[str, str]] = Counter()
+    assert not list(disagreements(answers(samples, kept), counts))
+    assert counts == {("builds", "builds"): 3, ("refuses", "refuses"): 6}
+
+
+def test_the_examples(kept: Path) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    assert not list(disagreements(answers(list(examples()), kept), counts))
+    assert counts["builds", "builds"] >= 8 and counts["refuses", "refuses"] >= 1
