@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Token, token
 from rlx.grammar.read.lexer import OPENING, Lexer, words_of
@@ -126,26 +125,6 @@ def end_of_target(text: str, statement: Sequence[Token]) -> int | None:
 def _stands_apart(text: str, end: int) -> bool:
     """Whether the sign that ends here has a space on both sides."""
     return text.endswith(" =", None, end) and text.startswith(" ", end)
-
-
-_FAR = 2000
-"""How far in front of a place the bracket is looked for that is open there, in characters."""
-
-
-def open_bracket(text: str, at: int) -> str:
-    """The bracket that is open at a place, with the name in front of it: ``R.add(``; empty where
-    there is none.
-    """
-    line = line_start(text, max(0, at - _FAR))
-    start = next((a for a, b in long_strings(text) if a < line < b), line)
-    opened: list[str] = []
-    for each in parts_of(text, (start, at)):
-        change = OPENING.get(each.type, 0)
-        if change > 0:
-            opened.append(each.value)
-        elif change < 0 and opened:
-            opened.pop()
-    return opened[-1] if opened else ""
 
 
 def closing(tokens: Sequence[Token], at: int) -> int | None:

@@ -66,16 +66,17 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     if arguments.types:
         from rlx.commands.check_types import show
 
-        if name := _of_today(arguments) or (arguments.spec and "--spec"):
-            parser.error(f"{name} and --types cannot be combined")
+        other = _of_today(arguments) or (arguments.spec and "--spec")
+        if other:
+            parser.error(f"{other} and --types cannot be combined")
         try:
             _operators(settings(arguments, prog), arguments)
         except _refusals() as error:
             complain_line(f"{prog}: {error}")
             return UNABLE
         return show(arguments.path, arguments.format, prog)
-    if arguments.spec and (name := _of_today(arguments)):
-        parser.error(f"{name} and --spec {arguments.spec} cannot be combined")
+    if arguments.spec and (today := _of_today(arguments)):
+        parser.error(f"{today} and --spec {arguments.spec} cannot be combined")
     if STDIN in arguments.path and (arguments.watch or (arguments.fix and len(arguments.path) > 1)):
         parser.error("--fix takes standard input only alone, and --watch does not take it")
     if arguments.unsafe_fixes and not (arguments.fix or arguments.diff):
@@ -145,8 +146,9 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         for path in _found(arguments.path, project):
             say(f"{visible(path)}\n")
         return CLEAN
-    if arguments.output_file and (why := hindrance(arguments.output_file)):
-        complain_line(f"{prog}: {arguments.output_file}: {why}")
+    hindered = arguments.output_file and hindrance(arguments.output_file)
+    if hindered:
+        complain_line(f"{prog}: {arguments.output_file}: {hindered}")
         return UNABLE
     make = _make(arguments, project, selection)
     if arguments.diff:

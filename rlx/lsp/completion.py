@@ -10,7 +10,7 @@ from rlx.grammar.read.lexer import OPENING
 from rlx.grammar.read.source_tokens import long_strings, on_one_line, parts_of
 from rlx.grammar.streams import visible
 from rlx.lsp.document import KINDS, Document
-from rlx.lsp.vocabulary import MODULE_FORMS, Signature, describe, signature_of, words_behind
+from rlx.lsp.vocabulary import MODULE_FORMS, WordSignature, describe, signature_of, words_behind
 from rlx.lsp.window import Window
 
 
@@ -83,7 +83,7 @@ def open_call(text: str, at: int) -> OpenCall | None:
     return None
 
 
-def signature_at(document: Document, at: int) -> tuple[Signature, int] | None:
+def signature_at(document: Document, at: int) -> tuple[WordSignature, int] | None:
     """The signature of the call that is open at an offset, and the number of the parameter there."""
     call = open_call(document.source.text, at)
     if call is None:
@@ -99,7 +99,7 @@ def signature_at(document: Document, at: int) -> tuple[Signature, int] | None:
     return known, min(call.argument, last) if variadic else call.argument
 
 
-def _own_function(document: Document, head: str, at: int) -> Signature | None:
+def _own_function(document: Document, head: str, at: int) -> WordSignature | None:
     """A function of the module, or a local one."""
     text = document.source.text
     start = text.rfind(head, 0, at)
@@ -110,7 +110,7 @@ def _own_function(document: Document, head: str, at: int) -> Signature | None:
     statement = document.statement(place.span[0])
     inside, _, result = statement.partition("(")[2].rpartition("->")
     inside = inside or result
-    return Signature(
+    return WordSignature(
         head, tuple(_split(inside.rstrip()[:-1])), result.strip() if inside != result else ""
     )
 

@@ -18,7 +18,7 @@ from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import fenced, visible
 from rlx.lsp.cut import Cut, cut
-from rlx.lsp.names import MODULES, Name, Names
+from rlx.lsp.names import MODULES, PlacedName, TextNames
 
 
 class Hint(Record):
@@ -84,9 +84,9 @@ class Document:
         return self._report is not None or "report" in self.__dict__
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> TextNames:
         """Where the names of the text are bound and used."""
-        return Names(self._parts or cut(self.source.text))
+        return TextNames(self._parts or cut(self.source.text))
 
     @cached_property
     def constructs(self) -> list[Construct]:
@@ -211,7 +211,7 @@ class Document:
 
     # ---------------------------------------------------------------- other names
 
-    def can_rename(self, offset: int) -> Name:
+    def can_rename(self, offset: int) -> PlacedName:
         """The name at an offset.
 
         Raises
@@ -247,7 +247,7 @@ class Document:
         self._keeps_the_program(found, name)
         return [Edit(each.span, name) for each in self.names.places(found)]
 
-    def _keeps_the_program(self, found: Name, name: str) -> None:
+    def _keeps_the_program(self, found: PlacedName, name: str) -> None:
         """Refuse a name that is taken where the renamed one is visible, or by something that is
         visible where that one is used.
         """

@@ -17,7 +17,7 @@ from rlx.lsp import server
 from rlx.lsp.capabilities import COMPLETES, MODIFIERS, TYPES
 from rlx.lsp.completion import completions, function_head, signature_at
 from rlx.lsp.document import Document
-from rlx.lsp.names import Name
+from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset
 from rlx.lsp.server import Server, diagnostic_of, path_of, range_in
 from rlx.lsp.structure import (
@@ -168,7 +168,7 @@ def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
             yield place.span
 
 
-def _shape_variables(names: Iterable[Name]) -> dict[str, Name]:
+def _shape_variables(names: Iterable[PlacedName]) -> dict[str, PlacedName]:
     return {each.name: each for each in names if each.kind == "shape"}
 
 
@@ -321,7 +321,7 @@ def _item(document: Document, uri: str, number: int) -> lsp.CallHierarchyItem:
     )
 
 
-def _called_function(to: Server, item: lsp.CallHierarchyItem) -> tuple[Document, Name | None]:
+def _called_function(to: Server, item: lsp.CallHierarchyItem) -> tuple[Document, PlacedName | None]:
     document = to.text(item.uri).document
     place = item.selection_range.start
     found = document.names.at(offset(document.source, (place.line, place.character)))

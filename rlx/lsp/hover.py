@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import fenced, visible
 from rlx.lsp.document import KINDS, Document
-from rlx.lsp.names import Name
+from rlx.lsp.names import PlacedName
 from rlx.lsp.vocabulary import describe, signature_of
 from rlx.lsp.window import Window
 
@@ -49,7 +49,7 @@ def _word(word: str, window: Window, at: int) -> str:
     return f"{fenced('python', visible(known.label + end))}\n\n{text}".rstrip()
 
 
-def _name(document: Document, window: Window, name: Name, part: Callable[[], Window]) -> str:
+def _name(document: Document, window: Window, name: PlacedName, part: Callable[[], Window]) -> str:
     defined = document.names.definition(name)
     if defined is None:
         return fenced("python", f"{name.name}: R.Any")

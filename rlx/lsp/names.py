@@ -29,7 +29,7 @@ Key = tuple[str, ...] | int
 """
 
 
-class Found(Record):
+class TokenName(Record):
     """A name at a place.
 
     Attributes
@@ -46,7 +46,7 @@ class Found(Record):
     is_definition: bool
 
 
-class Part(Record):
+class Statement(Record):
     """A statement with the block below it.
 
     Attributes
@@ -66,8 +66,8 @@ class Part(Record):
 class Reading(Record):
     """What is known of one stretch of text: its names and statements, in order."""
 
-    names: tuple[Found, ...]
-    parts: tuple[Part, ...]
+    names: tuple[TokenName, ...]
+    parts: tuple[Statement, ...]
     tokens: tuple[Token, ...]
 
 
@@ -91,7 +91,7 @@ _NO_NAMES = frozenset([*KEYWORDS, *VALUES, "in", "lambda", "and", "or", "is", "e
 
 
 class _Scope:
-    """Names that are bound, and the scope around."""
+    """TextNames that are bound, and the scope around."""
 
     def __init__(self, around: _Scope | None = None) -> None:
         self.bound: dict[str, tuple[Key, str]] = {}
@@ -109,8 +109,8 @@ class _Scope:
 class _Reader:
     def __init__(self, text: str, is_prim: bool) -> None:
         self.text = text
-        self.names: list[Found] = []
-        self.parts: list[Part] = []
+        self.names: list[TokenName] = []
+        self.parts: list[Statement] = []
         self.same: dict[Key, Key] = {}
         self.classes: dict[Key, str] = {}
         self.count = 0
@@ -138,7 +138,7 @@ class _Reader:
                 kind = "shape"
                 defines |= each.name not in first
                 first.add(each.name)
-            found.append(Found(each.name, each.span, key, kind, defines))
+            found.append(TokenName(each.name, each.span, key, kind, defines))
         words = tuple(t for t in self.tokens if t.end > t.start)
         return Reading(tuple(found), tuple(self.parts), words)
 
@@ -192,11 +192,11 @@ class _Reader:
         inner = self._line(line, scope, branch)
         head = (line[0].start, line[-1].end)
         place = len(self.parts)
-        self.parts.append(Part(head, head, line[0].type, is_block))
+        self.parts.append(Statement(head, head, line[0].type, is_block))
         if is_block:
             self.at += 2
             end = max(head[1], self._suite(inner))
-            self.parts[place] = Part((head[0], end), head, line[0].type, True)
+            self.parts[place] = Statement((head[0], end), head, line[0].type, True)
             head = (head[0], end)
         self.is_prim = was_prim
         return head[1]
@@ -409,13 +409,13 @@ class _Reader:
             self._add(name, (at, at + len(name)), ("member", of, name), "function")
 
     def _add(self, name: str, span: Span, key: Key, kind: str, defines: bool = False) -> None:
-        self.names.append(Found(name, span, key, kind, defines))
+        self.names.append(TokenName(name, span, key, kind, defines))
 
 
 # ---------------------------------------------------------------- a whole text
 
 
-class Name(Record):
+class PlacedName(Record):
     """A name of a text.
 
     Attributes
@@ -423,7 +423,7 @@ class Name(Record):
     subject
         Equal for two places if they stand for the same thing.
     kind
-        As for :class:`Found`.
+        As for :class:`TokenName`.
     """
 
     name: str
@@ -433,7 +433,7 @@ class Name(Record):
     is_definition: bool
 
 
-class Names:
+class TextNames:
     """The names of one version of a text."""
 
     def __init__(self, at: Cut) -> None:
@@ -482,7 +482,7 @@ class Names:
                     found[each.name] = each.kind
         return found
 
-    def of(self, stretch: int) -> Iterator[Name]:
+    def of(self, stretch: int) -> Iterator[PlacedName]:
         """The names of a function or a gap that stand for something."""
         start, number = self.stretches[stretch]
         owner = "" if number is None else self.owners[number]
@@ -492,10 +492,10 @@ class Names:
                 continue
             subject, kind, defines = made
             a, b = each.span
-            yield Name(each.name, (start + a, start + b), subject, kind, defines)
+            yield PlacedName(each.name, (start + a, start + b), subject, kind, defines)
 
     def _subject(
-        self, each: Found, number: int | None, owner: str
+        self, each: TokenName, number: int | None, owner: str
     ) -> tuple[tuple[object, ...], str, bool] | None:
         """What a name stands for, what kind of thing that is, and whether it is bound there."""
         name, key = each.name, each.key
@@ -522,7 +522,7 @@ class Names:
         """The function or gap that an offset stands in."""
         return max(0, bisect_right(self.starts, offset) - 1)
 
-    def at(self, offset: int) -> Name | None:
+    def at(self, offset: int) -> PlacedName | None:
         """The name at an offset; behind its last letter counts, too."""
         found = None
         for stretch in dict.fromkeys((self.stretch(offset), self.stretch(max(0, offset - 1)))):
@@ -533,7 +533,7 @@ class Names:
                     found = each
         return found
 
-    def places(self, wanted: Name) -> list[Name]:
+    def places(self, wanted: PlacedName) -> list[PlacedName]:
         """All places of what a name stands for."""
         if isinstance(wanted.subject[0], int):
             stretches: Sequence[int] = [2 * wanted.subject[0] + 1]
@@ -545,6 +545,6 @@ class Names:
             ]
         return [e for n in stretches for e in self.of(n) if e.subject == wanted.subject]
 
-    def definition(self, wanted: Name) -> Name | None:
+    def definition(self, wanted: PlacedName) -> PlacedName | None:
         """Where it is bound first."""
         return next((each for each in self.places(wanted) if each.is_definition), None)

@@ -12,7 +12,7 @@ from rlx.grammar.read.lexer import OPENING
 from rlx.lsp.capabilities import TYPES
 from rlx.lsp.completion import function_head
 from rlx.lsp.document import Document
-from rlx.lsp.names import MODULES, Name, Names, Reading
+from rlx.lsp.names import MODULES, PlacedName, Reading, TextNames
 
 
 class Symbol(Record):
@@ -38,7 +38,7 @@ def outline(document: Document) -> list[Symbol]:
     """The modules of a text with their functions, and the shape variables that it declares."""
     names, found = document.names, list[Symbol]()
     members: list[Symbol] = []
-    opened: Name | None = None
+    opened: PlacedName | None = None
 
     def close() -> None:
         if opened is not None:
@@ -213,7 +213,7 @@ def semantic_tokens(document: Document, first: int = 0, last: int | None = None)
     return data
 
 
-def _declared(names: Names, stretch: int) -> frozenset[tuple[Span, str]]:
+def _declared(names: TextNames, stretch: int) -> frozenset[tuple[Span, str]]:
     """The names of a stretch that stand for something, with their kinds."""
     start = names.starts[stretch]
     return frozenset(
@@ -275,7 +275,7 @@ def _units(text: str) -> int:
 # ---------------------------------------------------------------- calls
 
 
-def callers(names: Names, name: Name) -> dict[int, list[Span]]:
+def callers(names: TextNames, name: PlacedName) -> dict[int, list[Span]]:
     """The functions that mention a function, by number, with the places."""
     found: dict[int, list[Span]] = {}
     for place in names.places(name):
@@ -285,7 +285,7 @@ def callers(names: Names, name: Name) -> dict[int, list[Span]]:
     return found
 
 
-def called(names: Names, number: int) -> dict[int, list[Span]]:
+def called(names: TextNames, number: int) -> dict[int, list[Span]]:
     """The functions that a function mentions, by number, with the places."""
     found: dict[int, list[Span]] = {}
     for each in names.of(2 * number + 1):

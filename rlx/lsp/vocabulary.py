@@ -61,7 +61,7 @@ MODULE_FORMS = {"R": "R", "relax": "R", "T": "T", "tir": "T", "I": "I"}
 """The modules as texts write them."""
 
 
-class Signature(Record):
+class WordSignature(Record):
     """A word with its parameters."""
 
     word: str
@@ -83,7 +83,7 @@ def operator_names() -> list[str]:
     return sorted(every_name())
 
 
-def signature_of(word: str) -> Signature | None:
+def signature_of(word: str) -> WordSignature | None:
     """A word of the script (``R.sum``, ``R.Tensor``) with its parameters; None if there is none."""
     from rlx.operators.parameters import Required
     from rlx.operators.registry import lookup
@@ -92,7 +92,7 @@ def signature_of(word: str) -> Signature | None:
     plain = f"{MODULE_FORMS.get(module, module)}.{name}"
     if plain in FORMS:
         listed = FORMS[plain][0]
-        return Signature(word, tuple(listed.split(", ")) if listed else ())
+        return WordSignature(word, tuple(listed.split(", ")) if listed else ())
     operator = lookup(f"relax.{name}") if plain.startswith("R.") else None
     if operator is None:
         return None
@@ -103,7 +103,7 @@ def signature_of(word: str) -> Signature | None:
         if parameter.optional and not default:
             default = " = None"
         shown.append(f"{star}{parameter.name}: {parameter.kind}{default}")
-    return Signature(word, tuple(shown))
+    return WordSignature(word, tuple(shown))
 
 
 def signature(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import rlx
+from rlx.notebook import load_ipython_extension
 
 GOOD = """\
 @R.function
@@ -33,7 +34,7 @@ class Shell:
 @pytest.fixture
 def shell() -> Shell:
     made = Shell()
-    rlx.load_ipython_extension(made)
+    load_ipython_extension(made)
     return made
 
 

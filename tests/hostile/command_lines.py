@@ -230,6 +230,8 @@ LINES: dict[str, dict[str, Draw]] = {
         "--show-files": _nothing,
         "--color": _choice("auto", "always", "never", "x"),
         "--unsafe-fixes": _nothing,
+        "--add-ignores": _nothing,
+        "--output-file": _out("report.txt"),
         "--allow-operator": _choice("my.*", "*", "relax.*", "", "[", "R.foo", "éé"),
         "--operators": _own_operators,
         **TRUST,

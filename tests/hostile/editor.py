@@ -11,7 +11,8 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.workspace import Workspace
 
-from rlx.lsp.server import Server, create
+from rlx.lsp.features import create
+from rlx.lsp.server import Server
 
 from .command_lines import Given
 
@@ -27,8 +28,8 @@ REFUSALS = (JsonRpcInvalidParams,)
 def made_server() -> Server:
     made = create()
     made.protocol._workspace = Workspace(None, lsp.TextDocumentSyncKind.Full)
-    made.told = []  # type: ignore[attr-defined]
-    made.text_document_publish_diagnostics = made.told.append  # type: ignore[attr-defined, method-assign]
+    told: list[object] = []
+    made.text_document_publish_diagnostics = told.append  # type: ignore[method-assign, assignment]
     return made
 
 

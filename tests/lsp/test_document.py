@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from rlx.grammar.read.parser import parse
 from rlx.lsp.completion import completions
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.hover import hover
-from rlx.lsp.names import Name
+from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset, position
 from rlx.lsp.structure import folds, outline, selections, semantic_tokens
 from rlx.lsp.vocabulary import operator_names, signature
@@ -32,7 +33,7 @@ def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
 """
 
 
-def _names(document: Document) -> list[Name]:
+def _names(document: Document) -> list[PlacedName]:
     names = document.names
     return [each for stretch in range(len(names.starts)) for each in names.of(stretch)]
 
@@ -102,7 +103,7 @@ def test_damaged_texts_are_answered() -> None:
         document.hints()
         for at in range(0, len(text), 9):
             window = Window(frozenset(), document, None)
-            hover(document, window, at, lambda window=window: window)
+            hover(document, window, at, partial(Window, frozenset(), document, None))
             document.definition(at), completions(document, window, at), selections(document, at)
         semantic_tokens(document), outline(document), list(folds(document))
         for at in range(0, len(text), 9):

@@ -168,9 +168,13 @@ def test_mistakes_are_told_mended_and_completed() -> None:
             "fix all that rlx can fix",
         ]
         only = lsp.CodeActionContext([], only=["source.fixAll"])
-        (fix,) = await editor.text_document_code_action_async(
+        fixes = await editor.text_document_code_action_async(
             lsp.CodeActionParams(lsp.TextDocumentIdentifier(URI), lsp.Range(place, place), only)
         )
+        assert fixes is not None
+        (fix,) = fixes
+        assert isinstance(fix, lsp.CodeAction)
+        assert fix.edit is not None and fix.edit.changes is not None
         (edit,) = fix.edit.changes[URI]
         assert (fix.kind, edit.new_text) == ("source.fixAll.rlx", TEXT)
         assert await editor.change(TEXT, 2) == []
