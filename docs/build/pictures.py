@@ -65,7 +65,7 @@ def box(x: float, y: float, width: float, height: float, fill: str = "white") ->
 
 def layers() -> list[str]:
     """The rooms from the top to the bottom, as `lint-imports` holds them apart."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").readtext_at("utf-8"))
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     listed = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     return [name.removeprefix("rlx.") for name in listed]
 

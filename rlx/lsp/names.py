@@ -74,7 +74,7 @@ class Reading(Record):
 @lru_cache(maxsize=4096)
 def reading(text: str, is_prim: bool = False) -> Reading:
     """The names of a function, or of what stands between functions."""
-    return _Reader(text, is_prim).read()
+    return _Resolver(text, is_prim).read()
 
 
 _DIMS = frozenset(["Tensor", "Shape", "shape", "Buffer", "match_buffer", "DTensor", "NDArray"])
@@ -90,15 +90,15 @@ _AXES = re.compile(r"\.axis\.\w+\($")
 _NO_NAMES = frozenset([*KEYWORDS, *VALUES, "in", "lambda", "and", "or", "is", "elif", "def", "_"])
 
 
-class _Scope:
+class _ScopeOfNames:
     """TextNames that are bound, and the scope around."""
 
-    def __init__(self, around: _Scope | None = None) -> None:
+    def __init__(self, around: _ScopeOfNames | None = None) -> None:
         self.bound: dict[str, tuple[Key, str]] = {}
         self.around = around
 
     def get(self, name: str) -> tuple[Key, str] | None:
-        scope: _Scope | None = self
+        scope: _ScopeOfNames | None = self
         while scope is not None:
             if name in scope.bound:
                 return scope.bound[name]
@@ -106,7 +106,7 @@ class _Scope:
         return None
 
 
-class _Reader:
+class _Resolver:
     def __init__(self, text: str, is_prim: bool) -> None:
         self.text = text
         self.names: list[TokenName] = []
@@ -126,7 +126,7 @@ class _Reader:
                 yield each
 
     def read(self) -> Reading:
-        self._suite(_Scope(), top=True)
+        self._suite(_ScopeOfNames(), top=True)
         shapes = {f.name for f in self.names if f.key == ("shape", f.name)}
         found = []
         first: set[str] = set()
@@ -149,10 +149,10 @@ class _Reader:
 
     # ------------------------------------------------------------ statements
 
-    def _suite(self, scope: _Scope, top: bool = False) -> int:
+    def _suite(self, scope: _ScopeOfNames, top: bool = False) -> int:
         """The statements up to the end of a block; where the last one ends."""
         end = 0
-        branches: list[_Scope] = []
+        branches: list[_ScopeOfNames] = []
         while self.at < len(self.tokens):
             kind = self.tokens[self.at].type
             if kind in ("_NEWLINE", "SEMICOLON", "_INDENT", "$END") or (top and kind == "_DEDENT"):
@@ -162,15 +162,15 @@ class _Reader:
                 self.at += 1
                 break
             if kind == "ELSE" or kind == "ELIF":
-                branches.append(_Scope(scope))
+                branches.append(_ScopeOfNames(scope))
             else:
-                branches = [_Scope(scope)] if kind == "IF" else []
+                branches = [_ScopeOfNames(scope)] if kind == "IF" else []
             end = self._statement(scope, branches[-1] if branches else None)
             if kind == "ELSE" and not self.is_prim:
                 self._join(scope, branches)
         return end
 
-    def _join(self, scope: _Scope, branches: Sequence[_Scope]) -> None:
+    def _join(self, scope: _ScopeOfNames, branches: Sequence[_ScopeOfNames]) -> None:
         """What all branches bind is one variable behind them."""
         for name in set.intersection(*(set(branch.bound) for branch in branches)):
             keys = [branch.bound[name][0] for branch in branches]
@@ -179,7 +179,7 @@ class _Reader:
                     self.same[self._root(key)] = self._root(keys[0])
             scope.bound[name] = branches[0].bound[name]
 
-    def _statement(self, scope: _Scope, branch: _Scope | None) -> int:
+    def _statement(self, scope: _ScopeOfNames, branch: _ScopeOfNames | None) -> int:
         start = self.at
         while self.tokens[self.at].type not in ("_NEWLINE", "SEMICOLON", "$END"):
             self.at += 1
@@ -201,7 +201,9 @@ class _Reader:
         self.is_prim = was_prim
         return head[1]
 
-    def _line(self, line: Sequence[Token], scope: _Scope, branch: _Scope | None) -> _Scope:
+    def _line(
+        self, line: Sequence[Token], scope: _ScopeOfNames, branch: _ScopeOfNames | None
+    ) -> _ScopeOfNames:
         """Note the names of one line; the scope of the block below it."""
         kind = line[0].type
         if kind == "AT":
@@ -219,10 +221,10 @@ class _Reader:
             return self._with(line, scope)
         elif kind in ("IF", "ELIF", "ELSE"):
             self._uses(line, scope)
-            return branch or _Scope(scope)
+            return branch or _ScopeOfNames(scope)
         elif kind == "WHILE":
             self._uses(line, scope)
-            return _Scope(scope)
+            return _ScopeOfNames(scope)
         elif kind == "NAME" and line[0].value in ("from", "import"):
             for before, each in pairwise(line):
                 name = each.value
@@ -232,7 +234,7 @@ class _Reader:
             self._assignment(line, scope)
         return scope
 
-    def _assignment(self, line: Sequence[Token], scope: _Scope) -> None:
+    def _assignment(self, line: Sequence[Token], scope: _ScopeOfNames) -> None:
         kinds = [each.type for each in line]
         if kinds[:2] == ["NAME", "COLON"]:
             self._uses(line[2:], scope)
@@ -250,7 +252,7 @@ class _Reader:
             if each.type in ("NAME", "TARGET"):
                 self._define(each, value, scope)
 
-    def _define(self, word: Token, value: Sequence[Token], scope: _Scope) -> None:
+    def _define(self, word: Token, value: Sequence[Token], scope: _ScopeOfNames) -> None:
         """A name that an assignment binds to a value that begins with some token."""
         name = word.value
         span = (word.start, word.start + len(name))
@@ -267,19 +269,19 @@ class _Reader:
             if value and value[0].type == "NAME":
                 self.classes[scope.bound[name][0]] = value[0].value
 
-    def _bind(self, name: str, span: Span, kind: str, scope: _Scope) -> None:
+    def _bind(self, name: str, span: Span, kind: str, scope: _ScopeOfNames) -> None:
         self.count += 1
         scope.bound[name] = self.count, kind
         self._add(name, span, self.count, kind, True)
 
-    def _def(self, line: Sequence[Token], scope: _Scope) -> _Scope:
+    def _def(self, line: Sequence[Token], scope: _ScopeOfNames) -> _ScopeOfNames:
         name = line[0].value.split()[-1]
         span = (line[0].end - len(name), line[0].end)
         if scope.around is None and not scope.bound:  # the function that is read
             self._add(name, span, ("member", "", name), "function", True)
         else:
             self._bind(name, span, "function", scope)
-        inner = _Scope(scope)
+        inner = _ScopeOfNames(scope)
         depth = 0
         for before, each, behind in zip(line, line[1:], line[2:], strict=False):
             depth += OPENING.get(before.type, 0)
@@ -301,8 +303,8 @@ class _Reader:
         kinds = [t.type for t in line[at + 1 : at + 3]]
         return kinds == ["COLON", "DOTTED"] and bool(_SCALARS.match(line[at + 2].value + "("))
 
-    def _for(self, line: Sequence[Token], scope: _Scope) -> _Scope:
-        inner = _Scope(scope)
+    def _for(self, line: Sequence[Token], scope: _ScopeOfNames) -> _ScopeOfNames:
+        inner = _ScopeOfNames(scope)
         split = next((n for n, t in enumerate(line) if t.value == "in"), len(line))
         for each in line[1:split]:
             if each.type == "NAME":
@@ -310,8 +312,8 @@ class _Reader:
         self._uses(line[split + 1 :], scope)
         return inner
 
-    def _with(self, line: Sequence[Token], scope: _Scope) -> _Scope:
-        inner = _Scope(scope) if self.is_prim else scope
+    def _with(self, line: Sequence[Token], scope: _ScopeOfNames) -> _ScopeOfNames:
+        inner = _ScopeOfNames(scope) if self.is_prim else scope
         taken = False
         used = []
         for each in line:
@@ -325,7 +327,9 @@ class _Reader:
 
     # ------------------------------------------------------------ uses
 
-    def _uses(self, tokens: Sequence[Token], scope: _Scope, annotation: bool = False) -> None:
+    def _uses(
+        self, tokens: Sequence[Token], scope: _ScopeOfNames, annotation: bool = False
+    ) -> None:
         opened: list[str] = []
         before = ""
         skip = -1
@@ -369,7 +373,7 @@ class _Reader:
             return before == "TARGET"
         return len(opened) > 1 and opened[-1] == "" and opened[-2] in _DIMS
 
-    def _lambda(self, tokens: Sequence[Token], at: int, scope: _Scope) -> int:
+    def _lambda(self, tokens: Sequence[Token], at: int, scope: _ScopeOfNames) -> int:
         """A function without a name; the index behind it."""
         depth, end = 0, at
         while end < len(tokens):
@@ -378,14 +382,14 @@ class _Reader:
                 break
             end += 1
         colon = next((n for n in range(at, end) if tokens[n].type == "COLON"), end)
-        inner = _Scope(scope)
+        inner = _ScopeOfNames(scope)
         for each in tokens[at + 1 : colon]:
             if each.type == "NAME":
                 self._bind(each.value, each.span, "parameter", inner)
         self._uses(tokens[colon + 1 : end], inner)
         return end
 
-    def _use(self, name: str, start: int, scope: _Scope, annotation: bool = False) -> None:
+    def _use(self, name: str, start: int, scope: _ScopeOfNames, annotation: bool = False) -> None:
         span = (start, start + len(name))
         known = scope.get(name)
         if known is not None:
@@ -396,7 +400,7 @@ class _Reader:
         elif name not in MODULES:
             self._add(name, span, ("free", name), "variable")
 
-    def _dotted(self, word: str, start: int, scope: _Scope) -> None:
+    def _dotted(self, word: str, start: int, scope: _ScopeOfNames) -> None:
         first, dot, rest = word.partition(".")
         known = scope.get(first)
         if first in MODULES and known is None:
