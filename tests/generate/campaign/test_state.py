@@ -107,6 +107,13 @@ def test_what_fails_always_ends_the_campaign() -> None:
     assert max(tries.count(first) for first in tries) == ATTEMPTS + 1
 
 
+def test_a_first_program_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlx.generate.campaign.campaign.FIRST", 0.1)
+    state = CampaignState()
+    assert campaign(state, lambda _: Future(), 0, 0.05, 1, lambda *_: None) == []
+    assert state.programs == 0
+
+
 def saved(path: Path) -> CampaignState:
     state = CampaignState(path)
     state.merge(chunk(40, "a", "b"))
