@@ -32,13 +32,6 @@ def main(x: R.Tensor((2,), "float32")):
     y = R.nn.rleu(x)
     return y
 """
-LOSS = """\
-@R.function
-def main(p: R.Tensor((2,), "float32")):
-    q = R.subtract(p, p)
-    share = R.divide(q, q)
-    return share
-"""
 OLD = b"what was there before\n"
 
 
@@ -93,9 +86,12 @@ WORKS: dict[str, tuple[Callable[[], int], tuple[str, ...]]] = {
     "reduce -o": (command("reduce ugly.rlx --test true -o out.rlx"), ("out.rlx",)),
     "generate -o": (command("generate -n 2 --size 3 -o out"), ("out/program0.rlx", "out/program1.rlx")),
     "run --out": (command("run ugly.rlx --input x=[1,2] --backend steps --out out"), ("out/result.npy",)),
-    "compare --out": (command("compare loss.rlx loss.rlx --input p=[1,2] --out out"), ("out/share.rlx", "out/share.npz")),
     "memory --html": (command("memory ugly.rlx --html out.html"), ("out.html",)),
     "prove --certificate": (command("prove n>=0 --certificate out.json"), ("out.json",)),
+    "graph -o": (command("graph ugly.rlx -o out.html"), ("out.html",)),
+    "compare --out": (command("compare sum.rlx product.rlx --out out"), ("out/y.rlx", "out/y.npz")),
+    "check --output-file": (command("check ugly.rlx --output-file out.json"), ("out.json",)),
+    "check --add-ignores": (command("check wrong.rlx --add-ignores"), ("wrong.rlx",)),
     "finding": (write_finding, ("out/crash/build-signal-SIGSEGV.rlx", "out/README.md")),
     "state": (save_state, ("out/state.json",)),
 }  # fmt: skip
@@ -108,10 +104,11 @@ def prepare(folder: Path) -> None:
         below.mkdir()
     (folder / "ugly.rlx").write_text(PROGRAM)
     (folder / "wrong.rlx").write_text(WRONG)
-    (folder / "loss.rlx").write_text(LOSS)
+    for name, operator in (("sum", "add"), ("product", "multiply")):
+        (folder / f"{name}.rlx").write_text(PROGRAM.replace("return x", f"y = R.{operator}(x, x)\n    return y"))
     for name in ("a", "b"):
         (folder / "folder" / f"{name}.rlx").write_text(PROGRAM)
-    for name in ("out.exe", "out.html", "out.rlx", "out.json", "out/program0.rlx", "out/result.npy", "out/README.md"):  # fmt: skip
+    for name in ("out.exe", "out.html", "out.rlx", "out.json", "out/program0.rlx", "out/y.npz", "out/result.npy", "out/README.md"):  # fmt: skip
         (folder / name).write_bytes(OLD)
 
 
