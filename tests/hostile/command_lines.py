@@ -412,6 +412,15 @@ LINES: dict[str, dict[str, Draw]] = {
         "--out": _out("cut"),
         "--memory": _choice("1G", "512M", "0", "x", ""),
     },
+    "graph": {
+        "FILE": _file,
+        "OTHER": _file,
+        "--module": _word,
+        "--format": _choice("dot", "svg", "html", "json", "x"),
+        "--out": _out("graph.svg"),
+        **TRUST,
+    },
+    "skill": {},
     "lsp": {"--stdio": _nothing, **TRUST},
     "explain": {"CODE": _code, **FORMAT},
     "completion": {
