@@ -117,6 +117,8 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     finally:
         close()
     complain_line("")
+    if not state.programs:
+        complain_line(f"{prog}: no program was examined: a process took too long to start")
     _keep_all(state, options, folder, table, started + options.time)
     write_page_of(read_legible(folder)[0], folder)
     new = [finding for finding in new if finding.key in state.findings]

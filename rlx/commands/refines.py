@@ -102,16 +102,24 @@ def _at_revision(path: str) -> str | None:
     import os
     import subprocess
 
+    from rlx.grammar.processes import environment
+
     revision, colon, file = path.partition(":")
     if not colon or not revision or revision.startswith("-") or os.path.exists(path):
         return None
     folder, name = os.path.split(os.path.abspath(file))
-    # the object alone: what the folder configures for `git show` would run its programs
-    command = ["git", "-C", folder, "cat-file", "blob", f"{revision}:./{name}"]
-    done = subprocess.run(command, capture_output=True, check=False)
+    # the object alone: what the folder configures for `git show` would run its programs, and so
+    # would a fetch of an object that its partial clone lacks
+    command = ["git", "--no-pager", "-C", folder, "cat-file", "blob", f"{revision}:./{name}"]
+    env = {k: v for k, v in environment().items() if not k.startswith("GIT_") or "CONFIG" in k}
+    env |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "GIT_OPTIONAL_LOCKS": "0"}
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env
+    )
     if done.returncode:
-        words = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise OSError(words[0].removeprefix("fatal: ") if words else "git has no such file")
+        words = done.stderr.decode("utf-8", "replace").splitlines()
+        said = next((line for line in words if line.startswith("fatal: ")), "git has no such file")
+        raise OSError(said.removeprefix("fatal: "))
     return done.stdout.decode("utf-8")
 
 

@@ -48,29 +48,51 @@ def load(path: Path, info: ast.StructInfo) -> Value:
     FileError
         If the file cannot be read, or has another kind of content.
     """
+    if path.exists() and not path.is_file():  # to be read twice; a pipe would be waited for
+        raise FileError(f"{path} is not a file with an array")
     try:
-        if path.exists() and not path.is_file():  # to be read twice; a pipe would be waited for
-            raise FileError(f"{path} is not a file with an array")
         with path.open("rb") as file:
             if not file.read(6).startswith(_MAGIC[path.name[-4:]]):
                 raise FileError(f"{path} is not a {path.name[-4:]} file: its header is wrong")
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
+    found = _loaded(path)
+    return _several(path, found, info) if isinstance(found, dict) else _one(path, found, info)
+
+
+def arrays_in(path: Path) -> dict[str, Array]:
+    """The arrays of an archive by their names.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read, has something else than arrays, or needs more memory than a run may.
+    """
+    found = _loaded(path)
+    if isinstance(found, dict):
+        return found
+    raise FileError(f"{path} is one array, and an archive too")
+
+
+def _loaded(path: Path) -> Array | dict[str, Array]:
+    """The array of a file, or the arrays of an archive, which are never pickles."""
+    try:
         current().require(_announced(path), path.name)
         found = np.load(path, allow_pickle=False)
         if isinstance(found, np.ndarray):
-            return _one(path, found, info)
+            return found
         with found:
-            arrays = {name: found[name] for name in found.files}
-        return _several(path, arrays, info)
+            return {name: found[name] for name in found.files}
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
     except TooMuchMemory as error:
         raise FileError(f"{path} is too large: {error}") from None
     except (EOFError, MemoryError, OverflowError, zipfile.BadZipFile, zlib.error) as error:
         raise FileError(f"{path} cannot be read: {str(error) or type(error).__name__}") from None
-    except FileError:
-        raise
     except ValueError as error:
         raise FileError(f"{path} cannot be read: {_reason(str(error))}") from None
+    except RuntimeError as error:  # a part is encrypted, or packed in a way that is not known
+        raise FileError(f"{path} cannot be read: {error}") from None
 
 
 def _announced(path: Path) -> int:

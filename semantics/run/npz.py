@@ -12,7 +12,7 @@ import numpy as np
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.semantics.run.files import FileError
+from rlx.semantics.run.files import FileError, arrays_in
 from rlx.semantics.run.files import save as save_array
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.writing import write
@@ -28,23 +28,16 @@ def arrays_of(path: str) -> dict[str, Array]:
     FileError
         If it cannot be read, or is no `.npz` file.
     """
-    try:
-        if not zipfile.is_zipfile(path):
+    if not zipfile.is_zipfile(path):
+        try:
             Path(path).open("rb").close()
-            hint = ""
-            if path.endswith(".npy"):
-                hint = ": a .npy file has one array without a name; write it with np.savez(x=...)"
-            raise FileError(f"{path}: expected an .npz file{hint}")
-        with np.load(path, allow_pickle=False) as held:
-            return {name: held[name] for name in held.files}
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from None
-    except (ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        said = str(error) or type(error).__name__
-        why = "it holds Python objects" if "pickle" in said.lower() else said
-        raise FileError(f"{path}: cannot be read: {why}") from None
+        except OSError as error:
+            raise FileError(f"{path}: {error.strerror or error}") from None
+        hint = ""
+        if path.endswith(".npy"):
+            hint = ": a .npy file has one array without a name; write it with np.savez(x=...)"
+        raise FileError(f"{path}: expected an .npz file{hint}")
+    return arrays_in(Path(path))
 
 
 def given(found: Mapping[str, Array], function: ast.Function, path: str) -> dict[str, object]:

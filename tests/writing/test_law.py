@@ -88,6 +88,10 @@ WORKS: dict[str, tuple[Callable[[], int], tuple[str, ...]]] = {
     "run --out": (command("run ugly.rlx --input x=[1,2] --backend steps --out out"), ("out/result.npy",)),
     "memory --html": (command("memory ugly.rlx --html out.html"), ("out.html",)),
     "prove --certificate": (command("prove n>=0 --certificate out.json"), ("out.json",)),
+    "graph -o": (command("graph ugly.rlx -o out.html"), ("out.html",)),
+    "compare --out": (command("compare sum.rlx product.rlx --out out"), ("out/y.rlx", "out/y.npz")),
+    "check --output-file": (command("check ugly.rlx --output-file out.json"), ("out.json",)),
+    "check --add-ignores": (command("check wrong.rlx --add-ignores"), ("wrong.rlx",)),
     "finding": (write_finding, ("out/crash/build-signal-SIGSEGV.rlx", "out/README.md")),
     "state": (save_state, ("out/state.json",)),
 }  # fmt: skip
@@ -100,9 +104,11 @@ def prepare(folder: Path) -> None:
         below.mkdir()
     (folder / "ugly.rlx").write_text(PROGRAM)
     (folder / "wrong.rlx").write_text(WRONG)
+    for name, operator in (("sum", "add"), ("product", "multiply")):
+        (folder / f"{name}.rlx").write_text(PROGRAM.replace("return x", f"y = R.{operator}(x, x)\n    return y"))
     for name in ("a", "b"):
         (folder / "folder" / f"{name}.rlx").write_text(PROGRAM)
-    for name in ("out.exe", "out.html", "out.rlx", "out.json", "out/program0.rlx", "out/result.npy", "out/README.md"):  # fmt: skip
+    for name in ("out.exe", "out.html", "out.rlx", "out.json", "out/program0.rlx", "out/y.npz", "out/result.npy", "out/README.md"):  # fmt: skip
         (folder / name).write_bytes(OLD)
 
 

@@ -19,7 +19,8 @@ LINES = [
     "fmt ugly.rlx", "fmt folder", "check --fix wrong.rlx", "build ugly.rlx -o out.exe", "build ugly.rlx -o new.exe",
     "step ugly.rlx --html out.html", "prove n>=0 --certificate out.json", "generate -n 2 --size 3 -o out",
     "run ugly.rlx --input x=[1,2] --out out",
-    "memory ugly.rlx --html out.html",
+    "memory ugly.rlx --html out.html", "graph ugly.rlx -o out.html", "check ugly.rlx --output-file out.json",
+    "compare sum.rlx product.rlx --out out",
 ]  # fmt: skip
 
 POORER = """

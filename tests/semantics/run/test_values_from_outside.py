@@ -18,6 +18,7 @@ from rlx.semantics.live_memory import limited
 from rlx.semantics.outcome import Returned
 from rlx.semantics.run.files import FileError
 from rlx.semantics.run.files import load as load_file
+from rlx.semantics.run.npz import arrays_of
 from rlx.semantics.struct_info_of import struct_info_of
 from tests.semantics.run.test_inputs import given, refused
 
@@ -44,7 +45,27 @@ def test_damaged_archives_are_refused_or_read(tmp_path: Path) -> None:
             refusals += 1
         else:
             assert len(found.fields) == 2  # type: ignore[attr-defined]
+        try:
+            assert all(isinstance(each, np.ndarray) for each in arrays_of(str(path)).values())
+        except FileError as error:
+            assert str(error).startswith(str(path))
     assert refusals > 100
+
+
+def test_named_arrays_are_measured_before_they_are_loaded(tmp_path: Path) -> None:
+    """A small archive that unpacks to much is refused; so are pickles, and an array that is an archive too."""
+    bomb, pickled, double = (str(tmp_path / f"{name}.npz") for name in ("bomb", "pickled", "double"))
+    np.savez_compressed(bomb, x=np.zeros(1 << 22, np.uint8))
+    with limited(1 << 20), pytest.raises(FileError, match="too large"):
+        arrays_of(bomb)
+    np.savez(pickled, x=np.array([Path()], object))
+    with pytest.raises(FileError, match="Python objects"):
+        arrays_of(pickled)
+    array = io.BytesIO()
+    np.save(array, np.zeros(3))
+    Path(double).write_bytes(array.getvalue() + Path(bomb).read_bytes())
+    with pytest.raises(FileError, match="one array, and an archive too"):
+        arrays_of(double)
 
 
 def test_an_archive_of_other_files_is_refused(tmp_path: Path) -> None:
