@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, VOID, DataType, dtype
-from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node
 from rlx.operators.dim_arithmetic import const, product, same
 from rlx.solver.context import Context
+from rlx.solver.order import subtype
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Relation
 
@@ -57,7 +57,7 @@ class KnownValues:
             leaf = self._bound[var] = self.leaf(value)
             said, known = var.struct_info, self.info(leaf)
             if said is not None and known is not None:
-                self.wider |= not structural_equal(said, known)
+                self.wider |= not subtype(said, known, Prover()).proved
 
     def lay(self, var: ast.Var, shape: ast.Expr) -> None:
         """A variable is a tensor of this shape."""

@@ -157,7 +157,7 @@ def test_mistakes_of_users(files: Files) -> None:
         "type.npz": "x: expected elements of type float32, found float64",
         "shape.npz": "w, dimension 0: expected 4, found 2",
         "swapped.npz": "x, dimension 1: expected 4, found 3",
-        "objects.npz": "it holds Python objects",
+        "objects.npz": "found Python objects",
         "one.npy": "a .npy file has one array without a name",
         "text.npz": "expected an .npz file",
         "none.npz": "No such file or directory",
