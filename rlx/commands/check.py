@@ -15,7 +15,15 @@ from rlx.checker.render.files import FileReport, summarise
 from rlx.commands.check_options import parser_of, version
 from rlx.commands.project import settings
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.streams import complain, complain_line, say, visible, write_data, write_program
+from rlx.grammar.streams import (
+    complain,
+    complain_line,
+    harmless,
+    say,
+    visible,
+    write_data,
+    write_program,
+)
 from rlx.writing import hindrance, write
 
 if TYPE_CHECKING:
@@ -179,14 +187,15 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     if not files:
         complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
-    put = say if arguments.format == "human" else write_data
     if arguments.output_file:
         os.environ.setdefault("FORCE_COLOR", "0")
-        put = partial(write, arguments.output_file)
-    if arguments.format == "sarif":
-        _write(_sarif(files, project.documentation), put)
+    human = arguments.format == "human"
+    sarif = arguments.format == "sarif"
+    text = _sarif(files, project.documentation) if sarif else RENDERERS[arguments.format](files)
+    if arguments.output_file:
+        write(arguments.output_file, harmless(text) if human else text)
     else:
-        _write(RENDERERS[arguments.format](files), put)
+        _write(text, say if human else write_data)
     if arguments.dynamic_checks:
         _dynamic_checks(files, arguments.format)
     if arguments.statistics:
