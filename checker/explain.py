@@ -233,21 +233,9 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
 
 def explain(code: str, prog: str = "relax-check") -> int:
     """Print what is behind a code, or what an operator takes; 2 if there is none of that name."""
-    from rlx.spec import premise_rule
-
-    rule = premise_rule(code)
-    if rule is not None:
-        say("\n".join([*_lines(rule, code), ""]))
-        return 0
-    if code in OUTSIDE:
-        title, text = OUTSIDE[code]
-        say("\n".join([f"{code}: {title}", "", *_filled(text), ""]))
-        return 0
-    from rlx.operators.reference import described
-
-    operator = described(code)
-    if operator is not None:
-        say("\n".join([*operator, ""]))
+    text = explained(code)
+    if text is not None:
+        say(text)
         return 0
     from difflib import get_close_matches
 
@@ -255,6 +243,22 @@ def explain(code: str, prog: str = "relax-check") -> int:
     hint = f"; did you mean {', '.join(near)}?" if near else "; `rlx explain` lists the rules"
     complain_line(f"{prog}: no rule has the name {code or repr(code)}{hint}")
     return 2
+
+
+def explained(code: str) -> str | None:
+    """What is behind a code, or what an operator takes; None if there is none of that name."""
+    from rlx.operators.reference import described as operator
+    from rlx.spec import premise_rule
+
+    rule = premise_rule(code)
+    if rule is not None:
+        lines: list[str] | None = _lines(rule, code)
+    elif code in OUTSIDE:
+        title, text = OUTSIDE[code]
+        lines = [f"{code}: {title}", "", *_filled(text)]
+    else:
+        lines = operator(code)
+    return None if lines is None else "\n".join([*lines, ""])
 
 
 def _operators() -> list[str]:

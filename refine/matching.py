@@ -376,6 +376,25 @@ class Matcher:
             return self._split(split, lambda: self.elements(x, y))
         if self.impossible():
             return True
+        if kind == BOOL and any(
+            w is not e or _is_connected(e) for w, e in ((self._written(e), e) for e in (x, y))
+        ):
+            return self._same_truth(x, y)
+        self.differ(x, y, "")
+        return False
+
+    def _same_truth(self, x: PrimExpr, y: PrimExpr) -> bool:
+        """Whether two Boolean elements are equal for all values of the conditions in them."""
+        for one in (x, y):
+            if self.holds(one) is None:
+                if self.splits >= SPLITS:
+                    break
+                return self._split(self._atomic(one), lambda: self._same_truth(x, y))
+        else:
+            if self.holds(x) is self.holds(y):
+                return True
+        if self.impossible():
+            return True
         self.differ(x, y, "")
         return False
 
@@ -501,6 +520,8 @@ class Matcher:
                 return self._atomic(a) if self.holds(a) is None else self._atomic(b)
             case tir.Not(a=a):
                 return self._atomic(a)
+            case tir.EQ(a=a, b=b) if tir.type_of(a) == BOOL:
+                return self._atomic(a) if self.holds(a) is None else self._atomic(b)
         return turned(condition)
 
     def _written(self, condition: PrimExpr) -> PrimExpr:
@@ -517,7 +538,10 @@ class Matcher:
                 case tir.NE(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
                     condition = tir.Not(a) if value else a
                 case _:
-                    return tir.interned(condition)
+                    found = _logical(condition)
+                    if found is None:
+                        return tir.interned(condition)
+                    condition = found
 
     def inner_condition(self, x: PrimExpr) -> PrimExpr | None:
         """The first undecided condition of a choice inside an element, outside of reductions."""
@@ -550,6 +574,10 @@ class Matcher:
             case tir.Not(a=a):
                 inner = self.holds(a)
                 return None if inner is None else not inner
+            case tir.EQ(a=a, b=b) if tir.type_of(a) == BOOL:
+                both = self.holds(a), self.holds(b)
+                if None not in both:
+                    return both[0] == both[1]
         return self.facts.holds(condition)
 
     def head(self, x: PrimExpr) -> PrimExpr:
@@ -558,6 +586,16 @@ class Matcher:
         """
         while True:
             match x:
+                case tir.TruncMod(a=a, b=b) if tir.type_of(a).is_float:
+                    x = tir.interned(tir.Call("fmod", (a, b), tir.type_of(a)))
+                case tir.Call(op="nearbyint", args=args):
+                    x = tir.interned(tir.Call("round", args, x.dtype))  # both to even
+                case tir.Select(
+                    condition=tir.Or(a=tir.Comparison() as c, b=tir.Call(op="isnan", args=(nan,))),
+                    true_value=a,
+                    false_value=b,
+                ) if self.real and (extremum := _extremum(c, nan, a, b)) is not None:
+                    x = extremum
                 case (
                     tir.Select(condition=c, true_value=a, false_value=b)
                     | tir.Call(op="if_then_else", args=(c, a, b))
@@ -954,6 +992,101 @@ class Matcher:
         """Remember where two terms could not be joined."""
         if self.mismatch is None or (not self.mismatch.reason and reason):
             self.mismatch = Unjoined(x, y, reason)
+
+
+def _is_connected(condition: PrimExpr) -> bool:
+    """Whether a Boolean element is made of others."""
+    if isinstance(condition, tir.EQ):
+        return tir.type_of(condition.a) == BOOL
+    return isinstance(condition, tir.And | tir.Or | tir.Not)
+
+
+def _logical(condition: PrimExpr) -> PrimExpr | None:
+    """A Boolean element written with ``and``, ``or``, ``not`` and ``==``, one step; None if it is."""
+    match condition:
+        case tir.Cast(dtype=kind, value=a) if kind == BOOL:
+            of = tir.type_of(a)
+            if of == BOOL:
+                return a
+            return tir.NE(a, tir.FloatImm(0.0, of) if of.is_float else tir.IntImm(0, of))
+        case tir.Call(op="bitwise_not", args=(a,)) if tir.type_of(a) == BOOL:
+            return tir.Not(a)
+        case tir.Call(op=op, args=(tir.Cast(dtype=kind, value=a),)) if (
+            op in ("isnan", "isinf", "isfinite") and (str(tir.type_of(a)), str(kind)) in _WIDENED
+        ):
+            return tir.Call(op, (a,), BOOL)
+        case tir.Call(op="isinf" | "isfinite", args=(a,)):
+            kind = tir.type_of(a)
+            infinite = tir.EQ(tir.Call("fabs", (a,), kind), tir.FloatImm(math.inf, kind))
+            nan = tir.Not(tir.Call("isnan", (a,), BOOL))
+            return tir.And(nan, infinite if condition.op == "isinf" else tir.Not(infinite))
+        case tir.NE(a=a, b=b) if tir.type_of(a).is_float or tir.type_of(a) == BOOL:
+            return tir.Not(tir.EQ(a, b))
+        case tir.LT(a=tir.IntImm(value=0), b=tir.Cast(value=a)) if tir.type_of(a) == BOOL:
+            return a
+        case tir.Comparison(a=tir.IntImm(value=0), b=tir.Cast(dtype=kind, value=a)) if _keeps_sign(
+            tir.type_of(a), kind
+        ):
+            return type(condition)(tir.IntImm(0, tir.type_of(a)), a)
+    found = _operands(condition)
+    if found is None:
+        return None
+    a, b = found
+    match condition:
+        case tir.Add() | tir.Max() | tir.Call(op="bitwise_or"):
+            return tir.Or(a, b)
+        case tir.Mul() | tir.Min() | tir.Call(op="bitwise_and"):
+            return tir.And(a, b)
+        case tir.Call(op="bitwise_xor"):
+            return tir.Not(tir.EQ(a, b))
+        case tir.LT():
+            return tir.And(tir.Not(a), b)
+        case tir.LE():
+            return tir.Or(tir.Not(a), b)
+        case tir.GT():
+            return tir.And(a, tir.Not(b))
+        case tir.GE():
+            return tir.Or(a, tir.Not(b))
+        case tir.EQ() if tir.type_of(condition.a) != BOOL:
+            return tir.EQ(a, b)
+        case tir.NE():
+            return tir.Not(tir.EQ(a, b))
+    return None
+
+
+def _keeps_sign(kind: DataType, target: DataType) -> bool:
+    """Whether a conversion between signed integers loses nothing."""
+    return kind.code == target.code == "int" and kind.bits <= target.bits
+
+
+_WIDENED = {(one, "float32") for one in ("float16", "bfloat16")}
+"""Conversions between floats that keep NaN and infinities, and nothing else becomes one."""
+
+
+def _operands(condition: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
+    """The Boolean operands of an operation on them, or on the numbers 0 and 1 that they become."""
+    match condition:
+        case tir.Binary(a=a, b=b) | tir.Call(args=(a, b)):
+            inner = [x.value if isinstance(x, tir.Cast) else x for x in (a, b)]
+            compares = isinstance(condition, tir.Comparison)
+            operands = inner if compares else [a, b]
+            if all(tir.type_of(x) == BOOL for x in operands):
+                return operands[0], operands[1]
+    return None
+
+
+def _extremum(c: tir.Comparison, nan: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+    """The extremum that a choice gives, NaN if ``a`` or ``b`` is: as real numbers, the larger or the
+    smaller one, as for a reduction.
+    """
+    below = turned(c)
+    a, b = tir.interned(a), tir.interned(b)
+    if tir.interned(nan) is a and isinstance(below, tir.LT):
+        if (below.a, below.b) == (b, a):
+            return tir.interned(tir.Max(a, b))
+        if (below.a, below.b) == (a, b):
+            return tir.interned(tir.Min(a, b))
+    return None
 
 
 def _below(tensor: TensorTerm) -> list[TensorTerm]:

@@ -25,6 +25,9 @@ FOR_REDUCTION = 0.25
 GRACE = 0.04
 """The share of the time that programs under way may take longer."""
 
+FIRST = 15.0
+"""Seconds that the very first program may take in a campaign that is shorter: workers must start."""
+
 
 def chunks(state: CampaignState, seed: int) -> Iterator[int]:
     """The first seeds of the chunks that are not done yet."""
@@ -88,8 +91,8 @@ def campaign(
     """Examine programs until the time is up; the findings that are new.
 
     If there are findings without a file, the last :data:`FOR_REDUCTION` of the time is left for
-    them. What is not done :data:`GRACE` of the time after its end is given up, unless it is the
-    very first.
+    them. What is not done :data:`GRACE` of the time after its end is given up; the very first has
+    :data:`FIRST` seconds.
 
     Parameters
     ----------
@@ -116,10 +119,12 @@ def campaign(
             running[submit(first)] = first
         if left <= 0 and (state.programs or len(running) > jobs):
             running = {future: first for future, first in running.items() if not future.cancel()}
-        if not running or (left < -GRACE * seconds and state.programs):
+        patience = GRACE * seconds
+        if not state.programs:
+            patience = max(patience, FIRST - seconds * share)
+        if not running or left < -patience:
             break
-        pause = left if left > 0 else left + GRACE * seconds
-        pause = min(1.0, pause) if pause > 0 else 1.0
+        pause = min(1.0, left if left > 0 else left + patience)
         finished, _ = wait(running, timeout=pause, return_when=FIRST_COMPLETED)
         for future in finished:
             first = running.pop(future)

@@ -74,6 +74,7 @@ class Worker:
         self.process: Child | None = None
         self.text = self.stage = ""
         self.stopped = False
+        self.alone: Worker | None = None
 
     def examine(
         self, seed: int, text: str | None = None, only: str = ""
@@ -101,14 +102,24 @@ class Worker:
         return self._lost(process, seed)
 
     def strict(self) -> Worker:
-        """Another worker, whose process notices sooner that its memory is broken."""
-        return Worker(self.oracle, self.against, self.program, self.patience, _STRICT, self.memory)
+        """Another worker, whose process notices sooner that its memory is broken; it is stopped
+        with this one.
+        """
+        self.alone = Worker(
+            self.oracle, self.against, self.program, self.patience, _STRICT, self.memory
+        )
+        if self.stopped:
+            self.alone.stop()
+        return self.alone
 
     def stop(self) -> None:
         """End the process, also while another thread waits for its answer, and start none again."""
         self.stopped = True
-        if self.process is not None:
-            self.process.stop()
+        if self.alone is not None:
+            self.alone.stop()
+        process = self.process
+        if process is not None:
+            process.stop()
 
     def close(self) -> None:
         """End the process."""
@@ -126,6 +137,8 @@ class Worker:
             # the user's own oracle may read files, and is named from where the user is
             folder = os.getcwd() if ":" in self.oracle else None
             self.process = Child(command, self.environment, folder)
+            if self.stopped:  # meanwhile
+                self.process.stop()
             for _ in self.process.answers(PATIENCE):
                 break  # it is ready
         return self.process

@@ -59,9 +59,6 @@ class Coerce(ScalarCoercion):
         if isinstance(value, ast.Expr):
             return value
         match value:
-            case tir.OpaqueExpr(text=text) if text.startswith("lambda"):
-                help = "write a function: `@R.function` and `def` inside this one"
-                raise Rejected("a lambda is no Relax function", *span, help)
             case tir.PrimExpr() | bool() | int() | float():
                 return ast.PrimValue(self.scalar(entry), span)
             case str():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.commands.compiling import made_or_status, program
-from rlx.commands.outputs import refused
+from rlx.commands.outputs import add_format, print_record, refused
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import complain_line
@@ -43,6 +43,7 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
     parser.add_argument(
         "--legalize", action="store_true", help="replace operators with PrimFuncs first"
     )
+    add_format(parser)
     add_options(parser)
     options = parser.parse_args(argv)
     if not loaded(options, prog):
@@ -55,6 +56,14 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
     compiled = f", {kept} PrimFunc{'' if kept == 1 else 's'} as C and as text" if kept else ""
     said = f"{functions}, {len(made.offsets)} instructions{compiled}"
     complain_line(f"written: {options.out}, {said}")
+    if options.format == "json":
+        print_record(
+            file=options.file,
+            written=options.out,
+            functions=count,
+            instructions=len(made.offsets),
+            prim_funcs=kept,
+        )
     return 0
 
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rlx.commands.outputs import add_format, print_record
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import complain_line, say, write_program
 from rlx.semantics.run.options import UNABLE
@@ -41,6 +42,7 @@ def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
         action="store_true",
         help="print only the names of its functions and the shapes of its constants",
     )
+    add_format(parser)
     options = parser.parse_args(argv)
     try:
         found = Executable.load(options.file)
@@ -50,7 +52,18 @@ def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
     except OSError as error:
         complain_line(f"{prog}: {options.file}: {error.strerror or error}")
         return UNABLE
-    (write_program if options.python or options.c else say)(_shown(found, options))
+    if options.format == "json":
+        print_record(
+            file=options.file,
+            functions=[function.name for function in found.functions],
+            packed=list(found.packed_names),
+            instructions=len(found.offsets),
+            constants=len(found.constants),
+            prim_funcs=sorted(found.kernels),
+            text=_shown(found, options),
+        )
+    else:
+        (write_program if options.python or options.c else say)(_shown(found, options))
     return 0
 
 

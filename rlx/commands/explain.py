@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.checker.explain import explain, titles
+from rlx.checker.explain import explain, explained, titles
+from rlx.commands.outputs import add_format, print_record
 from rlx.grammar.streams import say_line
 
 
@@ -23,7 +24,17 @@ def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
         metavar="CODE",
         help="a rule (D14), a code (D14-arity) or an operator (R.concat); default: list the rules",
     )
-    wanted: list[str] = parser.parse_args(argv).code
+    add_format(parser)
+    options = parser.parse_args(argv)
+    wanted: list[str] = options.code
+    if options.format == "json":
+        texts = {code: explained(code) for code in wanted}
+        for code in (code for code, text in texts.items() if text is None):
+            return explain(code, prog)
+        entries = [{"code": code, "text": text} for code, text in texts.items()]
+        listed = [{"code": name, "title": title} for name, title in titles().items()]
+        print_record(codes=entries if wanted else listed)
+        return 0
     if wanted:
         return max(explain(code, prog) for code in wanted)
     for name, title in titles().items():

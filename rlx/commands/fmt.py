@@ -7,6 +7,7 @@ import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from rlx.checker.driver.configuration import (
     ConfigurationError,
@@ -22,6 +23,7 @@ from rlx.checker.driver.sources import (
     why_no_text,
 )
 from rlx.checker.driver.time_limit import Lost, TimeLimitError, each_limited
+from rlx.commands.outputs import add_format, print_record
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.nodes.node import Record
@@ -67,10 +69,15 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
         def work(path: str) -> _Read:
             return _read_and_format(path, bool(within[path]), options, prog)
 
+        records = []
         for each in each_limited(paths, work):
-            worst = max(worst, _one(each, within[each.path], options, prog))
+            status = _one(each, within[each.path], options, prog)
+            worst = max(worst, status)
+            records.append(_record(each, status, options))
     except TimeLimitError as error:
         return _complain(f"{prog}: {error}", FAILED)
+    if options.format == "json":
+        print_record(dialect=options.dialect, files=records)
     return worst
 
 
@@ -106,6 +113,7 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--diff", action="store_true", help="change nothing; print what would change"
     )
+    add_format(parser)
     parser.add_argument(
         "paths",
         nargs="+",
@@ -193,7 +201,7 @@ def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace,
         _complain(line, outcome.status)
     if outcome.text is None:
         return outcome.status
-    if options.diff:
+    if options.diff and options.format == "human":
         say("".join(_diff(text, outcome.text, visible(shown))))
     made = outcome.text.encode(encoding(data, shown))
     changed = made != data
@@ -202,10 +210,27 @@ def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace,
     if options.check or options.diff:
         return SAME
     if path == "-":
-        write_program(outcome.text, exactly=True)
+        if options.format == "human":
+            write_program(outcome.text, exactly=True)
     elif changed:
         return _write(path, within, made, prog)
     return SAME
+
+
+def _record(read: _Read | Lost, status: int, options: argparse.Namespace) -> dict[str, Any]:
+    """What `--format json` says of a file; the text where no file gets it."""
+    if isinstance(read, Lost):
+        return {"path": read.path, "status": "failed", "said": [str(read)], "text": None}
+    made = read.outcome.text
+    shown = options.diff or read.path == "-"
+    failed = made is None or status > CHANGED
+    changed = made is not None and made.encode(encoding(read.data, read.shown)) != read.data
+    return {
+        "path": read.shown,
+        "status": "failed" if failed else "changed" if changed else "same",
+        "said": list(read.outcome.complaints),
+        "text": made if shown else None,
+    }
 
 
 def _formatted(text: str, shown: str, options: argparse.Namespace) -> Formatted:

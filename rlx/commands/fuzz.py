@@ -14,6 +14,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from rlx.commands.os_errors import words_of
+from rlx.commands.outputs import add_format, print_record
 from rlx.generate.campaign.campaign import LocalWorkers, campaign
 from rlx.generate.campaign.draft import draft
 from rlx.generate.campaign.finding import Finding
@@ -116,10 +117,38 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     finally:
         close()
     complain_line("")
+    if not state.programs:
+        complain_line(f"{prog}: no program was examined: a process took too long to start")
     _keep_all(state, options, folder, table, started + options.time)
     write_page_of(read_legible(folder)[0], folder)
     new = [finding for finding in new if finding.key in state.findings]
-    say(_summary(state, new))
+    if options.format == "json":
+        paths = {entry.path for entry in state.table}
+        print_record(
+            oracle=options.oracle,
+            seed=options.seed,
+            programs=state.programs,
+            folder=str(folder),
+            findings=[
+                {
+                    "key": finding.key,
+                    "kind": finding.kind,
+                    "sentence": finding.sentence,
+                    "rule": finding.rule,
+                    "seed": finding.seed,
+                    "times": state.seen[finding.key],
+                    "new": finding in new,
+                    "program": finding.text,
+                }
+                for finding in state.findings.values()
+            ],
+            known=[
+                {"path": path, "times": state.seen[path]}
+                for path in sorted(paths & state.seen.keys())
+            ],
+        )
+    else:
+        say(_summary(state, new))
     return FOUND if state.findings else NOTHING
 
 
@@ -175,11 +204,12 @@ def _keep_all(
         for worker in workers:
             worker.stop()
 
+    tell = say if options.format == "human" else complain
     in_time = threading.Timer(max(0.0, deadline - time.monotonic()), stop)
     in_time.start()
     with ThreadPoolExecutor(options.jobs) as pool:
         try:
-            _write_all(state, folder, table, todo, pool.map(smaller_one, todo))
+            _write_all(state, folder, table, todo, pool.map(smaller_one, todo), tell)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             stop()
@@ -194,6 +224,7 @@ def _write_all(
     table: list[FindingFile],
     todo: Sequence[Finding],
     smaller: Iterable[tuple[Finding, bool]],
+    tell: Callable[[str], None],
 ) -> None:
     """Write the findings, each when it is as small as it gets."""
     for finding, (small, minimal) in zip(todo, smaller, strict=True):
@@ -205,7 +236,7 @@ def _write_all(
             state.settle(finding, cause)
             said = visible(f"{small.key}: same cause as {cause.path}") + "\n"
         state.save()
-        say(said)
+        tell(said)
         sys.stdout.flush()
 
 
@@ -349,6 +380,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         help="do not reduce the programs of findings",
     )
     add_memory(parser, " in one process")
+    add_format(parser)
     add("--dask", metavar="ADDRESS", help="use the workers of a Dask scheduler")
     add(
         "--dask-unencrypted",

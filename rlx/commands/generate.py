@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
+from rlx.commands.outputs import add_format, print_record
 from rlx.generate.programs.plan import FEATURES, NEEDS, Options
 from rlx.grammar.command_line import CommandParser, integer, positive
 from rlx.grammar.dialects import DEFAULT, DIALECTS
@@ -39,14 +40,22 @@ def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
     if given.near:
         features -= {"nested"}  # calls in calls have no place of their own for the mistake
     options = Options(given.size, features, operators)
-    if given.out is None:
-        write_program("\n".join(_text(module, given) for module in _modules(given, options)))
+    texts = ((module.name, _text(module, given)) for module in _modules(given, options))
+    as_data = given.format == "json"
+    programs: list[dict[str, str | None]] = []
+    folder = None if given.out is None else make_folder(given.out)
+    if folder is None and not as_data:
+        write_program("\n".join(text for _, text in texts))
         return 0
-    folder = make_folder(given.out)
-    for module in _modules(given, options):
-        path = folder / f"{module.name.lower()}.rlx"
-        write(path, _text(module, given), within=[folder])
-        say_line(f"{path}")
+    for name, text in texts:
+        path = None if folder is None else folder / f"{name.lower()}.rlx"
+        if folder is not None and path is not None:
+            write(path, text, within=[folder])
+            if not as_data:
+                say_line(f"{path}")
+        programs.append({"name": name, "path": None if path is None else str(path), "text": text})
+    if as_data:
+        print_record(seed=given.seed, programs=programs)
     return 0
 
 
@@ -182,4 +191,5 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         help="generate programs with exactly this mistake, such as WF02-undefined",
     )
     add("-o", "--out", metavar="DIR", help="write each program to a file in this folder")
+    add_format(parser)
     return parser

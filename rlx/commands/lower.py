@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from rlx.commands.compiling import made_or_status, program
+from rlx.commands.outputs import add_format, print_record
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.nodes.ast import IRModule
@@ -43,30 +44,44 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
     parser.add_argument(
         "--legalize", action="store_true", help="replace operators with PrimFuncs first"
     )
+    add_format(parser)
     add_options(parser)
     options = parser.parse_args(argv)
     if not loaded(options, prog):
         return UNABLE
-    made = made_or_status(prog, lambda: _lowered(options, names))
-    if isinstance(made, int):
-        return made
-    write_program(print_module(made))
+    done = made_or_status(prog, lambda: _lowered(options, names))
+    if isinstance(done, int):
+        return done
+    made, left = done
+    if options.format == "json":
+        last = names[_stage(options.to, names)]
+        print_record(file=options.file, to=last, program=print_module(made), left=left)
+    else:
+        write_program(print_module(made))
     return 0
 
 
-def _lowered(options: argparse.Namespace, names: Sequence[str]) -> IRModule:
-    """The program after the passes."""
+def _lowered(
+    options: argparse.Namespace, names: Sequence[str]
+) -> tuple[IRModule, list[dict[str, str]]]:
+    """The program after the passes, and the calls of operators that `--legalize` left."""
     from rlx.vm.compilation import STAGES
 
     last = _stage(options.to, names)
     now = program(options.file, options.module)
+    left: list[dict[str, str]] = []
     if options.legalize:
-        from rlx.transform.legalization import legalize
+        from rlx.transform.legalization import legalized
 
-        now = legalize(now)
+        found = legalized(now)
+        now = found.module
+        left = [
+            {"function": each.function, "operator": each.operator, "reason": each.reason}
+            for each in found.left
+        ]
     for stage in STAGES[: last + 1]:
         now = stage()(now)
-    return now
+    return now, left
 
 
 def _stage(name: str, names: Sequence[str]) -> int:

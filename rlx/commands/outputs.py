@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterator
 from itertools import islice
@@ -9,12 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlx.commands.os_errors import words_of
+from rlx.grammar.streams import json_text, write_data
 from rlx.writing import hindrance, make_folder, output
 
 if TYPE_CHECKING:
     from rlx.semantics.values import Value
 
 STDIN = "-"
+
+
+def add_format(parser: argparse.ArgumentParser, of: str = "answer") -> None:
+    """Add the option `--format`."""
+    parser.add_argument(
+        "--format",
+        choices=("human", "json"),
+        default="human",
+        help=f"the format of the {of} (default: human)",
+    )
+
+
+def print_record(**record: Any) -> None:
+    """Print the answer of a command with `--format json`: one object, with its version."""
+    write_data(json_text({"version": 1, **record}) + "\n")
 
 
 def refused(out: str, file: str) -> str | None:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rlx.commands.outputs import add_format
 from rlx.grammar.streams import complain_line, json_text, say, write_data
 
 if TYPE_CHECKING:
@@ -77,12 +78,7 @@ def _parser(prog: str) -> ArgumentParser:
         metavar="NAME=VALUE",
         help="the smallest value of a variable, or none; repeatable",
     )
-    parser.add_argument(
-        "--format",
-        choices=("human", "json"),
-        default="human",
-        help="the format of the answer (default: human)",
-    )
+    add_format(parser)
     parser.add_argument(
         "--int64",
         action="store_true",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rlx.checker.driver.time_limit import lift
-from rlx.commands.outputs import refused
+from rlx.commands.outputs import add_format, print_record, refused
 from rlx.commands.project import add_options, loaded
 from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.command_line import CommandParser
@@ -61,11 +61,20 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
         except KeyboardInterrupt:
             _put(options, trial.smallest)
             raise
-    complain(
-        f"{len(text.splitlines())} lines became {len(smallest.splitlines())}, in {trial.count}"
-        " runs\n"
-    )
-    return _put(options, smallest)
+    before, after = len(text.splitlines()), len(smallest.splitlines())
+    complain(f"{before} lines became {after}, in {trial.count} runs\n")
+    if options.format == "human":
+        return _put(options, smallest)
+    status = _put(options, smallest) if options.output else REDUCED
+    if status == REDUCED:
+        print_record(
+            file=options.file,
+            lines={"before": before, "after": after},
+            runs=trial.count,
+            written=options.output,
+            program=smallest,
+        )
+    return status
 
 
 def _put(options: argparse.Namespace, smallest: str) -> int:
@@ -119,5 +128,6 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "-o", "--output", metavar="PATH", help="write the program to this file (default: stdout)"
     )
+    add_format(parser)
     add_options(parser)
     return parser

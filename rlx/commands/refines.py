@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from rlx.commands.outputs import add_format
 from rlx.grammar.streams import complain, complain_line, json_text, say, write_data
 
 if TYPE_CHECKING:
@@ -179,12 +180,7 @@ def add_options(parser: ArgumentParser, before: str) -> None:
         metavar="CONTRACT",
         help=f"how the interface changed: {', '.join(CONTRACTS)}, or the name of a pass of TVM",
     )
-    parser.add_argument(
-        "--format",
-        choices=("human", "json"),
-        default="human",
-        help="the format of the answer (default: human)",
-    )
+    add_format(parser)
 
 
 def _record(options: Namespace, found: Refinement) -> dict[str, Any]:

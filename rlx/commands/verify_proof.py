@@ -19,6 +19,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> i
     int
         0 if each file is a proof, 1 if one is not, 2 for one that cannot be read or wrong usage.
     """
+    from rlx.commands.outputs import add_format, print_record
     from rlx.grammar.command_line import CommandParser
     from rlx.solver.proofs import checker
 
@@ -31,27 +32,38 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> i
         ),
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a certificate; - for stdin")
+    add_format(parser)
     try:
         options = parser.parse_args(argv)
     except SystemExit as stop:
         return int(stop.code or 0)
     status = 0
+    answers = []
     for path in options.files:
+        said = ""
+        found = {}
         try:
             found = checker.read(_text(path))
             checker.check(found)
         except checker.RefusedError as error:
             code, message = error.args
-            complain_line(f"{path}: refused: {message} ({code})")
+            said = f"refused: {message} ({code})"
             status = max(status, _REFUSED)
         except OSError as error:
-            complain_line(f"{path}: {error.strerror or error}")
+            said = f"{error.strerror or error}"
             status = _UNABLE
         except UnicodeDecodeError:
-            complain_line(f"{path}: refused: no certificate: the file is not UTF-8")
+            said = "refused: no certificate: the file is not UTF-8"
             status = max(status, _REFUSED)
+        if options.format == "json":
+            claims = {key: found[key] for key in ("goal", "assume", "variables") if not said}
+            answers.append({"path": path, "proved": not said, "why": said, **claims})
+        elif said:
+            complain_line(f"{path}: {said}")
         else:
             say("\n  ".join(map(visible, [f"{path}: proved", *_claimed(found)])) + "\n")
+    if options.format == "json":
+        print_record(files=answers)
     return status
 
 

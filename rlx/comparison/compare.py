@@ -154,7 +154,7 @@ class Run:
         InputsError
             If they do not.
         """
-        first = self.program.start(self.entry, [_copied(arg) for arg in self.args], keep=False)
+        first = self.program.start(self.entry, self.args, keep=False)  # nothing is written yet
         if isinstance(first, Ended):
             names = self.parameters
             raise InputsError(

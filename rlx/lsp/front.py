@@ -160,6 +160,7 @@ class _Process:
         Thread(target=self._write, daemon=True).start()
         Thread(target=self._read, args=(events,), daemon=True).start()
         self.send({"id": 0, "method": "initialize", "params": initialize})
+        self.send({"method": "initialized", "params": {}})  # in front of the first document
 
     def busy_for(self) -> float:
         """The seconds that its work has taken; its start does not count, unless it is very long."""
@@ -496,7 +497,6 @@ class Front:
             self._diagnosed(worker, message["params"])
         elif message.get("id") == 0 and "method" not in message:
             worker.ready = time.monotonic()
-            worker.send({"method": "initialized", "params": {}})
         elif "method" in message:
             # every process says what it thinks of a folder; the editor hears it once
             said = str(message.get("params"))

@@ -212,7 +212,8 @@ def prepare(
     try:
         given = arguments(options, function)
         known = known_functions(module)
-        made.inputs = inputs(function, given, options.seed, known, whole=whole)
+        # what was read from files is nobody else's, so it is not copied
+        made.inputs = inputs(function, given, options.seed, known, overwrite=True, whole=whole)
     except InputError as error:
         raise UsageError(f"{at_fault(options, error)} {error}") from None
     return made

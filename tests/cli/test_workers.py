@@ -165,7 +165,7 @@ ENDINGS = {
     [
         ("rlx.commands.fmt.format_text", fmt.main, "--check"),
         ("rlx.old.two_views.views", check.main, "--types"),
-        ("rlx.checker.driver.fix.mended", check.main, "--diff"),
+        ("rlx.checker.fixing.mended", check.main, "--diff"),
     ],
 )
 def test_a_command_says_how_a_process_ended(

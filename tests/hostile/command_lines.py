@@ -255,6 +255,7 @@ LINES: dict[str, dict[str, Draw]] = {
         "--isolated": _nothing,
         "--check": _nothing,
         "--diff": _nothing,
+        **FORMAT,
     },
     "prove": {
         "goal": _goal,
@@ -267,7 +268,7 @@ LINES: dict[str, dict[str, Draw]] = {
         "--certificate": _out("proof.json"),
         "--smtlib": _nothing,
     },
-    "verify-proof": {"FILE": _files},
+    "verify-proof": {"FILE": _files, **FORMAT},
     "memory": {
         "FILE": _file,
         "--module": _choice("Module", "Nothing"),
@@ -320,9 +321,16 @@ LINES: dict[str, dict[str, Draw]] = {
         "--operators": _operators,
         "--near": _code,
         "--out": _out("programs"),
+        **FORMAT,
     },
-    "lower": {"FILE": _file, "--to": lambda g: [g.rng.choice(STAGES).__name__], **MODULE, **TRUST},
-    "build": {"FILE": _file, "--out": _out("made.rlxexe"), **MODULE, **TRUST},
+    "lower": {
+        "FILE": _file,
+        "--to": lambda g: [g.rng.choice(STAGES).__name__],
+        **MODULE,
+        **FORMAT,
+        **TRUST,
+    },
+    "build": {"FILE": _file, "--out": _out("made.rlxexe"), **MODULE, **FORMAT, **TRUST},
     "relay": {
         "ACTION": _choice("check", "to-anf", "to-graph", "to-relax", "run"),
         "FILE": _files,
@@ -332,7 +340,13 @@ LINES: dict[str, dict[str, Draw]] = {
         "--seed": NUMBER,
         "--fuel": _choice("3000", "0", "1", "-1"),
     },
-    "disasm": {"FILE": _only_file, "--python": _nothing, "--c": _nothing, "--stats": _nothing},
+    "disasm": {
+        "FILE": _only_file,
+        "--python": _nothing,
+        "--c": _nothing,
+        "--stats": _nothing,
+        **FORMAT,
+    },
     "fuzz": {
         "--memory": _choice("1G", "1G", "512M", "0", "64", "1e300", "-1", "nan", "x", ""),
         "--against": _choice("tvm", "tvn"),
@@ -347,11 +361,13 @@ LINES: dict[str, dict[str, Draw]] = {
         "--no-reduce": _nothing,
         "--dask": _choice("nonsense", "", "tcp://192.0.2.1:1"),
         "--dask-unencrypted": _nothing,
+        **FORMAT,
     },
     "reduce": {
         "FILE": _only_file,
         "--test": _choice("true", "false", "grep -q R", "", "test -s {}"),
         "--output": _out("small.rlx"),
+        **FORMAT,
         **TRUST,
     },
     "why": {
@@ -397,7 +413,7 @@ LINES: dict[str, dict[str, Draw]] = {
         "--memory": _choice("1G", "512M", "0", "x", ""),
     },
     "lsp": {"--stdio": _nothing, **TRUST},
-    "explain": {"CODE": _code},
+    "explain": {"CODE": _code, **FORMAT},
     "completion": {
         "SHELL": _choice(*SHELLS, "ksh"),
         "--program": _choice("rlx", "relax-check", "x"),

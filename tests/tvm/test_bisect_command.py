@@ -112,7 +112,9 @@ def test_what_the_default_pipeline_makes_is_built(
     text = text.replace('-> R.Tensor((2, 3), "float32")', "")
     options = ("--no-run", "--no-reduce")
     status, said = found(tmp_path, capsys, text, *options)
-    assert status == 1 and said.startswith("# the build raises an error\n")
+    assert status == 1 and said.startswith(
+        "# the code generation of the virtual machine raises an error\n"
+    )
     assert found(tmp_path, capsys, text, *options, "--no-build")[0] == 0
 
 

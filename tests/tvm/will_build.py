@@ -37,6 +37,7 @@ from .perturb.calls import Argument, Group, OneCall, TensorArg, write
 from .perturb.changes import ELEMENTS
 from .perturb.harness import combined
 from .runs import built, programs
+from .target import QUICK
 
 ROOT = Path(__file__).parents[2]
 MEMORY, SECONDS = 8 << 30, 60
@@ -166,7 +167,7 @@ def _asked(text: str) -> tuple[str, str]:
         try:
             module: Any = tvm.script.from_source(text, check_well_formed=False)
             step = "refuses"
-            tvm.compile(module, target="llvm")
+            tvm.compile(module, target=QUICK)
         except Exception as error:  # noqa: BLE001 - whatever TVM raises
             return step, f"{type(error).__name__}: {error}"[-1500:]
     return "builds", ""

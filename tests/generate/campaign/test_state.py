@@ -6,7 +6,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -57,14 +57,16 @@ def test_a_campaign_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     done: list[int] = []
 
-    def run(first: int) -> ChunkResult:
+    def submit(first: int) -> Future[ChunkResult]:
+        """Done at once: what is still under way when the time is up may be begun again."""
+        made: Future[ChunkResult] = Future()
         done.append(first)
-        return chunk(first, f"cause {first // CHUNK % 3}")
+        made.set_result(chunk(first, f"cause {first // CHUNK % 3}"))
+        return made
 
     for _ in range(2):
         state = CampaignState(path)
-        with ThreadPoolExecutor(2) as pool:
-            campaign(state, lambda first, p=pool: p.submit(run, first), 0, 0.2, 2, lambda *_: None)  # type: ignore[misc]
+        campaign(state, submit, 0, 0.2, 2, lambda *_: None)
     assert len(done) == len(set(done)) == len(state.done)
     assert sorted(done) == list(range(0, len(done) * CHUNK, CHUNK))
     assert sum(state.seen.values()) == len(done)
@@ -103,6 +105,13 @@ def test_what_fails_always_ends_the_campaign() -> None:
     with pytest.raises(OSError, match="lost"):
         campaign(CampaignState(), submit, 0, 5.0, 1, lambda *_: None)
     assert max(tries.count(first) for first in tries) == ATTEMPTS + 1
+
+
+def test_a_first_program_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlx.generate.campaign.campaign.FIRST", 0.1)
+    state = CampaignState()
+    assert campaign(state, lambda _: Future(), 0, 0.05, 1, lambda *_: None) == []
+    assert state.programs == 0
 
 
 def saved(path: Path) -> CampaignState:

@@ -83,8 +83,8 @@ def test_the_law_can_be_broken(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     )
     assert not examine(text, Random(1), 40).broken
 
-    def proved(path: Any, premise: str, status: Any, *rest: Any) -> CheckPart:
-        return CheckPart(path, premise, "proved" if status == "needed" else status, *rest)
+    def proved(path: Any, premise: str, status: Any, *rest: Any, **more: Any) -> CheckPart:
+        return CheckPart(path, premise, "proved" if status == "needed" else status, *rest, **more)
 
     monkeypatch.setattr(comparisons, "CheckPart", proved)
     assert examine(text, Random(1), 40).broken
