@@ -15,7 +15,15 @@ from rlx.checker.render.files import FileReport, summarise
 from rlx.commands.check_options import parser_of, version
 from rlx.commands.project import settings
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.streams import complain, complain_line, say, visible, write_data, write_program
+from rlx.grammar.streams import (
+    complain,
+    complain_line,
+    harmless,
+    say,
+    visible,
+    write_data,
+    write_program,
+)
 from rlx.writing import hindrance, write
 
 if TYPE_CHECKING:
@@ -181,12 +189,13 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         return UNABLE
     if arguments.output_file:
         os.environ.setdefault("FORCE_COLOR", "0")
+    human = arguments.format == "human"
     sarif = arguments.format == "sarif"
     text = _sarif(files, project.documentation) if sarif else RENDERERS[arguments.format](files)
     if arguments.output_file:
-        write(arguments.output_file, text)
+        write(arguments.output_file, harmless(text) if human else text)
     else:
-        _write(text, say if arguments.format == "human" else write_data)
+        _write(text, say if human else write_data)
     if arguments.dynamic_checks:
         _dynamic_checks(files, arguments.format)
     if arguments.statistics:

@@ -30,6 +30,7 @@ def made_server() -> Server:
     made.protocol._workspace = Workspace(None, lsp.TextDocumentSyncKind.Full)
     told: list[object] = []
     made.text_document_publish_diagnostics = told.append  # type: ignore[method-assign, assignment]
+    made.told = told  # type: ignore[attr-defined]
     return made
 
 

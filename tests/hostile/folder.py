@@ -112,6 +112,7 @@ def names() -> list[str]:
     """Every module that rlx or what it depends on may ask for; `rlx` is the program itself."""
     asked = {*sys.stdlib_module_names, *packages_distributions(), "sitecustomize", "usercustomize"}
     asked |= {"conftest", "evil", "evil_module", "_manylinux", "readline", "pwd", "tvm"}
+    asked |= {"tvm_ffi", "onnx", "torch", "IPython", "cvc5", "pygls"}  # some are not installed
     return sorted(name for name in asked if name.isidentifier() and name != "rlx")
 
 
@@ -141,18 +142,25 @@ def furnish(folder: Path, mark: Path, packages: Sequence[bool]) -> None:
             path.write_text(f"#!/bin/sh\necho {name} >> {mark}\nexit 1\n", "utf-8")
             path.chmod(0o755)
     _put_libraries(folder, mark)
-    (folder / ".git").mkdir()
-    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
-    (folder / ".git" / "config").write_text(f"[core]\n\tfsmonitor = echo git >> {mark}\n", "utf-8")
     for name in ("mlp.rlx", "broken/unbound.rlx"):
         shutil.copy(EXAMPLES / name, folder)
     for number in range(3):  # large enough for a process each
         text = (EXAMPLES / "mlp.rlx").read_text("utf-8") + "#" * 40_000 + "\n"
         (folder / f"large{number}.rlx").write_text(text, "utf-8")
     (folder / "some.relay").write_text(RELAY, "utf-8")
+    _put_repository(folder, mark)
 
 
 RELAY = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(2), float32]) { add(%x, %x) }\n'
+
+
+def _put_repository(folder: Path, mark: Path) -> None:
+    """A repository that has `mlp.rlx`, and whose configuration asks for a program."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "mlp.rlx"], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *words], cwd=folder, check=True)
+    with (folder / ".git" / "config").open("a", encoding="utf-8") as file:
+        file.write(f"[core]\n\tfsmonitor = echo git >> {mark}\n")
 
 
 def _put_libraries(folder: Path, mark: Path) -> None:
@@ -195,6 +203,8 @@ def lines(outside: Path) -> list[Line]:
         *(["completion", "bash"], ["reduce", "mlp.rlx", "--test", "/bin/grep -q softmax"]),
         ["fuzz", "--time", "1s", "--jobs", "1", "--out", str(outside / "fuzz")],
         ["bisect", "mlp.rlx", "--no-run", "--no-reduce"],
+        *(["compare", "mlp.rlx", "mlp.rlx"], ["diff", "mlp.rlx", "large0.rlx"], ["skill"]),
+        *(["graph", "mlp.rlx"], ["refines", "HEAD:mlp.rlx", "mlp.rlx"]),
     ]
     return [
         *map(Line, listed),

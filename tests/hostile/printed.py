@@ -280,6 +280,7 @@ def commands(path: str, folder: Path, rng: random.Random | None) -> Iterator[lis
         ["diff", path, path],
         ["diff", path, path, "--format", "json"],
         ["check", path, "--target", "0.27"],
+        ["check", path, "--output-file", str(folder / "report.txt")],
         ["refines", path, path, "--explain"],
         ["refines", path, path, "--format", "json"],
     ]
@@ -421,6 +422,9 @@ def trial(suffix: str, text: str, folder: Path, rng: random.Random | None = None
     if page.exists():
         found += [f"page: {bad}" for bad in page_wrong(page.read_text(encoding="utf-8"))]
         page.unlink()
+    report = folder / "report.txt"
+    if report.exists():
+        found += [f"report: {bad}" for bad in wrong(report.read_text(encoding="utf-8"))]
     if suffix == ".rlx":
         found += served(str(folder / "open.rlx"), text)
     return found
