@@ -28,6 +28,10 @@ NEVER = {
     "call_tir_with_grad": "it is for relax.transform.Gradient; use R.call_tir where nothing is derived",
 }
 """Operators for other pipelines than that of `tvm.compile`."""
+BUILT_ANYWAY = ("WF07-recursion",)
+"""What TVM builds although a rule forbids it: a warning."""
+_OF_TENSORS = ("shape_of", "size")
+"""Operators without a definition whose argument TVM demands to be a tensor."""
 _OF_GPUS = ("ptx_", "tvm_warp_", "mma_", "cuda_", "tvm_load_matrix_sync", "tvm_mma_sync")
 """How the intrinsics begin that only code for GPUs has."""
 
@@ -47,6 +51,10 @@ def check_for_tvm(text: str, path: str = "<text>") -> Report:
         be registered before a run. Of a text with errors only these are said.
     """
     report = check_text(text, path, VERSION)
+    judged = tuple(
+        replace(d, severity="warning") if d.code in BUILT_ANYWAY else d for d in report.diagnostics
+    )
+    report = replace(report, diagnostics=judged)
     if not report.ok:
         return report
     found = [
@@ -70,7 +78,15 @@ def hindrances(module: ast.IRModule, info: Mapping[Node, StructInfo]) -> Iterato
     info
         The struct info of its expressions.
     """
-    for function in module.functions.values():
+    for variable, function in module.functions.items():
+        name = variable.name_hint
+        if not name.isidentifier():
+            yield _error(
+                "TVM-text",
+                f"TVM's parser does not read the name {name!r}",
+                function.span,
+                "give the function a name that Python reads",
+            )
         if isinstance(function, ast.Function):
             yield from _function(function, info)
         else:
@@ -115,6 +131,11 @@ def _operator(
     if name in NEVER:
         yield _error("TVM-operator", f"no pass of TVM's build lowers R.{name}", span, NEVER[name])
         return
+    unread = _unread(name, call, info)
+    if unread is not None:
+        said, help = unread
+        yield _error("TVM-text", f"TVM's parser does not read this R.{name}: {said}", span, help)
+        return
     known = table()["operators"].get(name, {})
     form, types = signature(call, info)
     if isinstance(declared, ast.TensorStructInfo):  # TVM keeps to an annotation that says less
@@ -125,7 +146,7 @@ def _operator(
         reason = _reason(known, min(sure, key=lambda key: _unlike(key, form, types)))
     elif not _known(form) and _computes(call):
         reason = ("refuses", "CodeGenVM cannot emit this Relax operator directly")
-    reason = reason or _of_attributes(name, call)
+    reason = reason or _of_attributes(name, call, info)
     if reason is None:
         return
     how, words = reason
@@ -154,6 +175,22 @@ def _operator(
         )
 
 
+def _unread(name: str, call: ast.Call, info: Mapping[Node, StructInfo]) -> tuple[str, str] | None:
+    """Why TVM's parser refuses a call that it has a spelling for, and what to do."""
+    if name in _OF_TENSORS or _computes(call):
+        for arg in call.args:
+            if isinstance(arg, ast.Var) and type(info.get(arg)) is ast.ObjectStructInfo:
+                cast = 'R.match_cast(x, R.Tensor(("n", …), …))'
+                return "an argument is R.Any, not a tensor", f"give it a type: {cast}"
+    if name == "hint_on_device":
+        return "it takes a device, and a text is none", "use R.to_vdevice"
+    if name == "builtin.alloc_tensor" and call.sinfo_args:
+        return "it takes no ty_args", "remove ty_args"
+    if name == "dist.call_tir_local_view":
+        return "its out_ty must be an R.DTensor", "build the call in Python"
+    return None
+
+
 def _computes(call: ast.Call) -> bool:
     """Whether the operator has a definition as a tensor expression, which needs shapes."""
     assert isinstance(call.op, ast.Op)
@@ -161,7 +198,9 @@ def _computes(call: ast.Call) -> bool:
     return operator is not None and operator.definition is not None
 
 
-def _of_attributes(name: str, call: ast.Call) -> tuple[str, str] | None:
+def _of_attributes(
+    name: str, call: ast.Call, info: Mapping[Node, StructInfo]
+) -> tuple[str, str] | None:
     """What TVM's rules refuse for a keyword argument."""
     attrs = {key: str(value).strip("\"'") for key, value in call.attrs.items()}
     given, kernel = (
@@ -173,9 +212,24 @@ def _of_attributes(name: str, call: ast.Call) -> tuple[str, str] | None:
         return "refuses", f"the layout of the result, {out}, is another one than {given}"
     if "conv" in name and any(letter.isdigit() for letter in given + kernel):
         return "refuses", "layouts with blocks of channels are not legalised"
+    if name == "concat" and attrs.get("axis") == "None":
+        return "refuses", "Cannot convert from type `None` to `int`"
+    if name in ("left_shift", "right_shift") and _shifts_too_far(call.args[-1], info):
+        return "refuses", "Shift amount must be non-negative and less than the bits of the type"
     if name == "nn.attention" and attrs.get("window_size", "None") != "None":
         return "refuses", "Legalization for sliding-window attention is not supported yet."
     return None
+
+
+def _shifts_too_far(amount: ast.Expr, info: Mapping[Node, StructInfo]) -> bool:
+    """Whether it is a constant that no number of its type can be shifted by: TVM writes scalars of
+    these types as numbers into a PrimFunc.
+    """
+    value = amount.data.value if isinstance(amount, ast.Constant) else None
+    of = info.get(amount)
+    if not isinstance(value, int) or not isinstance(of, ast.TensorStructInfo):
+        return False
+    return str(of.dtype) in ("int32", "int64") and not 0 <= value < of.dtype.bits
 
 
 def signature(call: ast.Call, info: Mapping[Node, StructInfo]) -> tuple[str, str]:
@@ -260,6 +314,13 @@ def _prim_func(function: tir.PrimFunc) -> Iterator[Diagnostic]:
         if bound or (isinstance(node, tir.With) and node.call.op == "launch_thread"):
             assert isinstance(node, tir.For | tir.With)
             yield _thread(node.span)
+        elif isinstance(node, tir.Let):
+            yield _error(
+                "TVM-text",
+                "TVM's parser does not read T.Let",
+                node.span,
+                "write the value in place of the variable, or bind it by a T.let statement before",
+            )
         elif isinstance(node, tir.Call):
             yield from _intrinsic(node)
 

@@ -217,7 +217,7 @@ RUN = {
 LINES: dict[str, dict[str, Draw]] = {
     "check": {
         "--target": _choice("0.27", "0.17", "2022", "0.28", "x", ""),
-        "--for": _choice("tvm", "x", ""),
+        "--for": _choice("tvm", "tvm", "tvn", ""),
         "PATH": _files,
         "--format": _choice("human", "json", "sarif", "github"),
         "--strict": _nothing,
@@ -413,6 +413,15 @@ LINES: dict[str, dict[str, Draw]] = {
         "--out": _out("cut"),
         "--memory": _choice("1G", "512M", "0", "x", ""),
     },
+    "graph": {
+        "FILE": _file,
+        "OTHER": _file,
+        "--module": _choice("Module", "Nothing"),
+        "--out": _out("graph.svg"),
+        "--format": _choice("dot", "svg", "html", "json", "png"),
+        **TRUST,
+    },
+    "skill": {},
     "lsp": {"--stdio": _nothing, **TRUST},
     "explain": {"CODE": _code, **FORMAT},
     "completion": {
