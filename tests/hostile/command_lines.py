@@ -217,6 +217,7 @@ RUN = {
 LINES: dict[str, dict[str, Draw]] = {
     "check": {
         "--target": _choice("0.27", "0.17", "2022", "0.28", "x", ""),
+        "--for": _choice("tvm", "tvm", "x"),
         "PATH": _files,
         "--format": _choice("human", "json", "sarif", "github"),
         "--strict": _nothing,
