@@ -217,7 +217,7 @@ RUN = {
 LINES: dict[str, dict[str, Draw]] = {
     "check": {
         "--target": _choice("0.27", "0.17", "2022", "0.28", "x", ""),
-        "--for": _choice("tvm", "tvm", "x"),
+        "--for": _choice("tvm", "tvm", "tvn", ""),
         "PATH": _files,
         "--format": _choice("human", "json", "sarif", "github"),
         "--strict": _nothing,
@@ -416,9 +416,9 @@ LINES: dict[str, dict[str, Draw]] = {
     "graph": {
         "FILE": _file,
         "OTHER": _file,
-        "--module": _word,
-        "--format": _choice("dot", "svg", "html", "json", "x"),
+        "--module": _choice("Module", "Nothing"),
         "--out": _out("graph.svg"),
+        "--format": _choice("dot", "svg", "html", "json", "png"),
         **TRUST,
     },
     "skill": {},
