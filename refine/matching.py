@@ -588,6 +588,8 @@ class Matcher:
             match x:
                 case tir.TruncMod(a=a, b=b) if tir.type_of(a).is_float:
                     x = tir.interned(tir.Call("fmod", (a, b), tir.type_of(a)))
+                case tir.Call(op="nearbyint", args=args):
+                    x = tir.interned(tir.Call("round", args, x.dtype))  # both to even
                 case tir.Select(
                     condition=tir.Or(a=tir.Comparison() as c, b=tir.Call(op="isnan", args=(nan,))),
                     true_value=a,
@@ -1020,6 +1022,12 @@ def _logical(condition: PrimExpr) -> PrimExpr | None:
             return tir.And(nan, infinite if condition.op == "isinf" else tir.Not(infinite))
         case tir.NE(a=a, b=b) if tir.type_of(a).is_float or tir.type_of(a) == BOOL:
             return tir.Not(tir.EQ(a, b))
+        case tir.LT(a=tir.IntImm(value=0), b=tir.Cast(value=a)) if tir.type_of(a) == BOOL:
+            return a
+        case tir.Comparison(a=tir.IntImm(value=0), b=tir.Cast(dtype=kind, value=a)) if _keeps_sign(
+            tir.type_of(a), kind
+        ):
+            return type(condition)(tir.IntImm(0, tir.type_of(a)), a)
     found = _operands(condition)
     if found is None:
         return None
@@ -1044,6 +1052,11 @@ def _logical(condition: PrimExpr) -> PrimExpr | None:
         case tir.NE():
             return tir.Not(tir.EQ(a, b))
     return None
+
+
+def _keeps_sign(kind: DataType, target: DataType) -> bool:
+    """Whether a conversion between signed integers loses nothing."""
+    return kind.code == target.code == "int" and kind.bits <= target.bits
 
 
 _WIDENED = {(one, "float32") for one in ("float16", "bfloat16")}

@@ -245,6 +245,11 @@ class _Destination(NamedTuple):
     special: bool
 
 
+def erase(path: AnyPath) -> None:
+    """Remove a file of a :func:`scratch` folder before the folder goes."""
+    os.unlink(path)
+
+
 def _place(path: str, within: Sequence[AnyPath]) -> _Destination:
     if not path:
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), path)

@@ -314,7 +314,16 @@ class AtomActions(ExpressionActions):
         return items
 
     def do_folded(self, span: Span, chain: Entry) -> Any:
+        if any(str(operator).startswith("is") for operator in chain.value[1::2]):
+            return self.identity(span)
         return arithmetic.fold(self.coerce, chain.value).value
+
+    def identity(self, span: Span) -> CapturedName:
+        """`x is None`: Python computes it while it reads the program."""
+        if self.context.around is None or self.scope.in_prim_func():
+            help = "compare values with an operator, such as R.equal"
+            raise Rejected("Relax values have no identity", *span, help=help)
+        return self.around.captured("", self.context.text_of(span), span)
 
     def do_prefix(self, span: Span, operator: Entry, operand: Entry) -> Any:
         arithmetic.note_sign(self.coerce, operator.value, operand, span[0])

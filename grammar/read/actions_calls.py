@@ -319,6 +319,8 @@ class SubscriptActions(ExpressionActions):
                 return self._subscripted_name(owner, items, span)
             case tuple() if value[0] == "metadata":
                 return self._constant(value[1], items[0], span)
+            case ast.Expr() if value in self.scope.lost:  # a dictionary of Python, or reported
+                return ast.ErrorExpr(False, span)
             case ast.Expr():
                 return _get_item(value, items, span)
             case Sequence() if not self.scope.in_prim_func():

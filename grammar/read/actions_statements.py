@@ -151,7 +151,10 @@ class StatementActions:
         return self.reader.returned(value, span)
 
     def do_pass(self, span: Span) -> None:
-        return None
+        dots = span[1] - span[0] == len("...")  # one token with `pass`, which TVM reads
+        if dots and not self.scope.in_prim_func():
+            help = "write the bindings that it stands for"
+            raise Rejected("`...` is not a Relax statement", *span, help=help)
 
     def do_assert(self, span: Span, condition: Entry, message: Entry | None) -> Any:
         return self.reader.asserted(condition, message, span)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import FLOAT32, INT32, INT64, DataType
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.prim_operators import BY_SYMBOL, COMPARISON, NOT, SIGN
 from rlx.grammar.read.entries import Entry, Rejected
@@ -311,7 +311,8 @@ def _prim_binary(
         raise Rejected(f"the operator {operator} is not supported for scalars", *span)
     if found.node is not None:
         return found.node(a, b, span)
-    return tir.Call(found.name, (a, b), data_type, {}, span)
+    kind = BOOL if tir.type_of(a) == BOOL == tir.type_of(b) else data_type
+    return tir.Call(found.name, (a, b), kind, {}, span)
 
 
 def _prim_prefix(coerce: Scalars, operator: str, operand: Entry, span: Span) -> tir.PrimExpr:

@@ -82,7 +82,7 @@ argument or a target is matched without trying the other tokens that start with 
 
 _KEYWORDS = "class return pass assert if elif else for in while with as not"
 KEYWORDS = {word: word.upper() for word in _KEYWORDS.split()}
-_RESERVED = {**KEYWORDS, "and": "OP", "or": "OP"}
+_RESERVED = {**KEYWORDS, "and": "OP", "or": "OP", "is": "OP"}
 VALUES = frozenset(["None", "True", "False"])
 """Keywords that are operands."""
 _NO_NAMES = frozenset(kwlist)
@@ -191,6 +191,8 @@ class Lexer:
                     kind = PUNCTUATION[value]
                 case "NAME" | "word":
                     kind = reserved.get(value, "NAME")
+                    if value == "is" and (rest := _IS_NOT.match(text, at, end)) is not None:
+                        at, value = rest.end(), "is not"
                 case "HEAD" | "TARGET":
                     # A keyword in front of a bracket or `=` stays one: `return (a, b)`, `not(x)`.
                     # Nothing else stands in front of `=`, so that it is there a wrong name.
@@ -492,6 +494,7 @@ def _ignore(message: str, start: int, end: int) -> None:
     """What can't be a token is said by the lexer that looks ahead."""
 
 
+_IS_NOT = re.compile(r"[ \t]++not\b")
 _ANNOTATED = re.compile(rf"[ \t]*+:[ \t]*+[RT]\.\w++(?:\({_BALANCED}\))?+[ \t]*+=(?!=)")
 """What stands behind a variable with an annotation, but not behind `else` and `try`."""
 _NEXT_LINE = re.compile(r"(?>[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")

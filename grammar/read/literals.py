@@ -119,6 +119,16 @@ _PYTHON_ONLY = (
 )
 
 
+def _is_python_only(node: ast.AST) -> bool:
+    """Whether only Python knows what a part is; the dictionaries of R.func_attr are read."""
+    match node:
+        case ast.Assign(value=ast.Dict()) | ast.Subscript(value=ast.Dict()):
+            return True
+        case ast.keyword(arg=None):  # f(**options)
+            return True
+    return isinstance(node, _PYTHON_ONLY)
+
+
 def needs_python(text: str, gives: Callable[[str], bool]) -> bool:
     """Whether a statement is legal Python with a part that can only be evaluated by running it.
 
@@ -141,7 +151,7 @@ def needs_python(text: str, gives: Callable[[str], bool]) -> bool:
             case _:
                 return False
     return any(
-        isinstance(node, _PYTHON_ONLY) or (isinstance(node, ast.Name) and gives(node.id))
+        _is_python_only(node) or (isinstance(node, ast.Name) and gives(node.id))
         for part in parts
         for node in ast.walk(part)
     )

@@ -87,11 +87,11 @@ def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
     return None
 
 
-def condition_on(
+def refused_by_tvm(
     text: str, span: Span, is_value: Callable[[str], bool], dimensions: Container[str]
-) -> Span | None:
-    """Where a statement has a conditional expression that chooses by a Relax value, or chooses
-    between Relax values by a shape variable.
+) -> tuple[str, str, Span] | None:
+    """What TVM cannot compute of a statement that is legal Python: the reason, the help and the
+    location.
 
     Parameters
     ----------
@@ -106,12 +106,53 @@ def condition_on(
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
     for node in ast.walk(tree):
-        if isinstance(node, ast.IfExp):
-            by, chosen = _names(node.test), {*_names(node.body), *_names(node.orelse)}
-            between = any(name in dimensions for name in by) and any(map(is_value, chosen))
-            if between or any(map(is_value, by)):
-                return place.span(node.test)
+        found = _refused(node, is_value, dimensions)
+        if found is not None:
+            words, help, part = found
+            return words, help, place.span(part)
     return None
+
+
+_TYPES = ("int", "float", "bool", "str", "complex", "bytes", "list", "tuple", "dict", "set")
+
+
+def _refused(
+    node: ast.AST, is_value: Callable[[str], bool], dimensions: Container[str]
+) -> tuple[str, str, ast.expr] | None:
+    match node:
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            by, chosen = _names(test), {*_names(body), *_names(orelse)}
+            between = any(name in dimensions for name in by) and any(map(is_value, chosen))
+            if not _is_identity(test) and (between or any(map(is_value, by))):
+                words = "Python cannot choose by this condition, which only a run knows"
+                return words, "write an `if` statement with two branches", test
+        case ast.NamedExpr(target=target):
+            help = f"bind {target.id!r} with `=` in a line of its own"
+            return "TVM does not read `:=`", help, node
+        case ast.Await():
+            return "TVM does not read `await`", "write the value without it", node
+        case ast.AnnAssign(annotation=ast.Name(id=name) as annotation) if name in _TYPES:
+            help = "leave the annotation out, or write a type of Relax, such as R.Tensor"
+            return f"{name!r} is a type of Python, not of Relax", help, annotation
+        case ast.Call(
+            func=ast.Name(id="sum"), args=[ast.GeneratorExp(elt=elt) | ast.ListComp(elt=elt)]
+        ):
+            if any(map(is_value, _names(elt))):
+                return "Python's sum begins with 0", "write the sum with `+`", node
+        case ast.GeneratorExp(elt=elt, generators=[first, *rest]):
+            made = {name for each in (first, *rest) for name in _names(each.target)}
+            later = [elt, *first.ifs, *(e for each in rest for e in (each.iter, *each.ifs))]
+            if any(made & _names(part) for part in later):
+                words = "TVM does not know the variable of a generator inside it"
+                return words, "write a list: `[… for … in …]`", node
+    return None
+
+
+def _is_identity(test: ast.expr) -> bool:
+    """`x is None`, which Python decides without a run."""
+    return isinstance(test, ast.Compare) and all(
+        isinstance(operator, ast.Is | ast.IsNot) for operator in test.ops
+    )
 
 
 def _names(node: ast.expr) -> set[str]:

@@ -305,7 +305,7 @@ class StretchReader:
             return
         column = span[0] - line_start(self.text, span[0])
         from rlx.grammar.read.literals import needs_python
-        from rlx.grammar.read.python_syntax import condition_on
+        from rlx.grammar.read.python_syntax import refused_by_tvm
 
         def gives(name: str) -> bool:
             return name not in self.scope.names and around.gives(name)
@@ -316,14 +316,11 @@ class StretchReader:
         if needs_python(" " * column + self.context.text_of(span), gives):
             self.reports.take_back(span)
             around.used.setdefault("", span)
-            where = (
-                None
-                if self.scope.in_prim_func()
-                else condition_on(self.text, span, is_value, self.scope.shapes)
-            )
-            if where is not None:
-                words = "Python cannot choose by this condition, which only a run knows"
-                help = "write an `if` statement with two branches"
+            if self.scope.in_prim_func():
+                return
+            refused = refused_by_tvm(self.text, span, is_value, self.scope.shapes)
+            if refused is not None:
+                words, help, where = refused
                 self.reports.error(words, where, help)
 
     def _lost_function(self, signature: Any, span: Span) -> None:

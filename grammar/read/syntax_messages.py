@@ -105,8 +105,6 @@ def _hint(token: Token, expected: frozenset[str]) -> str | None:
         return "Relax has no conditional expression: write an `if` statement with two branches"
     if kind == "FOR":
         return "Relax has no comprehension: write the values one by one"
-    if kind == "NAME" and token.value == "is":
-        return "Relax values have no identity: compare them with an operator, such as R.equal"
     if kind == "EQUAL" and "_NEWLINE" in expected:
         return "write == to compare"
     return None

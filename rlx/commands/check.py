@@ -179,14 +179,14 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     if not files:
         complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
-    put = say if arguments.format == "human" else write_data
     if arguments.output_file:
         os.environ.setdefault("FORCE_COLOR", "0")
-        put = partial(write, arguments.output_file)
-    if arguments.format == "sarif":
-        _write(_sarif(files, project.documentation), put)
+    sarif = arguments.format == "sarif"
+    text = _sarif(files, project.documentation) if sarif else RENDERERS[arguments.format](files)
+    if arguments.output_file:
+        write(arguments.output_file, text)
     else:
-        _write(RENDERERS[arguments.format](files), put)
+        _write(text, say if arguments.format == "human" else write_data)
     if arguments.dynamic_checks:
         _dynamic_checks(files, arguments.format)
     if arguments.statistics:

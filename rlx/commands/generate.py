@@ -53,7 +53,7 @@ def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
             write(path, text, within=[folder])
             if not as_data:
                 say_line(f"{path}")
-        programs.append({"name": name, "path": path and str(path), "text": text})
+        programs.append({"name": name, "path": None if path is None else str(path), "text": text})
     if as_data:
         print_record(seed=given.seed, programs=programs)
     return 0

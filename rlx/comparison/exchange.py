@@ -13,7 +13,7 @@ from rlx.grammar.nodes.dtype import dtype
 from rlx.operators.evaluation import numpy_dtype
 from rlx.semantics.run.files import save
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
-from rlx.writing import output
+from rlx.writing import erase, output
 
 _numbers = count()
 
@@ -56,7 +56,7 @@ def read(made: Any, *, remove: bool = False) -> Value:
         if array.dtype.kind == "V":
             array = array.view(numpy_dtype(dtype(made["dtype"])))
         if remove:
-            path.unlink()
+            erase(path)
         return Tensor(array)
     if "shape" in made:
         return ShapeValue(tuple(made["shape"]))

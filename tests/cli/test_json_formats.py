@@ -106,7 +106,7 @@ def test_every_command_that_has_the_format_is_described() -> None:
     with_json = {
         name
         for name in COMMANDS
-        for action in parser_of(name)._actions  # noqa: SLF001 - argparse has no other way
+        for action in parser_of(name)._actions
         if "--format" in action.option_strings
     }
     assert with_json - ELSEWHERE.keys() == {name.partition(" ")[0] for name in LINES}

@@ -35,6 +35,14 @@ def has_error(value: str) -> bool:
         "abs(x)",
         "float(x)",
         "any([x])",
+        "sum(x for i in range(2))",
+        "(z := x)",
+        "R.add(z := x, z)",
+        "await x",
+        "R.shape(tuple(i for i in (2, 2)))",
+        "x\n    y: int = 3",
+        "x\n    y: bool = True",
+        "x\n    ...",
     ],
 )
 def test_tvm_fails(value: str) -> None:
@@ -53,6 +61,17 @@ def test_tvm_fails(value: str) -> None:
         "R.zeros((max(2, 3),), 'float32')",
         "len([x, x])",
         'f"{4}"',
+        "(x for i in [1])",
+        "{x}",
+        "{i: x for i in [1]}",
+        "x is None",
+        "R.add(x, x) if x is not None else x",
+        "x\n    if x is None:\n        z = R.add(x, x)\n    elif x is not None:\n        z = x\n    else:\n        z = x",
+        '{"a": 1}',
+        '{"a": x}\n    z = R.add(x, y["a"])',
+        'R.add(x, {"a": x}["a"])',
+        'R.add(**{"x1": x, "x2": x})',
+        "R.concat(tuple(x for i in range(2)))",
     ],
 )
 def test_tvm_reads(value: str) -> None:

@@ -105,7 +105,9 @@ def prepare(folder: Path) -> None:
     (folder / "ugly.rlx").write_text(PROGRAM)
     (folder / "wrong.rlx").write_text(WRONG)
     for name, operator in (("sum", "add"), ("product", "multiply")):
-        (folder / f"{name}.rlx").write_text(PROGRAM.replace("return x", f"y = R.{operator}(x, x)\n    return y"))
+        (folder / f"{name}.rlx").write_text(
+            PROGRAM.replace("return x", f"y = R.{operator}(x, x)\n    return y")
+        )
     for name in ("a", "b"):
         (folder / "folder" / f"{name}.rlx").write_text(PROGRAM)
     for name in ("out.exe", "out.html", "out.rlx", "out.json", "out/program0.rlx", "out/y.npz", "out/result.npy", "out/README.md"):  # fmt: skip

@@ -97,7 +97,7 @@ def folder(tmp_path: Path) -> Path:
 def test_all_is_written(folder: Path) -> None:
     before = content(folder)
     statuses, said = done(folder, "free")
-    assert set(statuses.values()) == {0}, said
+    assert set(statuses.values()) <= {0, 1}, said  # 1 where two programs differ
     after = content(folder)
     others = ("finding", "state", "reduce -o")
     written = {name for work in WORKS if work not in others for name in WORKS[work][1]}

@@ -54,7 +54,9 @@ def test_damaged_archives_are_refused_or_read(tmp_path: Path) -> None:
 
 def test_named_arrays_are_measured_before_they_are_loaded(tmp_path: Path) -> None:
     """A small archive that unpacks to much is refused; so are pickles, and an array that is an archive too."""
-    bomb, pickled, double = (str(tmp_path / f"{name}.npz") for name in ("bomb", "pickled", "double"))
+    bomb, pickled, double = (
+        str(tmp_path / f"{name}.npz") for name in ("bomb", "pickled", "double")
+    )
     np.savez_compressed(bomb, x=np.zeros(1 << 22, np.uint8))
     with limited(1 << 20), pytest.raises(FileError, match="too large"):
         arrays_of(bomb)
