@@ -47,7 +47,7 @@ def markdown(
 def nothing(fine: Fine, pipeline: Pipeline, path: str) -> str:
     """What is said if no pass is to blame, with what was not compared."""
     lines = [f"{visible(path)}: no pass of {visible(pipeline.expression)} did anything wrong"]
-    if pipeline.sizes:
+    if pipeline.sizes or pipeline.inputs is not None:
         if not fine.compared:
             lines[0] += ", as far as the checks show: no run was compared"
         lines += [f"  not compared: {visible(why)}" for why in dict.fromkeys(fine.not_compared)]

@@ -17,11 +17,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rlx.comparison.follow import NOT_OURS
 from rlx.comparison.kept import Kept
 from rlx.generate.campaign.child import end_with_parent
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.semantics.live_memory import limited
-from rlx.semantics.outcome import Returned
+from rlx.semantics.outcome import Ended, Returned, Unsupported
 from rlx.tvm.instrument import text_of
 from rlx.tvm.known import by_choice
 from rlx.tvm.watch import ILLEGAL, Problem, Watch
@@ -187,8 +188,12 @@ class Telling:
     def run(self, executable: Any, module: Any) -> None:
         """Run what was built on the inputs that were given."""
         last = self.watch.last
-        if last is None or not isinstance(last.outcome, Returned):
+        if last is None:
             return
+        outcome = last.outcome
+        unknown = isinstance(outcome, Ended) and outcome.code in NOT_OURS
+        if not unknown and not isinstance(outcome, Returned | Unsupported):
+            return  # it has to fail
         import tvm
         from tvm import relax
 
@@ -202,8 +207,10 @@ class Telling:
         returned = machine[last.run.entry](*[to_peer(peer, arg) for arg in last.run.args])
         self.say(end=RUN)
         self.say(begin=OURS)
+        if not isinstance(outcome, Returned):
+            return
         found = from_peer(peer, returned)
-        said = "" if found is None else different(last, last.outcome.value, found)
+        said = "" if found is None else different(last, outcome.value, found)
         if said:
             self.say(
                 problem=RUN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("tvm")
@@ -116,6 +117,22 @@ def test_what_the_default_pipeline_makes_is_built(
         "# the code generation of the virtual machine raises an error\n"
     )
     assert found(tmp_path, capsys, text, *options, "--no-build")[0] == 0
+
+
+def test_a_missing_packed_function_is_found_by_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """\
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    y = R.call_pure_packed("not.there", x, sinfo_args=[R.Tensor((2,), "float32")])
+    return y
+"""
+    inputs = tmp_path / "x.npz"
+    np.savez(inputs, x=np.ones(2, "float32"))
+    status, said = found(tmp_path, capsys, text, "--inputs", str(inputs), "--no-reduce")
+    assert status == 1 and said.startswith("# the run of the virtual machine raises an error\n")
+    assert "not.there" in said.partition("## The program")[0]
 
 
 def test_without_runs_nothing_is_said_of_them(
