@@ -169,7 +169,7 @@ def complaint(words: list[str], answer: Answer) -> str | None:
         return f"a bug: {last or answer.out[-400:]}"
     if answer.status not in documented(command):
         return f"status {answer.status} is not documented: {last}"
-    if answer.status and not said.strip() and "--output-file" not in words:
+    if answer.status and not said.strip() and "--output-file" not in " ".join(words):
         return f"status {answer.status} without a word"
     if answer.status == 2 and command != "check" and not answer.err.strip() and command != "relay":
         return "status 2 without a message on stderr"
