@@ -318,9 +318,11 @@ class AtomActions(ExpressionActions):
             return self.identity(span)
         return arithmetic.fold(self.coerce, chain.value).value
 
-    def identity(self, span: Span) -> CapturedName:
+    def identity(self, span: Span) -> CapturedName | tir.OpaqueExpr:
         """`x is None`: Python computes it while it reads the program."""
-        if self.context.around is None or self.scope.in_prim_func():
+        if self.scope.in_prim_func():
+            return tir.OpaqueExpr(on_one_line(self.context.text, span), span)
+        if self.context.around is None:
             help = "compare values with an operator, such as R.equal"
             raise Rejected("Relax values have no identity", *span, help=help)
         return self.around.captured("", self.context.text_of(span), span)

@@ -77,7 +77,7 @@ def on_one_line(text: str, span: Span) -> str:
 def words_in(text: str, span: Span) -> Iterator[str]:
     """The words in a stretch of text, those of dotted names apart, keywords included."""
     for found in parts_of(text, span):
-        if found.type == "DEF":
+        if found.type == "DEF" or found.value == "is not":
             yield from found.value.split()
         elif found.type not in _VALUES:
             word = found.value.removesuffix("(")

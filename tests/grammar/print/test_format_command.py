@@ -191,7 +191,8 @@ def test_imports_stay_imports_and_those_that_miss_are_added(path: str) -> None:
 
 def test_an_import_names_tir_as_the_dialect_does() -> None:
     text = "from tvm.script import ir as I, tir as T\n\n\n@T.prim_func\ndef f(n: T.int64):\n    T.evaluate(n)\n"
-    assert format_text(text, "a.py").text == text.replace("tir as T", "tirx as T")
+    new = text.replace("tir as T", "tirx as T").replace("prim_func", "prim_func(s_tir=True)")
+    assert format_text(text, "a.py").text == new
     assert format_text(text, "a.py", "0.17").text == text
 
 
@@ -222,6 +223,9 @@ def test_examples_are_formatted_with_all_their_comments(path: Path, version: str
         assert format_text(text, path.name, version).status == 1
         return
     outcome = format_text(text, path.name, version)
+    if (path.stem, version) == ("match_cast", "0.16"):
+        assert "no operator R.nonzero, which came with 0.18" in outcome.complaints[0]
+        return
     assert outcome.complaints == ()
     printed = outcome.text or ""
     said = [c for line in text.splitlines() if (c := line.partition("#")[2].strip())]
