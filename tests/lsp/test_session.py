@@ -248,6 +248,8 @@ def test_work_on_an_old_text_is_ended(slow_uri: tuple[Wire, str]) -> None:
 def test_a_process_that_is_killed_is_no_bug(slow_uri: tuple[Wire, str]) -> None:
     wire, slow = slow_uri
     wire.start()
+    wire.open("file:///first.rlx", GOOD, 1)
+    assert wire.told("file:///first.rlx", 1) == []  # a process is there
     wire.open(slow, f"{GOOD}# endless\n", 1)
     number = wire.ask("textDocument/hover", {**PLACE, "textDocument": {"uri": slow}})
     for process in descendants(wire.process.pid):
