@@ -20,7 +20,13 @@ BY_PATH = {entry.path: entry for entry in ENTRIES}
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.path)
 def test_it_is_seen(entry: FindingFile) -> None:
     assert entry.tvm == version()
-    assert replay(entry) == ""
+    tries = 10 if entry.trait == "unwritten" else 1  # that memory may hold what is expected
+    said = ""
+    for _ in range(tries):
+        said = replay(entry)
+        if not said:
+            break
+    assert said == ""
 
 
 XOR = BY_PATH["wrong-code/LegalizeOps-logical_xor-of-integers-is-bitwise.rlx"]
