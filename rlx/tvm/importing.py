@@ -4,14 +4,13 @@ own, as TVM may end it.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rlx.grammar.processes import environment, from_outside, python
 from rlx.grammar.streams import complain_line, write_data
+from rlx.tvm.apart import answer
 
 PATIENCE = 600.0
 """Seconds that an import may take."""
@@ -38,23 +37,11 @@ def imported(path: str) -> str:
         Path(path).open("rb").close()
     except OSError as error:
         raise NoImportError(f"{path}: {error.strerror or error}") from None
-    try:
-        done = subprocess.run(
-            python("-m", "rlx.tvm.importing", path),
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=PATIENCE,
-            env=environment(),
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise NoImportError(f"{path}: the import takes longer than {PATIENCE:.0f} s") from None
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
-        how = from_outside(done.returncode) or (said[-1] if said else "TVM ends without a word")
-        raise NoImportError(f"{path}: {how}")
-    return done.stdout
+    return answer(
+        *("rlx.tvm.importing", path),
+        seconds=PATIENCE,
+        fails=lambda why: NoImportError(f"{path}: {why}"),
+    )
 
 
 def _json(path: str) -> Any:

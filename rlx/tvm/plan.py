@@ -4,11 +4,10 @@ of its own, as TVM may end it.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
-from rlx.grammar.processes import environment, from_outside, python
 from rlx.grammar.streams import complain_line, write_data
+from rlx.tvm.apart import answer
 
 PATIENCE = 300.0
 """Seconds that TVM may take."""
@@ -31,24 +30,7 @@ def planned_by_tvm(text: str) -> str:
     NoPlanError
         If TVM is not installed, or a pass fails.
     """
-    try:
-        done = subprocess.run(
-            python("-m", "rlx.tvm.plan"),
-            input=text,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=PATIENCE,
-            env=environment(),
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise NoPlanError(f"TVM takes longer than {PATIENCE:.0f} s") from None
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
-        how = from_outside(done.returncode) or (said[-1] if said else "TVM ends without a word")
-        raise NoPlanError(how)
-    return done.stdout
+    return answer("rlx.tvm.plan", given=text, seconds=PATIENCE, fails=NoPlanError)
 
 
 def main() -> int:

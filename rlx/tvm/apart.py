@@ -1,0 +1,39 @@
+"""TVM in a process of its own, which it may end."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+from rlx.grammar.processes import environment, from_outside, python
+
+
+def answer(*words: str, given: str = "", seconds: float, fails: Callable[[str], Exception]) -> str:
+    """What a module of rlx that loads TVM prints, asked by the words behind ``python -m``.
+
+    Parameters
+    ----------
+    given
+        Its standard input.
+    fails
+        Makes the exception, of the reason, if it takes longer than so many seconds or ends with
+        an error.
+    """
+    try:
+        done = subprocess.run(
+            python("-m", *words),
+            input=given,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=seconds,
+            env=environment(),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise fails(f"TVM takes longer than {seconds:.0f} s") from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        how = from_outside(done.returncode) or (said[-1] if said else "TVM ends without a word")
+        raise fails(how)
+    return done.stdout
