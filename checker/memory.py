@@ -262,7 +262,6 @@ class MemoryWalk:
         return _perhaps(tuple(map(self.memory, (callee, *call.args))), call)
 
     def _known(self, call: ast.Call, summary: FunctionSummary, function: ast.Function) -> Held:
-        """A call of a function with a summary."""
         params = function.params
         if len(params) != len(call.args):
             return frozenset([call])

@@ -121,7 +121,7 @@ class Refinement(Record):
         )
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.nodes.notebook import preformatted
+        from rlx.grammar.streams import preformatted
 
         return preformatted(f"{self}\n\n{self.explanation}" if self.steps else str(self))
 

@@ -317,7 +317,7 @@ JUDGEMENTS = (
         "Y |- b ==> Y'",
         r"Y \|- .+ ==> Y'",
         "after the binding b, the variables have the types and shapes Y'",
-        ("rlx.old.bindings",),
+        ("rlx.old.functions",),
     ),
     Judgement(
         "older evaluation",

@@ -9,10 +9,7 @@ from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.ast import (
-    StructInfo,
-    TupleStructInfo,
-)
+from rlx.grammar.nodes.ast import StructInfo, TupleStructInfo
 from rlx.grammar.nodes.dtype import VOID
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.struct_infos import OBJECT

@@ -256,10 +256,7 @@ class Heaps:
         }
 
 
-_HELP = {
-    "MEM-heap-stored": "store the number first",
-    "MEM-heap-place": "make the heap larger",
-}
+_HELP = {"MEM-heap-stored": "store the number first", "MEM-heap-place": "make the heap larger"}
 
 
 def _makes(call: ast.Call) -> bool:

@@ -49,8 +49,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.checker.why.leaf_steps import formula
-from rlx.checker.why.step import Step, every
+from rlx.checker.why.step import Step, every, formula
 from rlx.grammar.diagnostic import Source, region
 from rlx.spec import premise_rule
 

@@ -33,13 +33,12 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.operators.context import Place
+from rlx.operators.context import OperatorContext, Place
 from rlx.operators.registry import Operator
-from rlx.operators.site import CallAlone
 from rlx.solver.order import erase, free_shape_vars
 
 
-class Collector(CallAlone):
+class Collector(OperatorContext):
     """The context in which a template is derived; it collects the codes of all that is not proved."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from rlx.checker.lowered.operators import KILLS, TENSOR
+from rlx.checker.lowered.objects import KILLS, TENSOR
 from rlx.generate.calls.pattern import (
     Given,
     MadeSlot,

@@ -141,7 +141,7 @@ class Node(Record):
         return str(import_module(PRINTER).print_node(self))
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.nodes.notebook import preformatted
+        from rlx.grammar.streams import preformatted
 
         return preformatted(str(self))
 
@@ -155,7 +155,6 @@ recurse.
 
 
 def tuple_text(parts: list[str]) -> str:
-    """The text of a tuple, from those of its parts."""
     if len(parts) == 1:
         return f"({parts[0]},)"
     return f"({', '.join(parts)})"

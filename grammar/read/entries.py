@@ -17,7 +17,6 @@ class Entry(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """The span of its text."""
         return (self.start, self.end)
 
 
@@ -46,7 +45,6 @@ TERMINALS: dict[str, type[Token]] = _Terminals()
 
 
 def token(terminal: str, value: str, start: int, end: int) -> Token:
-    """A token of a terminal."""
     return TERMINALS[terminal](value, start, end)
 
 

@@ -33,9 +33,7 @@ def add_attributes(
 
 
 def add_function(
-    context: ReadContext,
-    functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc],
-    item: Defined,
+    context: ReadContext, functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc], item: Defined
 ) -> None:
     """Add a global function to a module under construction."""
     name_span = item.function.name_span

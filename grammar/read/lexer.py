@@ -15,7 +15,13 @@ from keyword import kwlist
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import END, TERMINALS, Token, token
-from rlx.grammar.read.layout_messages import EMPTY, MIXED, NO_BLOCK, NO_MATCH
+
+NO_BLOCK = "this line is indented, but no block starts here"
+NO_MATCH = "the indentation of this line matches no enclosing block"
+MIXED = "tabs and spaces are mixed: the indentation of this line depends on the width of a tab"
+EMPTY = "expected an indented block under this line"
+LAYOUT = frozenset([NO_BLOCK, NO_MATCH, MIXED, EMPTY])
+
 
 MAX_NESTING = 512
 """The maximum nesting depths of brackets and of indented blocks."""

@@ -16,7 +16,7 @@ from typing import Any
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.finding_file import OWN
 from rlx.generate.campaign.oracles.case import Case
-from rlx.operators.user_modules import imported
+from rlx.operators.external import imported
 
 Own = Callable[[Any], object]
 

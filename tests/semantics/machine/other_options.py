@@ -20,7 +20,7 @@ from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_module
-from rlx.operators.option_words import WORDS
+from rlx.operators.argument_kinds import WORDS
 from rlx.operators.registry import every_name, lookup
 from rlx.semantics.run.inputs import inputs
 from tests.semantics.machine.packed import PACKED

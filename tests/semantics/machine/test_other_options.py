@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from rlx.operators.option_words import WORDS
+from rlx.operators.argument_kinds import WORDS
 from rlx.operators.registry import lookup
 
 from .other_options import exchanged, operators, run
