@@ -101,6 +101,7 @@ def differing(
     tried: list[tuple[dict[tir.Var, int], Draw]] = [
         (sizes, _whole) for sizes in chosen for _ in range(SEEDS)
     ]
+    tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in (_signed, _last)]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
     for seed, (sizes, draw) in enumerate(tried):
@@ -299,6 +300,16 @@ def _whole(random: Any, array: Any) -> Any:
     """Small whole numbers, on which sums of floats are exact in any order."""
     lowest, beyond = {"b": (0, 2), "u": (0, 3), "i": (0, 3)}.get(array.dtype.kind, (-4, 5))
     return random.integers(lowest, beyond, array.shape)
+
+
+def _signed(random: Any, array: Any) -> Any:
+    """As small whole numbers, but integers are -1 or 0: indices may count from the end."""
+    return random.integers(-1, 1, array.shape) if array.dtype.kind == "i" else _whole(random, array)
+
+
+def _last(random: Any, array: Any) -> Any:
+    """-1 for all integers: as an index, the last element."""
+    return array * 0 - 1 if array.dtype.kind == "i" else _whole(random, array)
 
 
 def _extremes(array: Any) -> Any:
