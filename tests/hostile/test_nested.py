@@ -17,7 +17,6 @@ from .every_command import asked, complaint
 from .test_size import function, nested, nested_ifs
 
 DEPTH = 350
-LINES_EACH = 2
 COMMANDS = [
     name for name in LINES if name in {"check", "fmt", "why", "run", "step", "lower", "build"}
 ]
@@ -94,16 +93,15 @@ def test_nested_programs_are_answered(command: str, name: str, tmp_path: Path) -
     text = TEXTS[name]()
     path = tmp_path / "input.rlx"
     rng = random.Random(f"{name} {command}")
-    for _ in range(LINES_EACH):
-        path.write_text(text, "utf-8")
-        words = ["--watch"]
-        while "--watch" in words:  # that ends when somebody ends it
-            words = [command, *drawn(command, Given(path, text, tmp_path, rng))]
-        assert complaint(words, asked(words, text.encode())) is None, words
+    path.write_text(text, "utf-8")
+    words = ["--watch"]
+    while "--watch" in words:  # that ends when somebody ends it
+        words = [command, *drawn(command, Given(path, text, tmp_path, rng))]
+    assert complaint(words, asked(words, text.encode())) is None, words
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("to", ["2022", "today", "0.16", "0.27"])
+@pytest.mark.parametrize("to", ["2022", "0.16"])
 def test_nested_programs_are_translated(name: str, to: str, tmp_path: Path) -> None:
     path = tmp_path / "input.rlx"
     path.write_text(TEXTS[name](), "utf-8")
@@ -115,9 +113,9 @@ def test_nested_programs_are_translated(name: str, to: str, tmp_path: Path) -> N
     "options", [["--check"], ["--dialect", "0.18", "--diff"], ["--to", "2022", "--check"]]
 )
 def test_a_sum_that_no_text_can_nest_is_not_formatted(options: list[str], tmp_path: Path) -> None:
-    """As `x + x + …` it is a legal text; as calls of operators it would be nested 20,000 deep."""
+    """As `x + x + …` it is a legal text; as calls of operators it would be nested 5,000 deep."""
     path = tmp_path / "sum.rlx"
-    path.write_text(function(f"    y = {' + '.join(['x'] * 20_000)}\n"), "utf-8")
+    path.write_text(function(f"    y = {' + '.join(['x'] * 5_000)}\n"), "utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "rlx", "fmt", str(path), *options],
         capture_output=True,
@@ -130,6 +128,6 @@ def test_a_sum_that_no_text_can_nest_is_not_formatted(options: list[str], tmp_pa
 
 def test_a_sum_that_no_text_can_nest_is_reduced_as_text(tmp_path: Path) -> None:
     path = tmp_path / "sum.rlx"
-    path.write_text(function(f"    y = {' + '.join(['x'] * 20_000)}\n"), "utf-8")
+    path.write_text(function(f"    y = {' + '.join(['x'] * 5_000)}\n"), "utf-8")
     words = [sys.executable, "-m", "rlx", "reduce", str(path), "--test", "true"]
     assert subprocess.run(words, capture_output=True, check=False).returncode == 0

@@ -49,7 +49,7 @@ def test_recursion() -> None:
 
 
 def test_recursion_as_deep_as_one_likes() -> None:
-    assert number(returned(DOWN, 100_000)) == 0
+    assert number(returned(DOWN, 30_000)) == 0
 
 
 def test_fuel() -> None:
