@@ -113,9 +113,9 @@ def test_nested_programs_are_translated(name: str, to: str, tmp_path: Path) -> N
     "options", [["--check"], ["--dialect", "0.18", "--diff"], ["--to", "2022", "--check"]]
 )
 def test_a_sum_that_no_text_can_nest_is_not_formatted(options: list[str], tmp_path: Path) -> None:
-    """As `x + x + …` it is a legal text; as calls of operators it would be nested 5,000 deep."""
+    """As `x + x + …` it is a legal text; as calls of operators it would be nested 20,000 deep."""
     path = tmp_path / "sum.rlx"
-    path.write_text(function(f"    y = {' + '.join(['x'] * 5_000)}\n"), "utf-8")
+    path.write_text(function(f"    y = {' + '.join(['x'] * 20_000)}\n"), "utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "rlx", "fmt", str(path), *options],
         capture_output=True,
@@ -128,6 +128,6 @@ def test_a_sum_that_no_text_can_nest_is_not_formatted(options: list[str], tmp_pa
 
 def test_a_sum_that_no_text_can_nest_is_reduced_as_text(tmp_path: Path) -> None:
     path = tmp_path / "sum.rlx"
-    path.write_text(function(f"    y = {' + '.join(['x'] * 5_000)}\n"), "utf-8")
+    path.write_text(function(f"    y = {' + '.join(['x'] * 20_000)}\n"), "utf-8")
     words = [sys.executable, "-m", "rlx", "reduce", str(path), "--test", "true"]
     assert subprocess.run(words, capture_output=True, check=False).returncode == 0

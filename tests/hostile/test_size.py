@@ -92,8 +92,8 @@ REFUSED: dict[str, Callable[[], str]] = {
     "20,000 open brackets of all kinds": lambda: nested("([{", "", 6_667),
     "2,000 nested ifs": lambda: nested_ifs(2_000),
     "5,000 nested calls": lambda: nested("R.add(", ", x)", 5_000),
-    "a line of 2 MB": lambda: function(f"    y = {'x' * 2_000_000}\n"),
-    "a line of 2 MB of operators": lambda: function(f"    y = {'?' * 2_000_000}\n"),
+    "a line of 5 MB": lambda: function(f"    y = {'x' * 5_000_000}\n"),
+    "a line of 5 MB of operators": lambda: function(f"    y = {'?' * 5_000_000}\n"),
     "an integer of 10,000 digits": lambda: function(
         f'    y = R.zeros(R.shape([{"9" * 10_000}]), dtype="float32")\n'
     ),
