@@ -19,6 +19,8 @@ TEXTS = [
     for path in sorted((ROOT / "tests").rglob("*"))
     if path.suffix in (".py", ".md") and path != Path(__file__)
 ]
+# The bad programs beside the rules are tests, too: `tests/spec/test_examples.py` runs them.
+TEXTS += [f" {code}" for rule in rules().values() for each in rule.examples for code in each.codes]
 BY_OTHER_MEANS = {"BIND-conflict-agree": "test_values_of_one_variable_agree"}
 """Codes that no diagnostic bears; the tests that show them."""
 
