@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from rlx.grammar.nodes.ast import TensorStructInfo, VDevice
 from rlx.grammar.nodes.tir import OpaqueExpr
 from tests.operators.cases import (
     ILLEGAL,
@@ -20,12 +17,6 @@ from tests.operators.cases import (
     unknown,
 )
 from tests.operators.context import constant, derive, legal, n, tensor
-
-
-def on(device: str, *dims: Any) -> TensorStructInfo:
-    info = tensor(dims)
-    return TensorStructInfo(info.shape, info.dtype, info.ndim, VDevice(device))
-
 
 IMAGE, KERNEL = tensor((n, 3, 9, 9)), tensor((4, 3, 3, 3))
 

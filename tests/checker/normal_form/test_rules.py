@@ -11,7 +11,6 @@ from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.parser import parse
-from rlx.spec import rules
 
 ONE = ast.Constant(ast.Literal(1, dtype("int32"), ()))
 X = ast.Var("x")
@@ -85,11 +84,6 @@ def test_what_is_not_normal_is_named_and_mended(name: str) -> None:
     module = CASES[name]
     assert {d.code for d in normal_form(module)} == {name.split()[0]}
     assert normal_form(normalize(module)) == []
-
-
-def test_every_premise_has_a_module() -> None:
-    premises = {c for r in rules().values() if r.file == "normal_form.md" for c in r.premises}
-    assert premises == {name.split()[0] for name in CASES}
 
 
 NORMAL = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.nodes.ast import FuncStructInfo, Var
+from rlx.grammar.nodes.ast import FuncStructInfo
 from rlx.solver.order import free_shape_vars, lub, subtype
 from tests.solver.order.build import (
     func,
@@ -18,7 +18,6 @@ from tests.solver.order.build import (
 
 N, M = var("n"), var("m")
 A, B, C, D = var("a"), var("b"), var("c"), var("d")
-S = Var("s")
 GENERIC = func((tensor((A,)),), tensor((A,)), A)
 
 
