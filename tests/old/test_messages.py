@@ -6,7 +6,6 @@ import pytest
 
 from rlx.old import check_text
 from rlx.old.substitution import map_shape_vars
-from rlx.old.types import DynTensorType
 from rlx.solver.prover import Prover
 from tests.old.procedures import ShapeReader
 
@@ -97,6 +96,3 @@ def test_a_program_that_breaks_it(code: str, words: str, text: str) -> None:
 def test_shapes_that_may_fit(param: str, arg: str, fits: bool) -> None:
     reader = ShapeReader()
     assert map_shape_vars(reader.shape(param), reader.shape(arg), {}, Prover()) is fits
-
-
-T1, T2 = DynTensorType(1), DynTensorType(2)
