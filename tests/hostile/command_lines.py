@@ -125,19 +125,8 @@ def _input(given: Given) -> list[str]:
 
     (name,) = _word(given)
     literals = (
-        "rand",
-        "zeros",
-        "ones",
-        "iota",
-        "5",
-        "-1",
-        "nan",
-        "[[1, 2], [3]]",
-        "(5, [1])",
-        "()",
-        "(",
-        "1e309",
-        "",
+        *("rand", "zeros", "ones", "iota", "5", "-1", "nan", "[[1, 2], [3]]", "(5, [1])", "()"),
+        *("(", "1e309", ""),
     )
     value = given.rng.choice(
         (*literals, "9223372036854775808", "true", "missing.npy", "file", "archive")

@@ -149,13 +149,7 @@ def test_long_chains() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "an operand",
-        "a body",
-        "a result",
-        "a sequence",
-        "a call",
-        "a condition",
-        "a branch",
+        *("an operand", "a body", "a result", "a sequence", "a call", "a condition", "a branch"),
         "a block",
     ],
 )
