@@ -9,7 +9,7 @@ import rlx
 
 from .swaps import complaints, texts, wrong
 
-COUNT, SEED = 20, 11
+COUNT, SEED = 10, 11
 
 
 def test_calls_with_moved_arguments_are_answered(tmp_path: Path) -> None:
