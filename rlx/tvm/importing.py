@@ -44,40 +44,46 @@ def imported(path: str) -> str:
     )
 
 
-def _json(path: str) -> Any:
+def _json(path: str) -> str:
     import tvm
 
     made = tvm.ir.load_json(Path(path).read_text("utf-8"))
     if not isinstance(made, tvm.IRModule):
         raise TypeError(f"expected a module in TVM's JSON, found {type(made).__name__}")
-    return made
+    return _text(made)
 
 
-def _onnx(path: str) -> Any:
+def _onnx(path: str) -> str:
     import onnx
-    from tvm.relax.frontend.onnx import from_onnx
 
-    return from_onnx(onnx.load(path))
+    from rlx.tvm.onnx_names import imported_text
+
+    return imported_text(onnx.load(path))
 
 
-def _torch(path: str) -> Any:
+def _torch(path: str) -> str:
     import torch
     from tvm.relax.frontend.torch import from_exported_program
 
-    return from_exported_program(torch.export.load(path))
+    return _text(from_exported_program(torch.export.load(path)))
 
 
-_IMPORTERS: dict[str, Callable[[str], Any]] = {".json": _json, ".onnx": _onnx, ".pt2": _torch}
+def _text(module: Any) -> str:
+    text: str = module.script(show_meta=True)
+    return text
+
+
+_IMPORTERS: dict[str, Callable[[str], str]] = {".json": _json, ".onnx": _onnx, ".pt2": _torch}
 
 
 def main(argv: Sequence[str]) -> int:
     """Print the module of a file."""
     (path,) = argv
     try:
-        module = _IMPORTERS[Path(path).suffix](path)
-        write_data(module.script(show_meta=True) + "\n")
+        write_data(_IMPORTERS[Path(path).suffix](path) + "\n")
     except ModuleNotFoundError as error:
-        name = "the extra `tvm`" if error.name == "tvm" else f"the package `{error.name}`"
+        extras = {"tvm": "the extra `tvm`", "onnx": "the extra `onnx`"}
+        name = extras.get(error.name or "", f"the package `{error.name}`")
         complain_line(f"a {Path(path).suffix} file needs {name}: install it")
         return 1
     except Exception as error:  # noqa: BLE001 - whatever an importer raises is the reason
