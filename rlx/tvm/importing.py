@@ -60,7 +60,6 @@ def _json(path: str) -> Any:
 
 def _onnx(path: str) -> Any:
     import onnx
-    from tvm.relax.frontend.onnx import from_onnx
 
     model, folder = onnx.load(path, load_external_data=False), Path(path).resolve().parent
     for name in _files_of(model):
@@ -68,6 +67,8 @@ def _onnx(path: str) -> Any:
         if not file.is_relative_to(folder) or not file.is_file():
             raise ValueError(f"the model's data {name!r} is not a file in the folder of the model")
     onnx.load_external_data_for_model(model, str(folder))
+    from tvm.relax.frontend.onnx import from_onnx
+
     return from_onnx(model)
 
 
