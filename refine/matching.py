@@ -142,8 +142,10 @@ class Matcher:
 
     # ------------------------------------------------------------ values
 
-    def equal(self, a: Term, b: Term) -> bool:
+    def equal(self, a: Term, b: Term, known: set[tuple[Term, Term]] | None = None) -> bool:
         """Whether two values are equal.
+
+        Tuples may share their fields; ``known`` has those that are equal.
 
         Raises
         ------
@@ -156,7 +158,15 @@ class Matcher:
             case TensorTerm(), TensorTerm():
                 return self.tensors(a, b)
             case TupleTerm(fields=one), TupleTerm(fields=other):
-                return len(one) == len(other) and all(map(self.equal, one, other))
+                known = set() if known is None else known
+                if (a, b) in known:
+                    return True
+                if len(one) != len(other):
+                    return False
+                if not all(self.equal(x, y, known) for x, y in zip(one, other, strict=True)):
+                    return False
+                known.add((a, b))
+                return True
             case ShapeTerm(values=one), ShapeTerm(values=other):
                 return len(one) == len(other) and all(map(self.facts.equal, one, other))
             case NumberTerm(value=one), NumberTerm(value=other):
@@ -1119,11 +1129,16 @@ def _below(tensor: TensorTerm) -> list[TensorTerm]:
 
 
 def _tensors(values: Sequence[Term]) -> Iterator[TensorTerm]:
-    for value in values:
+    """The tensors in values, those of a tuple once."""
+    seen: set[Term] = set()
+    stack = [*reversed(values)]
+    while stack:
+        value = stack.pop()
         if isinstance(value, TensorTerm):
             yield value
-        elif isinstance(value, TupleTerm):
-            yield from _tensors(value.fields)
+        elif isinstance(value, TupleTerm) and value not in seen:
+            seen.add(value)
+            stack.extend(reversed(value.fields))
 
 
 def _is_number(x: PrimExpr, number: int) -> bool:

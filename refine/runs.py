@@ -383,14 +383,20 @@ def _arguments_differ(
     return ""
 
 
-def _values_differ(one: Value, other: Value, where: str) -> str:
-
+def _values_differ(
+    one: Value, other: Value, where: str, seen: set[tuple[int, int]] | None = None
+) -> str:
+    """The same; tuples may share their fields, and ``seen`` has those that were compared."""
+    seen = set() if seen is None else seen
     match one, other:
         case TupleValue(fields=a), TupleValue(fields=b):
+            if (id(one), id(other)) in seen:
+                return ""
+            seen.add((id(one), id(other)))
             if len(a) != len(b):
                 return f"{where} has {len(a)} fields, and {len(b)} in AFTER"
             for k, (x, y) in enumerate(zip(a, b, strict=True)):
-                found = _values_differ(x, y, f"field {k} of {where}")
+                found = _values_differ(x, y, f"field {k} of {where}", seen)
                 if found:
                     return found
             return ""
