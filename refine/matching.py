@@ -20,7 +20,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, turned
+from rlx.refine.facts import Facts, assume_reads, turned
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
@@ -99,6 +99,8 @@ class Matcher:
         Where the first comparison failed.
     reasons
         The reasons why applications could not be opened.
+    computed
+        The calls that BEFORE makes on every way, and that do not fail.
     rounded
         Whether a float was met that is written with more digits than its type holds.
     real_questions
@@ -116,6 +118,7 @@ class Matcher:
         self._equal_sums = equal_sums
         self._as_written = as_written
         self.rounded = False
+        self.computed: frozenset[ApplicationTerm] = frozenset()
         self.level = level
         self.real = level == "real"
         self._open = open_result
@@ -280,6 +283,8 @@ class Matcher:
             self.facts.index(axes, a.shape)
             if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
                 return True
+            if isinstance(a, ResultTerm) and a.of in self.computed:
+                assume_reads(self.opened(a), axes, a.shape, self.facts)
             return self.elements(terms.element(a, axes), terms.element(b, axes))
 
     def number(self, expr: PrimExpr) -> int:
@@ -370,6 +375,8 @@ class Matcher:
         kind = tir.type_of(x)
         if not self._alike(kind, tir.type_of(y)):
             whole = kind.is_integer and tir.type_of(y).is_integer
+            if whole and self.facts.equal(x, y):
+                return True
             if not (whole and self.facts.is_index(x) and self.facts.is_index(y)):
                 self.differ(x, y, "their element types differ")
                 return False
@@ -704,6 +711,7 @@ class Matcher:
                     x.op == y.op
                     and len(x.args) == len(y.args)
                     and not (x.attrs or y.attrs)
+                    and all(map(self._alike, map(tir.type_of, x.args), map(tir.type_of, y.args)))
                     and all(map(self.elements, x.args, y.args))
                 )
             case tir.Not(), tir.Not():
