@@ -11,7 +11,7 @@ from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo, TupleStructInfo
 from rlx.grammar.nodes.dtype import VOID
-from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.nodes.node import Span, complete, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import Compatibility, disjoint, substitute
 from rlx.solver.order import bind as bind_dimensions
@@ -161,7 +161,7 @@ def _settled(binding: ast.MatchCast, found: StructInfo) -> StructInfo:
             kind = data_type if known.is_void else known
             shape = ast.ShapeExpr(values, span)
             target = ast.TensorStructInfo(shape, kind, len(values), device, span)
-    object.__setattr__(binding, "struct_info", target)
+    complete(binding, struct_info=target)
     return target
 
 

@@ -184,6 +184,16 @@ def fields(node: Record) -> Iterator[tuple[str, Any]]:
         yield name, getattr(node, name)
 
 
+def complete(node: Record, **fields: object) -> None:
+    """Set fields of a node that could not be known when it was made: a name is used above the
+    signature that gives its type, and every use is the same object.
+
+    Only who made the node may do so. Everybody else makes a copy with :func:`replace`.
+    """
+    for name, value in fields.items():
+        object.__setattr__(node, name, value)
+
+
 def replace(node: T, **changes: Any) -> T:
     """A copy of ``node`` with some fields changed."""
     kind = type(node)

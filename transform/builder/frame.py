@@ -16,7 +16,7 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.nodes.node import Span, complete, replace
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
@@ -377,7 +377,7 @@ class Frame:
         if all(v in walk.shape_vars for v in free_shape_vars(info)) and all(
             v in walk.in_scope and (inside or type(v) is not DataflowVar) for v in free_vars(info)
         ):
-            object.__setattr__(var, "struct_info_annotation", info)
+            complete(var, struct_info_annotation=info)
 
     def cast(
         self, value: Expr, target: StructInfo, hint: str, place: Place, output: bool = False
