@@ -280,7 +280,10 @@ def test_judgements_of_random_casts() -> None:
         assert eliminate(once) is once
         assert normalize(once) is once
         again = check_text(print_module(once))
-        assert again.ok and first_difference(once, again.modules[0]) is None
+        assert first_difference(once, again.modules[0]) is None
+        # A cast to less that is gone shows what an annotation got wrong; before, that was a doubt.
+        doubted = {d.code for d in found.diagnostics} & {"D11-annotation", "D15-result"}
+        assert again.ok or doubted
 
 
 def test_the_comparison_can_fail() -> None:
