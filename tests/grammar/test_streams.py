@@ -167,7 +167,6 @@ ROOMS = [
 MAY_PRINT = {
     "grammar/streams.py",  # this is the place
     "solver/proofs/checker.py",  # stands alone: it imports nothing of rlx
-    "generate/casts/__main__.py",  # a tool of this repository, on programs that it makes
 }
 """`spec/` prints the specification itself, and imports nothing of rlx."""
 

@@ -5,9 +5,12 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from rlx.cli import COMMANDS
 
 from .corpus import CLEAN, FOUND, Answer, complaint
 
@@ -188,3 +191,34 @@ def test_a_thread_with_a_small_stack_and_no_memory_for_another_one() -> None:
     )
     assert done.stdout.startswith("StackError the stack of this thread is too small for rlx")
     assert "call rlx from a thread with a stack of 7 MiB" in done.stdout
+
+
+DOUBLING = "".join(f"    v{i} = (v{i - 1}, v{i - 1})\n" for i in range(1, 45))
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("graph one.rlx two.rlx --format html", 0),
+        ("diff one.rlx two.rlx", 1),
+        ("refines one.rlx two.rlx --format json", 1),
+        ("compare one.rlx same.rlx", 0),
+        ("compare one.rlx two.rlx --format json", 1),
+        ("check --derivations --format json one.rlx", 0),
+    ],
+)
+def test_tuples_that_double_are_compared(
+    line: str,
+    status: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The values have 2**45 places, and the programs 45 lines."""
+    monkeypatch.chdir(tmp_path)
+    for name, first in (("one", "x"), ("same", "x"), ("two", "R.add(x, x)")):
+        text = function(f"    v0 = (x, {first})\n{DOUBLING}").replace("return x", "return v44")
+        Path(f"{name}.rlx").write_text(text)
+    name, *words = line.split()
+    assert import_module(COMMANDS[name][0]).main(words, f"rlx {name}") == status
+    assert len(capsys.readouterr().out) < 2_000_000
