@@ -17,7 +17,6 @@ from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import CheckPart, analyse, analysis
 from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.checker.normalize import normalize
-from rlx.generate.casts import program
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.equal import first_difference
@@ -30,6 +29,7 @@ from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleV
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import free_shape_vars
 from rlx.transform.dynamic_checks import eliminate
+from tests.generate.casts.programs import program
 
 from .programs import CLEAN, report
 
