@@ -43,7 +43,7 @@ def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal) -> bool:
     atoms = dict.fromkeys(atom for side in (x, y) for mono in side for atom in mono)
     if len(atoms) > ATOMS or not any(map(_is_open, atoms)) or matcher.real_questions >= QUESTIONS:
         return False
-    question = _Question(normal)
+    question = _RealQuestion(normal)
     for condition, value in matcher.facts.chosen.items():
         if isinstance(condition, tir.Call) and condition.op == "isnan" and value:
             return False
@@ -70,7 +70,7 @@ def _fraction(value: Fraction) -> str:
     return size if value >= 0 else f"(- {size})"
 
 
-class _Question:
+class _RealQuestion:
     """The text of a question to Z3, in which each expression has a name."""
 
     def __init__(self, normal: Normal) -> None:
