@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -23,16 +24,21 @@ def framed(body: bytes) -> bytes:
 
 
 class Wire:
-    """A session over standard input and output."""
+    """A session over standard input and output, in some folder, with a whole environment where rlx is started otherwise."""
 
     def __init__(
-        self, environment: Mapping[str, str] | None = None, words: Sequence[str] = ()
+        self,
+        environment: Mapping[str, str] | None = None,
+        words: Sequence[str] = (),
+        start: Sequence[str] = (),
+        folder: Path | None = None,
     ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "rlx", "lsp", "--stdio", *words],
+            [*(start or (sys.executable, "-m", "rlx")), "lsp", "--stdio", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **(environment or {})},
+            cwd=folder,
+            env={**({} if start else os.environ), **(environment or {})},
         )
         self.received: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self.answers: dict[Any, list[Message]] = {}
