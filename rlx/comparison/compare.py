@@ -11,7 +11,7 @@ import numpy as np
 
 from rlx.checker.derive import derive
 from rlx.comparison.cut import CutOut, cut
-from rlx.comparison.difference import Apart, apart, pairs
+from rlx.comparison.difference import Apart, alike, apart, pairs
 from rlx.comparison.follow import BoundVariable, computes, followed
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
@@ -507,9 +507,11 @@ def against_named(
         value = final.get(bound.var, value)
         if value is None or not bound.computed or bound.var in final:
             return value
-        mine, their = arrays(bound.value), arrays(value)
-        if [(a.shape, a.dtype) for a in mine] != [(a.shape, a.dtype) for a in their]:
-            kinds = [", ".join(f"{a.dtype}{list(a.shape)}" for a in each) for each in (mine, their)]
+        if not alike(bound.value, value):
+            kinds = [
+                ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays(each))
+                for each in (bound.value, value)
+            ]
             run.notes[f"{name}: not compared; it is {kinds[0]} here, and {kinds[1]} there"] = None
             return None
         return value

@@ -91,6 +91,11 @@ def apart(
 def pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
     """The arrays at the same places of two values, each pair of shared tuples once, with the number
     of the place.
+
+    Raises
+    ------
+    ValueError
+        If one value has a tensor or another number of fields where the other one does not.
     """
     counts: dict[tuple[int, int], int] = {}
 
@@ -98,6 +103,8 @@ def pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
         if isinstance(a, Tensor) and isinstance(b, Tensor):
             yield at, a.data, b.data
             return 1
+        if isinstance(a, Tensor) or isinstance(b, Tensor):
+            raise ValueError("only one is a tensor")  # noqa: TRY004 - as where lengths differ
         if not isinstance(a, TupleValue) or not isinstance(b, TupleValue):
             return 0
         key = id(a), id(b)
@@ -109,6 +116,14 @@ def pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
         return counts[key]
 
     return walk(one, other, 0)
+
+
+def alike(one: Value, other: Value) -> bool:
+    """Whether two values have tensors at the same places, of the same shapes and types."""
+    try:
+        return all(a.shape == b.shape and a.dtype == b.dtype for _, a, b in pairs(one, other))
+    except ValueError:
+        return False
 
 
 def _unlike(expected: Value, found: Value, seen: set[tuple[int, int]] | None = None) -> str:
